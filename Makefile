@@ -1,0 +1,34 @@
+# One entry point. Each target does its own set-up: it needs Python 3.11, make and git, nothing else.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= data
+ARGS ?=
+
+.PHONY: up test check bench clean
+
+$(VENV)/.ready: pyproject.toml hatch_build.py
+	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
+	@echo "setting up $(VENV) (once; about a minute)" >&2
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+up: $(VENV)/.ready
+	@exec $(BIN)/sampan up --data $(DATA) $(ARGS)
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.ready
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,264 @@
+"""`StatusError`: the one error that crosses the API, with the reasons, codes and texts of `metav1.Status`.
+
+Source: apimachinery pkg/api/errors/errors.go (1.36).
+"""
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+from sampan.core.field import FieldError
+from sampan.core.gvk import GroupKind, GroupResource
+
+
+class Reason(enum.StrEnum):
+    """`Status.reason`: what went wrong, for programs."""
+
+    UNKNOWN = ""
+    BAD_REQUEST = "BadRequest"
+    UNAUTHORIZED = "Unauthorized"
+    FORBIDDEN = "Forbidden"
+    NOT_FOUND = "NotFound"
+    METHOD_NOT_ALLOWED = "MethodNotAllowed"
+    NOT_ACCEPTABLE = "NotAcceptable"
+    ALREADY_EXISTS = "AlreadyExists"
+    CONFLICT = "Conflict"
+    GONE = "Gone"
+    EXPIRED = "Expired"
+    REQUEST_ENTITY_TOO_LARGE = "RequestEntityTooLarge"
+    UNSUPPORTED_MEDIA_TYPE = "UnsupportedMediaType"
+    INVALID = "Invalid"
+    TOO_MANY_REQUESTS = "TooManyRequests"
+    INTERNAL_ERROR = "InternalError"
+    SERVER_TIMEOUT = "ServerTimeout"
+    STORAGE_READ_ERROR = "StorageReadError"
+    SERVICE_UNAVAILABLE = "ServiceUnavailable"
+    TIMEOUT = "Timeout"
+
+
+Details = dict[str, Any]
+
+
+class StatusError(Exception):
+    """A request failed. Holds all that the `Status` body says.
+
+    `details` is the `Status.details` dict (name, group, kind, uid, causes, retryAfterSeconds); `list_metadata` is the
+    `metadata` of the Status (only a continue token after 410 uses it).
+    """
+
+    def __init__(
+        self,
+        reason: Reason,
+        code: int,
+        message: str,
+        *,
+        details: Details | None = None,
+        list_metadata: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.code = code
+        self.message = message
+        self.details = details
+        self.list_metadata = list_metadata
+
+    @property
+    def retry_after_s(self) -> int:
+        """Seconds the client should wait (the `Retry-After` header); 0 = none."""
+        return int((self.details or {}).get("retryAfterSeconds", 0))
+
+    def to_status(self) -> dict[str, Any]:
+        """The `Status` object, as it is written to the client."""
+        status: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": self.list_metadata or {},
+            "status": "Failure",
+            "message": self.message,
+        }
+        if self.reason:
+            status["reason"] = str(self.reason)
+        if self.details:
+            status["details"] = self.details
+        status["code"] = self.code
+        return status
+
+
+def _details(resource: GroupResource, name: str, **more: Any) -> Details:
+    details: Details = {}
+    if name:
+        details["name"] = name
+    if resource.group:
+        details["group"] = resource.group
+    if resource.resource:
+        details["kind"] = resource.resource
+    details.update(more)
+    return details
+
+
+def not_found(resource: GroupResource, name: str) -> StatusError:
+    """404: no such object."""
+    return StatusError(
+        Reason.NOT_FOUND, 404, f'{resource} "{name}" not found', details=_details(resource, name)
+    )
+
+
+def already_exists(resource: GroupResource, name: str, *, being_deleted: bool = False) -> StatusError:
+    """409: an object of this name is there (or is still being deleted)."""
+    prefix = "object is being deleted: " if being_deleted else ""
+    return StatusError(
+        Reason.ALREADY_EXISTS, 409, f'{prefix}{resource} "{name}" already exists', details=_details(resource, name)
+    )
+
+
+def generate_name_conflict(resource: GroupResource, name: str) -> StatusError:
+    """409: no free name could be generated; the client may try again."""
+    return StatusError(
+        Reason.ALREADY_EXISTS,
+        409,
+        f'{resource} "{name}" already exists, the server was not able to generate a unique name for the object',
+        details=_details(resource, name, retryAfterSeconds=1),
+    )
+
+
+def conflict(resource: GroupResource, name: str, message: str, causes: Sequence[Details] = ()) -> StatusError:
+    """409: the object is not in the state that the request assumed."""
+    details = _details(resource, name)
+    if causes:
+        details["causes"] = list(causes)
+    return StatusError(
+        Reason.CONFLICT,
+        409,
+        f'Operation cannot be fulfilled on {resource} "{name}": {message}',
+        details=details,
+    )
+
+
+OPTIMISTIC_LOCK_MESSAGE = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+
+
+def apply_conflict(message: str, causes: Sequence[Details]) -> StatusError:
+    """409: server-side apply found fields that other managers own."""
+    return StatusError(Reason.CONFLICT, 409, message, details={"causes": list(causes)})
+
+
+def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusError:
+    """422: the object breaks its rules. Every fault is a cause."""
+    causes = [{"reason": str(e.type), "message": e.body(), "field": e.field} for e in errors]
+    texts = list(dict.fromkeys(str(e) for e in errors))
+    text = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
+    if not texts:
+        text = "<nil>"
+    details: Details = {}
+    if name:
+        details["name"] = name
+    if kind.group:
+        details["group"] = kind.group
+    details["kind"] = kind.kind
+    details["causes"] = causes
+    return StatusError(Reason.INVALID, 422, f'{kind} "{name}" is invalid: {text}', details=details)
+
+
+def bad_request(message: str) -> StatusError:
+    """400: the request makes no sense."""
+    return StatusError(Reason.BAD_REQUEST, 400, message)
+
+
+def unauthorized(message: str = "Unauthorized") -> StatusError:
+    """401: who is this?"""
+    return StatusError(Reason.UNAUTHORIZED, 401, message)
+
+
+def forbidden(resource: GroupResource, name: str, message: str, causes: Sequence[Details] = ()) -> StatusError:
+    """403: known, but not allowed."""
+    details = _details(resource, name)
+    if causes:
+        details["causes"] = list(causes)
+    if not resource.resource and not name:
+        text = f"forbidden: {message}"
+    elif not name:
+        text = f"{resource} is forbidden: {message}"
+    else:
+        text = f'{resource} "{name}" is forbidden: {message}'
+    return StatusError(Reason.FORBIDDEN, 403, text, details=details)
+
+
+def method_not_supported(resource: GroupResource, action: str) -> StatusError:
+    """405: this resource has no such verb."""
+    return StatusError(
+        Reason.METHOD_NOT_ALLOWED,
+        405,
+        f'{action} is not supported on resources of kind "{resource}"',
+        details=_details(resource, ""),
+    )
+
+
+def not_acceptable(message: str) -> StatusError:
+    """406: none of the accepted media types can be served."""
+    return StatusError(Reason.NOT_ACCEPTABLE, 406, message)
+
+
+def gone(message: str) -> StatusError:
+    """410: no longer there."""
+    return StatusError(Reason.GONE, 410, message)
+
+
+def expired(message: str, *, continue_token: str = "") -> StatusError:
+    """410: the revision was compacted; list again (or go on with `continue_token`, inconsistently)."""
+    return StatusError(
+        Reason.EXPIRED,
+        410,
+        message,
+        list_metadata={"continue": continue_token} if continue_token else None,
+    )
+
+
+def request_entity_too_large(message: str) -> StatusError:
+    """413: body or object too large."""
+    return StatusError(Reason.REQUEST_ENTITY_TOO_LARGE, 413, f"Request entity too large: {message}")
+
+
+def unsupported_media_type(message: str) -> StatusError:
+    """415: the body's media type is not read here."""
+    return StatusError(Reason.UNSUPPORTED_MEDIA_TYPE, 415, message)
+
+
+def too_many_requests(message: str, retry_after_s: int) -> StatusError:
+    """429: later."""
+    return StatusError(Reason.TOO_MANY_REQUESTS, 429, message, details={"retryAfterSeconds": retry_after_s})
+
+
+def internal_error(message: str) -> StatusError:
+    """500: our fault."""
+    return StatusError(
+        Reason.INTERNAL_ERROR,
+        500,
+        f"Internal error occurred: {message}",
+        details={"causes": [{"message": message}]},
+    )
+
+
+def service_unavailable(message: str) -> StatusError:
+    """503: not now."""
+    return StatusError(Reason.SERVICE_UNAVAILABLE, 503, message)
+
+
+def timeout(message: str, retry_after_s: int = 0) -> StatusError:
+    """504: it took too long."""
+    details: Details | None = {"retryAfterSeconds": retry_after_s} if retry_after_s else None
+    return StatusError(Reason.TIMEOUT, 504, f"Timeout: {message}", details=details)
+
+
+def too_large_resource_version(requested: int, current: int, retry_after_s: int = 1) -> StatusError:
+    """504: a revision of the future was asked for and did not come in time."""
+    return StatusError(
+        Reason.TIMEOUT,
+        504,
+        f"Timeout: Too large resource version: {requested}, current: {current}",
+        details={
+            "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+            "retryAfterSeconds": retry_after_s,
+        },
+    )

@@ -1,0 +1,187 @@
+"""Where an object is wrong and how: field paths and field errors.
+
+The texts are protocol: clients show and match them.
+Source: apimachinery pkg/util/validation/field (1.36).
+"""
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import orjson
+
+OMIT_VALUE = object()
+"""As `bad_value`: say what is wrong without repeating the value (secrets, large values)."""
+
+
+class Path:
+    """A place in an object: `spec.containers[0].ports[http]`. Immutable, cheap to extend, rendered only when shown."""
+
+    __slots__ = ("_parent", "_text")
+
+    def __init__(self, *names: str, parent: "Path | None" = None) -> None:
+        self._text = ".".join(names)
+        self._parent = parent
+
+    def child(self, *names: str) -> "Path":
+        """The path of a field below this one."""
+        path = Path.__new__(Path)
+        text = names[0] if len(names) == 1 else ".".join(names)
+        path._text = f".{text}" if self._text or self._parent is not None else text
+        path._parent = self
+        return path
+
+    def index(self, index: int) -> "Path":
+        """The path of a list item."""
+        path = Path.__new__(Path)
+        path._text = f"[{index}]"
+        path._parent = self
+        return path
+
+    def key(self, key: str) -> "Path":
+        """The path of a map entry (or of a list item known by its key)."""
+        path = Path.__new__(Path)
+        path._text = f"[{key}]"
+        path._parent = self
+        return path
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        path: Path | None = self
+        while path is not None:
+            parts.append(path._text)
+            path = path._parent
+        return "".join(reversed(parts)) or "<nil>"
+
+    def __repr__(self) -> str:
+        return f"Path({str(self)!r})"
+
+
+class ErrorType(enum.StrEnum):
+    """The cause reasons of `Status.details.causes`."""
+
+    NOT_FOUND = "FieldValueNotFound"
+    REQUIRED = "FieldValueRequired"
+    DUPLICATE = "FieldValueDuplicate"
+    INVALID = "FieldValueInvalid"
+    NOT_SUPPORTED = "FieldValueNotSupported"
+    FORBIDDEN = "FieldValueForbidden"
+    TOO_LONG = "FieldValueTooLong"
+    TOO_MANY = "FieldValueTooMany"
+    TOO_FEW = "FieldValueTooFew"
+    TOO_SHORT = "FieldValueTooShort"
+    INTERNAL = "InternalError"
+    TYPE_INVALID = "FieldValueTypeInvalid"
+
+
+_WORDS = {
+    ErrorType.NOT_FOUND: "Not found",
+    ErrorType.REQUIRED: "Required value",
+    ErrorType.DUPLICATE: "Duplicate value",
+    ErrorType.INVALID: "Invalid value",
+    ErrorType.NOT_SUPPORTED: "Unsupported value",
+    ErrorType.FORBIDDEN: "Forbidden",
+    ErrorType.TOO_LONG: "Too long",
+    ErrorType.TOO_MANY: "Too many",
+    ErrorType.TOO_FEW: "Too few",
+    ErrorType.TOO_SHORT: "Too short",
+    ErrorType.INTERNAL: "Internal error",
+    ErrorType.TYPE_INVALID: "Invalid value",
+}
+_WITHOUT_VALUE = {
+    ErrorType.REQUIRED,
+    ErrorType.FORBIDDEN,
+    ErrorType.TOO_LONG,
+    ErrorType.TOO_SHORT,
+    ErrorType.INTERNAL,
+}
+
+
+def quote(text: str) -> str:
+    """A string as Go's %q prints it, near enough for every text that an API object holds."""
+    return orjson.dumps(text).decode()
+
+
+def _show(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, int | float):
+        return str(value)
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except orjson.JSONEncodeError:
+        return repr(value)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One fault of one field. `str()` gives `spec.replicas: Invalid value: -1: must be …`."""
+
+    type: ErrorType
+    field: str
+    bad_value: object = OMIT_VALUE
+    detail: str = ""
+
+    def body(self) -> str:
+        """The text without the field's path: the `message` of a status cause."""
+        text = _WORDS[self.type]
+        if self.type not in _WITHOUT_VALUE and self.bad_value is not OMIT_VALUE:
+            text = f"{text}: {_show(self.bad_value)}"
+        return f"{text}: {self.detail}" if self.detail else text
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.body()}"
+
+
+def not_found(path: Path, value: object) -> FieldError:
+    """A reference to something that is not there."""
+    return FieldError(ErrorType.NOT_FOUND, str(path), value)
+
+
+def required(path: Path, detail: str = "") -> FieldError:
+    """A value is missing."""
+    return FieldError(ErrorType.REQUIRED, str(path), "", detail)
+
+
+def duplicate(path: Path, value: object) -> FieldError:
+    """A value that must be unique occurs twice."""
+    return FieldError(ErrorType.DUPLICATE, str(path), value)
+
+
+def invalid(path: Path, value: object, detail: str) -> FieldError:
+    """A value breaks a rule that `detail` states."""
+    return FieldError(ErrorType.INVALID, str(path), value, detail)
+
+
+def not_supported(path: Path, value: object, supported: Iterable[str]) -> FieldError:
+    """A value is none of a closed set. The set is shown sorted, as Kubernetes does."""
+    known = ", ".join(quote(item) for item in sorted(supported))
+    return FieldError(ErrorType.NOT_SUPPORTED, str(path), value, f"supported values: {known}" if known else "")
+
+
+def forbidden(path: Path, detail: str) -> FieldError:
+    """A value may not be set here."""
+    return FieldError(ErrorType.FORBIDDEN, str(path), "", detail)
+
+
+def too_long(path: Path, value: object, length_max: int) -> FieldError:
+    """A string is longer than `length_max` bytes."""
+    return FieldError(ErrorType.TOO_LONG, str(path), value, f"may not be more than {length_max} bytes")
+
+
+def too_many(path: Path, count: int, count_max: int) -> FieldError:
+    """A list has more than `count_max` items."""
+    items = "item" if count_max == 1 else "items"
+    return FieldError(ErrorType.TOO_MANY, str(path), count, f"must have at most {count_max} {items}")
+
+
+def type_invalid(path: Path, value: object, detail: str) -> FieldError:
+    """A value is of the wrong JSON type."""
+    return FieldError(ErrorType.TYPE_INVALID, str(path), value, detail)
+
+
+def internal(path: Path, detail: str) -> FieldError:
+    """The server could not check a value."""
+    return FieldError(ErrorType.INTERNAL, str(path), "", detail)
