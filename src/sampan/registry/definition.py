@@ -1,0 +1,102 @@
+"""`ResourceDefinition`: all there is to know about a resource. Built-ins are data plus a strategy; a CRD becomes the same thing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
+from sampan.core.object import Object
+from sampan.registry.strategy import Strategy
+from sampan.schema.structural import Schema
+
+
+class Conversion(Protocol):
+    """Between one version and the hub. Both directions work in place on a private copy and return it; neither loses anything."""
+
+    def to_hub(self, obj: Object) -> Object: ...
+
+    def from_hub(self, obj: Object) -> Object: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A Table column. `cell` takes the object in the column's version and gives a JSON scalar."""
+
+    name: str
+    type: str
+    cell: Callable[[Object], Any]
+    format: str = ""
+    description: str = ""
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScalePaths:
+    """Where the scale subresource finds its numbers (dotted paths without the leading dot)."""
+
+    spec_replicas: str = "spec.replicas"
+    status_replicas: str = "status.replicas"
+    label_selector: str = ""
+
+
+@dataclass(slots=True)
+class VersionDefinition:
+    """One version of a resource."""
+
+    name: str
+    schema: Callable[[], Schema]
+    """The root schema; built on first use."""
+    served: bool = True
+    deprecated: bool = False
+    deprecation_warning: str = ""
+    conversion: Conversion | None = None
+    """None: the hub itself, or differs from it by apiVersion alone."""
+    columns: Callable[[], tuple[Column, ...]] | None = None
+    """None: Name and Age."""
+    status: bool = False
+    """Whether /status is served."""
+    scale: ScalePaths | None = None
+    selectable_fields: tuple[str, ...] = ()
+    """JSON paths (`.spec.color`) of a CRD's selectableFields; built-ins use the strategy."""
+
+
+@dataclass(slots=True)
+class SubresourceDefinition:
+    """A subresource beyond status and scale (binding, finalize, eviction, token, ...), for discovery and routing."""
+
+    name: str
+    kind: GroupVersionKind
+    verbs: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class ResourceDefinition:
+    """One resource of one group, in all its versions."""
+
+    group: str
+    resource: str
+    singular: str
+    kind: str
+    list_kind: str
+    namespaced: bool
+    verbs: tuple[str, ...]
+    versions: dict[str, VersionDefinition]
+    """In order of preference."""
+    storage_version: str
+    """The version stored; it is also the hub."""
+    strategy: Strategy
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    subresources: dict[str, SubresourceDefinition] = field(default_factory=dict)
+    builtin: bool = True
+    """False for custom resources: their lists carry apiVersion and kind, strategic merge patch is refused, ..."""
+    storage_prefix: str = ""
+    """Under which keys objects live; `events.k8s.io` and core events share one. Ends with a slash."""
+
+    @property
+    def group_resource(self) -> GroupResource:
+        return GroupResource(self.group, self.resource)
+
+    @property
+    def group_kind(self) -> GroupKind:
+        return GroupKind(self.group, self.kind)

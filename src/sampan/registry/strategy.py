@@ -1,0 +1,110 @@
+"""`Strategy`: what a resource adds to the one path that every object takes.
+
+The generic path (registry/rest) does metadata, names, generation, managed fields, finalizers and storage; a strategy holds only what the
+type itself knows. All objects here are in the *hub* version. Errors of validation are returned, never raised.
+Source: apiserver pkg/registry/rest/{create,update,delete}.go (1.36).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sampan.core.field import FieldError
+from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.object import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a strategy may know of the request.
+
+    `user` and `groups` say who asks; `namespace` and `name` are those of the object.
+    """
+
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    namespace: str = ""
+    name: str = ""
+    dry_run: bool = False
+    subresource: str = ""
+
+
+class ObjectReader(Protocol):
+    """Reads other objects, from the cache, in their hub version."""
+
+    def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None: ...
+
+    def list(self, group: str, resource: str, namespace: str = "") -> list[Object]: ...
+
+
+Release = Callable[[bool], None]
+"""Called once after a write that allocated something; True = the write succeeded."""
+
+
+class Strategy:
+    """The defaults suit a resource about which nothing special is known. Stateless; one instance for all objects."""
+
+    allow_unconditional_update = True
+    """Whether PUT may leave out the resourceVersion."""
+    allow_create_on_update = False
+    """Whether PUT may create (leases and the like)."""
+    has_generation = True
+    """Whether `metadata.generation` is kept: 1 on create, +1 whenever something outside metadata and status changes."""
+    default_propagation = "Background"
+
+    def name_errors(self, name: str, *, prefix: bool) -> list[str]:
+        """Why a name (or with `prefix` a generateName) is not allowed; the default is a DNS-1123 subdomain."""
+        return dns1123_subdomain_errors(name, prefix=prefix)
+
+    def default(self, obj: Object) -> None:
+        """Fill in what the schema's own defaults do not say. Idempotent; runs after each mutation of the object."""
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        """Drop or set fields that a client may not decide (status is dropped by the generic path)."""
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """All faults of a new object, schema validation apart."""
+        return []
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        """Texts for `Warning` headers."""
+        return []
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """As for create; `old` is what is stored. The generic path has put back the old status already."""
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """All faults of the new state, transitions included."""
+        return self.validate(ctx, obj)
+
+    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+        """Texts for `Warning` headers."""
+        return self.warnings_on_create(ctx, obj)
+
+    def prepare_for_status_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """PUT/PATCH of /status. The generic path has put back everything but metadata and status already."""
+
+    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """All faults of the new status."""
+        return []
+
+    def grace_period_s(self, obj: Object, requested: int | None) -> int | None:
+        """Seconds of graceful deletion for this object, or None if this resource is deleted at once (pods override)."""
+        return None
+
+    def selectable_fields(self, obj: Object) -> dict[str, str]:
+        """Field-selector values besides metadata.name and metadata.namespace."""
+        return {}
+
+    def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
+        """Allocate (cluster IPs, ports) just before the write, after admission, before validation."""
+        return None
+
+    def begin_update(
+        self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
+    ) -> Release | None:
+        """The same for updates."""
+        return None
+
+    def after_delete(self, obj: Object, allocators: Any) -> None:
+        """Give back what the object had allocated."""
