@@ -1,0 +1,315 @@
+"""Time as the API writes it: timestamps, micro timestamps, Go durations, and ages for humans.
+
+Instants are aware `datetime`s in UTC; durations are whole nanoseconds (`duration_ns`), as Go counts them.
+Source: apimachinery pkg/apis/meta/v1/{time,micro_time,duration}.go, pkg/util/duration/duration.go (1.36); Go's time.
+"""
+
+import datetime as dt
+import re
+from typing import Final, Protocol
+
+NANOSECONDS_PER_SECOND: Final = 1_000_000_000
+_LAYOUT_SECONDS = "2006-01-02T15:04:05Z07:00"
+_LAYOUT_MICRO = "2006-01-02T15:04:05.000000Z07:00"
+_INT64_MAX: Final = 2**63 - 1
+_UTC: Final = dt.UTC
+_is_fraction = re.compile(r"[.,][0-9]+").match
+_is_zone = re.compile(r"[+-][0-9]{2}:[0-9]{2}").match
+
+
+class Clock(Protocol):
+    """Where the time comes from; tests pass a clock of their own."""
+
+    def now(self) -> dt.datetime:
+        """The present instant, in UTC."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> dt.datetime:
+        """The present instant, in UTC."""
+        return dt.datetime.now(_UTC)
+
+
+def format_time(instant: dt.datetime) -> str:
+    """A `metav1.Time`: `2006-01-02T15:04:05Z`; fractions of a second are cut off."""
+    if instant.tzinfo is not _UTC:
+        instant = instant.astimezone(_UTC)
+    return instant.isoformat("T", "seconds")[:19] + "Z"
+
+
+def format_micro_time(instant: dt.datetime) -> str:
+    """A `metav1.MicroTime`: `2006-01-02T15:04:05.000000Z`, always with six digits."""
+    if instant.tzinfo is not _UTC:
+        instant = instant.astimezone(_UTC)
+    return instant.isoformat("T", "microseconds")[:26] + "Z"
+
+
+def parse_time(text: str) -> dt.datetime:
+    """Read a `metav1.Time` as Go does (any offset, optional fraction). Raises `ValueError` with Go's text."""
+    if len(text) == 20 and text[10] == "T" and text[19] == "Z" and text[4] == text[7] == "-":
+        try:
+            return dt.datetime.fromisoformat(text)
+        except ValueError:
+            pass
+    return _TimeParser(text, _LAYOUT_SECONDS, micro=False).parse()
+
+
+def parse_micro_time(text: str) -> dt.datetime:
+    """Read a `metav1.MicroTime`: exactly six digits of fraction are required. Raises `ValueError` with Go's text."""
+    return _TimeParser(text, _LAYOUT_MICRO, micro=True).parse()
+
+
+def canonical_time(text: str) -> str:
+    """What Kubernetes writes back for a timestamp of a request: UTC, whole seconds. Raises `ValueError`."""
+    return format_time(parse_time(text))
+
+
+def canonical_micro_time(text: str) -> str:
+    """What Kubernetes writes back for a micro timestamp of a request. Raises `ValueError`."""
+    return format_micro_time(parse_micro_time(text))
+
+
+def _quote(text: str) -> str:
+    """A string as Go's time package quotes it in its errors."""
+    parts = []
+    for char in text:
+        if char in '"\\':
+            parts.append("\\" + char)
+        elif " " <= char < "\x80":
+            parts.append(char)
+        else:
+            parts.extend(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
+    return '"' + "".join(parts) + '"'
+
+
+class _TimeParser:
+    """One reading of one timestamp, element by element of the layout, so that errors are Go's."""
+
+    def __init__(self, text: str, layout: str, *, micro: bool) -> None:
+        self._text = text
+        self._rest = text
+        self._layout = layout
+        self._micro = micro
+
+    def parse(self) -> dt.datetime:
+        year = self._number("2006", 4, 0, 9999, "year")
+        self._literal("-")
+        month = self._number("01", 2, 1, 12, "month")
+        self._literal("-")
+        day = self._number("02", 2, 0, 99, "day")
+        self._literal("T")
+        hour = self._number("15", 2, 0, 23, "hour", short=True)
+        self._literal(":")
+        minute = self._number("04", 2, 0, 59, "minute")
+        self._literal(":")
+        second = self._number("05", 2, 0, 59, "second")
+        microsecond = self._micro_fraction() if self._micro else self._free_fraction()
+        offset = self._zone()
+        if self._rest:
+            raise self._error(f": extra text: {_quote(self._rest)}")
+        return self._build(year, month, day, hour, minute, second, microsecond, offset)
+
+    def _build(self, *parts: int | dt.timedelta) -> dt.datetime:
+        *numbers, offset = parts
+        year, month, day, hour, minute, second, microsecond = (int(n) for n in numbers if isinstance(n, int))
+        assert isinstance(offset, dt.timedelta)
+        if year == 0:
+            raise self._error(": year out of range")
+        try:
+            local = dt.datetime(year, month, day, hour, minute, second, microsecond, tzinfo=_UTC)
+        except ValueError:
+            raise self._error(": day out of range") from None
+        try:
+            return local - offset
+        except OverflowError:
+            raise self._error(": year out of range") from None
+
+    def _error(self, reason: str) -> ValueError:
+        return ValueError(f"parsing time {_quote(self._text)}{reason}")
+
+    def _mismatch(self, element: str) -> ValueError:
+        return self._error(f" as {_quote(self._layout)}: cannot parse {_quote(self._rest)} as {_quote(element)}")
+
+    def _literal(self, char: str) -> None:
+        if not self._rest.startswith(char):
+            raise self._mismatch(char)
+        self._rest = self._rest[1:]
+
+    def _number(self, element: str, width: int, low: int, high: int, name: str, *, short: bool = False) -> int:
+        digits = self._rest[:width]
+        if short and digits[:1].isdecimal() and not digits[1:].isdecimal():
+            digits = digits[:1]
+            width = 1
+        if len(digits) != width or not digits.isascii() or not digits.isdecimal():
+            raise self._mismatch(element)
+        number = int(digits)
+        if not low <= number <= high:
+            raise self._error(f": {name} out of range")
+        self._rest = self._rest[width:]
+        return number
+
+    def _free_fraction(self) -> int:
+        match = _is_fraction(self._rest)
+        if match is None:
+            return 0
+        self._rest = self._rest[match.end() :]
+        return int(match[0][1:7].ljust(6, "0"))
+
+    def _micro_fraction(self) -> int:
+        digits = self._rest[1:7]
+        if self._rest[:1] not in (".", ",") or len(digits) != 6 or not (digits.isascii() and digits.isdecimal()):
+            raise self._mismatch(".000000")
+        self._rest = self._rest[7:]
+        return int(digits)
+
+    def _zone(self) -> dt.timedelta:
+        if self._rest[:1] == "Z":
+            self._rest = self._rest[1:]
+            return dt.timedelta()
+        if _is_zone(self._rest) is None:
+            raise self._mismatch("Z07:00")
+        hours, minutes = int(self._rest[1:3]), int(self._rest[4:6])
+        if hours > 24:
+            raise self._error(": time zone offset hour out of range")
+        if minutes > 60:
+            raise self._error(": time zone offset minute out of range")
+        sign = -1 if self._rest[0] == "-" else 1
+        self._rest = self._rest[6:]
+        return sign * dt.timedelta(hours=hours, minutes=minutes)
+
+
+_UNITS_NS: Final = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ms": 1_000_000,
+    "s": NANOSECONDS_PER_SECOND,
+    "m": 60 * NANOSECONDS_PER_SECOND,
+    "h": 3600 * NANOSECONDS_PER_SECOND,
+}
+_duration_part = re.compile(r"([0-9]*)(\.?)([0-9]*)([^0-9.]*)").match
+
+
+def parse_duration(text: str) -> int:
+    """Read a Go duration (`1h30m`, `-1.5s`) into nanoseconds. Raises `ValueError` with Go's text."""
+    rest = text[1:] if text[:1] in ("+", "-") and text else text
+    limit = _INT64_MAX + 1 if text.startswith("-") else _INT64_MAX
+    if rest == "0":
+        return 0
+    if not rest or len(rest) > 1000:
+        raise ValueError(f"time: invalid duration {_quote(text)}")
+    total = 0
+    while rest:
+        match = _duration_part(rest)
+        assert match is not None
+        whole, _, fraction, unit = match.groups()
+        if not whole and not fraction:
+            raise ValueError(f"time: invalid duration {_quote(text)}")
+        if not unit:
+            raise ValueError(f"time: missing unit in duration {_quote(text)}")
+        unit_ns = _UNITS_NS.get(unit)
+        if unit_ns is None:
+            raise ValueError(f"time: unknown unit {_quote(unit)} in duration {_quote(text)}")
+        total += int(whole or "0") * unit_ns + int(fraction or "0") * unit_ns // _power_of_ten(len(fraction))
+        if total > limit:
+            raise ValueError(f"time: invalid duration {_quote(text)}")
+        rest = rest[match.end() :]
+    return -total if text[0] == "-" else total
+
+
+def _power_of_ten(exponent: int) -> int:
+    power: int = 10**exponent
+    return power
+
+
+def format_duration(duration_ns: int) -> str:
+    """A duration as Go prints it: `1h30m0s`, `1.5s`, `100ms`, `0s`."""
+    if duration_ns == 0:
+        return "0s"
+    sign, rest = ("-", -duration_ns) if duration_ns < 0 else ("", duration_ns)
+    if rest < NANOSECONDS_PER_SECOND:
+        for unit, unit_ns in (("ms", 1_000_000), ("µs", 1_000), ("ns", 1)):
+            if rest >= unit_ns:
+                return f"{sign}{_decimal(rest, unit_ns)}{unit}"
+    minutes, rest = divmod(rest, 60 * NANOSECONDS_PER_SECOND)
+    text = f"{_decimal(rest, NANOSECONDS_PER_SECOND)}s"
+    if not minutes:
+        return sign + text
+    hours, minutes = divmod(minutes, 60)
+    return f"{sign}{hours}h{minutes}m{text}" if hours else f"{sign}{minutes}m{text}"
+
+
+def _decimal(amount: int, unit: int) -> str:
+    whole, rest = divmod(amount, unit)
+    if not rest:
+        return str(whole)
+    fraction = str(rest).rjust(len(str(unit)) - 1, "0").rstrip("0")
+    return f"{whole}.{fraction}"
+
+
+def canonical_duration(text: str) -> str:
+    """What Kubernetes writes back for a `metav1.Duration` of a request. Raises `ValueError`."""
+    return format_duration(parse_duration(text))
+
+
+def human_duration(duration_s: float) -> str:
+    """An age as `kubectl get` shows it, with two or three significant figures: `45s`, `5m30s`, `3h`, `2d4h`."""
+    seconds = int(duration_s)
+    if seconds < 120:
+        if seconds < -1:
+            return "<invalid>"
+        return f"{max(seconds, 0)}s"
+    minutes, hours = seconds // 60, seconds // 3600
+    if minutes < 10:
+        return _two(minutes, "m", seconds % 60, "s")
+    if minutes < 180:
+        return f"{minutes}m"
+    if hours < 8:
+        return _two(hours, "h", minutes % 60, "m")
+    if hours < 48:
+        return f"{hours}h"
+    return _human_days(hours)
+
+
+def _human_days(hours: int) -> str:
+    days = hours // 24
+    if hours < 24 * 8:
+        return _two(days, "d", hours % 24, "h")
+    if days < 365 * 2:
+        return f"{days}d"
+    if days < 365 * 8:
+        return _two(days // 365, "y", days % 365, "d")
+    return f"{days // 365}y"
+
+
+def _two(large: int, large_unit: str, small: int, small_unit: str) -> str:
+    return f"{large}{large_unit}{small}{small_unit}" if small else f"{large}{large_unit}"
+
+
+def short_human_duration(duration_s: float) -> str:
+    """An age with one figure: `45s`, `5m`, `3h`, `2d`, `2y`."""
+    seconds = int(duration_s)
+    if seconds < -1:
+        return "<invalid>"
+    if seconds < 60:
+        return f"{max(seconds, 0)}s"
+    if seconds < 3600:
+        return f"{seconds // 60}m"
+    if seconds < 86400:
+        return f"{seconds // 3600}h"
+    days = seconds // 86400
+    return f"{days}d" if days < 365 else f"{days // 365}y"
+
+
+def age(timestamp: str | None, now: dt.datetime) -> str:
+    """The cell that tells how long ago a timestamp was; `<unknown>` without one, `<invalid>` when it cannot be read."""
+    if not timestamp:
+        return "<unknown>"
+    try:
+        return human_duration((now - parse_time(timestamp)).total_seconds())
+    except ValueError:
+        return "<invalid>"
