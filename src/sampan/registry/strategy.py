@@ -37,6 +37,8 @@ class ObjectReader(Protocol):
     def list(self, group: str, resource: str, namespace: str = "") -> list[Object]: ...
 
 
+_NOT_SPEC = frozenset({"apiVersion", "kind", "metadata", "status"})
+
 Release = Callable[[bool], None]
 """Called once after a write that allocated something; True = the write succeeded."""
 
@@ -50,7 +52,12 @@ class Strategy:
     """Whether PUT may create (leases and the like)."""
     has_generation = True
     """Whether `metadata.generation` is kept: 1 on create, +1 whenever something outside metadata and status changes."""
+    keeps_status_on_create = False
+    """Whether a create may bring a status although /status is served (nodes, and kinds whose strategy resets it itself)."""
     default_propagation = "Background"
+    """`propagationPolicy` of a delete that names none."""
+    returns_deleted_object = False
+    """Whether DELETE answers with the object instead of a Status."""
 
     def name_errors(self, name: str, *, prefix: bool) -> list[str]:
         """Why a name (or with `prefix` a generateName) is not allowed; the default is a DNS-1123 subdomain."""
@@ -87,6 +94,38 @@ class Strategy:
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """All faults of the new status."""
         return []
+
+    def keep_for_status_update(self, obj: Object, old: Object) -> None:
+        """Put back all that PUT/PATCH of /status may not change: everything but metadata and status."""
+        for name in [name for name in obj if name not in _NOT_SPEC]:
+            if name not in old:
+                del obj[name]
+        for name, value in old.items():
+            if name not in _NOT_SPEC:
+                obj[name] = value
+        metadata, old_metadata = obj["metadata"], old["metadata"]
+        if "ownerReferences" in old_metadata:
+            metadata["ownerReferences"] = old_metadata["ownerReferences"]
+        else:
+            metadata.pop("ownerReferences", None)
+
+    def spec_changed(self, obj: Object, old: Object) -> bool:
+        """Whether the generation grows: something outside metadata and status differs."""
+        for name in obj.keys() | old.keys():
+            if name not in _NOT_SPEC and obj.get(name) != old.get(name):
+                return True
+        return False
+
+    def pending_finalizers(self, obj: Object) -> bool:
+        """Whether something still holds up the removal of an object whose deletion was requested."""
+        return bool(obj["metadata"].get("finalizers"))
+
+    def prepare_for_deletion(self, obj: Object) -> None:
+        """The object stays for now with a deletionTimestamp (finalizers): change what must show it (namespaces: phase)."""
+
+    def ttl_s(self, obj: Object) -> int:
+        """Seconds after which the stored object expires; 0 = never (events override)."""
+        return 0
 
     def grace_period_s(self, obj: Object, requested: int | None) -> int | None:
         """Seconds of graceful deletion for this object, or None if this resource is deleted at once (pods override)."""

@@ -1,0 +1,62 @@
+"""`ResourceRegistry`: which resources are served now. Built-ins, CRDs and (later) aggregated APIs all register here."""
+
+from collections.abc import Callable
+
+from sampan.registry.definition import ResourceDefinition, VersionDefinition
+
+Subscriber = Callable[[], None]
+
+
+class ResourceRegistry:
+    """The definitions by group and resource. One writer (the cluster's loop), many readers.
+
+    `generation` grows with each change of what is served; discovery and OpenAPI are cached by it.
+    """
+
+    def __init__(self) -> None:
+        self._definitions: dict[tuple[str, str], ResourceDefinition] = {}
+        self._served: dict[tuple[str, str, str], tuple[ResourceDefinition, VersionDefinition]] = {}
+        self._subscribers: list[Subscriber] = []
+        self.generation = 0
+
+    def definitions(self) -> list[ResourceDefinition]:
+        """All definitions, in the order in which they were first registered."""
+        return list(self._definitions.values())
+
+    def get(self, group: str, resource: str) -> ResourceDefinition | None:
+        """The definition of a resource, whatever its versions."""
+        return self._definitions.get((group, resource))
+
+    def lookup(self, group: str, version: str, resource: str) -> tuple[ResourceDefinition, VersionDefinition] | None:
+        """What serves an endpoint; None when nothing does."""
+        return self._served.get((group, version, resource))
+
+    def add(self, *definitions: ResourceDefinition) -> None:
+        """Serve these; each replaces what was registered for its group and resource."""
+        for definition in definitions:
+            self._forget(definition.group, definition.resource)
+            self._definitions[definition.group, definition.resource] = definition
+            for version in definition.versions.values():
+                if version.served:
+                    self._served[definition.group, version.name, definition.resource] = (definition, version)
+        self._changed()
+
+    def remove(self, group: str, resource: str) -> None:
+        """Serve it no longer."""
+        if self._definitions.pop((group, resource), None) is not None:
+            self._forget(group, resource)
+            self._changed()
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Call `subscriber` after each change; the result ends the subscription."""
+        self._subscribers.append(subscriber)
+        return lambda: self._subscribers.remove(subscriber)
+
+    def _forget(self, group: str, resource: str) -> None:
+        for key in [key for key in self._served if key[0] == group and key[2] == resource]:
+            del self._served[key]
+
+    def _changed(self) -> None:
+        self.generation += 1
+        for subscriber in list(self._subscribers):
+            subscriber()

@@ -1,0 +1,1 @@
+"""The one path that every object takes between a verb and the store: metadata, names, generation, finalizers, validation, revision."""

@@ -1,0 +1,196 @@
+"""Delete: at once, after a grace period, or when the last finalizer has gone.
+
+Source: apiserver pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go Delete (1.36).
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from sampan.core import errors
+from sampan.core.object import Object
+from sampan.core.time import Clock, format_rfc3339, parse_rfc3339
+from sampan.registry.rest.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
+from sampan.registry.rest.store import ResourceStore, row_of
+from sampan.registry.rest.update import TRIES_MAX
+from sampan.registry.strategy import Context
+from sampan.storage.encoding import respliced_value, splice
+from sampan.storage.store import Conflict, KeyValue
+
+_GC_FINALIZERS = (ORPHAN_FINALIZER, FOREGROUND_FINALIZER)
+
+
+@dataclass(slots=True)
+class DeleteOptions:
+    """`metav1.DeleteOptions`, checked. None = not given."""
+
+    clock: Clock
+    grace_period_s: int | None = None
+    propagation_policy: str | None = None
+    orphan_dependents: bool | None = None
+    uid: str = ""
+    resource_version: str = ""
+    dry_run: bool = False
+    validate: Callable[[Object], Awaitable[None]] | None = None
+    """Admission of this object's deletion."""
+
+
+class Deleted(NamedTuple):
+    """What is left: `value` holds the object's bytes (storage version), `gone` says whether it was removed."""
+
+    value: bytes
+    obj: Object
+    gone: bool
+
+
+async def delete(store: ResourceStore, ctx: Context, name: str, options: DeleteOptions) -> Deleted:
+    """Delete one object. Raises `StatusError`: 404, 409 (preconditions)."""
+    key = store.key(ctx.namespace, name)
+    await store.cache.fresh()
+    row = row_of(store.cache.get(key))
+    for _ in range(TRIES_MAX):
+        if row is None:
+            raise store.not_found(name)
+        try:
+            return await _delete_once(store, ctx, row, options)
+        except Conflict as conflict:
+            row = conflict.current
+    raise errors.conflict(store.definition.group_resource, name, errors.OPTIMISTIC_LOCK_MESSAGE)
+
+
+async def _delete_once(store: ResourceStore, ctx: Context, row: KeyValue, options: DeleteOptions) -> Deleted:
+    stored = respliced_value(row.value, row.mod_revision)
+    obj = store.decode(stored)
+    _check_preconditions(store, obj, options)
+    if options.validate is not None:
+        await options.validate(obj)
+    graceful, pending = _mark_graceful(store, obj, options)
+    if pending:
+        return Deleted(stored, obj, gone=False)
+    changed = _set_gc_finalizers(store, obj["metadata"], options)
+    held = store.strategy.pending_finalizers(obj)
+    if held and not graceful:
+        if obj["metadata"].get("deletionTimestamp") and not changed:
+            return Deleted(stored, obj, gone=False)
+        _mark_deleting(obj["metadata"], options.clock)
+        store.strategy.prepare_for_deletion(obj)
+    if held or (graceful and obj["metadata"].get("deletionGracePeriodSeconds")):
+        return await _write_marked(store, row, obj, options)
+    return await _remove(store, row, obj, stored, options)
+
+
+async def _write_marked(store: ResourceStore, row: KeyValue, obj: Object, options: DeleteOptions) -> Deleted:
+    value = store.encode(obj)
+    if options.dry_run:
+        return Deleted(splice(value, row.mod_revision), obj, gone=False)
+    revision = await store.store.update(row.key, value, row.mod_revision)
+    return Deleted(splice(value, revision), obj, gone=False)
+
+
+async def _remove(
+    store: ResourceStore, row: KeyValue, obj: Object, stored: bytes, options: DeleteOptions
+) -> Deleted:
+    if options.dry_run:
+        return Deleted(stored, obj, gone=True)
+    revision = await store.store.delete(row.key, row.mod_revision)
+    store.strategy.after_delete(obj, store.allocators)
+    return Deleted(respliced_value(row.value, revision), obj, gone=True)
+
+
+def _check_preconditions(store: ResourceStore, obj: Object, options: DeleteOptions) -> None:
+    definition, metadata = store.definition, obj["metadata"]
+    resource = errors.GroupResource(definition.group, definition.kind)
+    if options.uid and options.uid != metadata.get("uid"):
+        raise errors.conflict(
+            resource,
+            metadata["name"],
+            f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata.get('uid', '')})."
+            " The object might have been deleted and then recreated",
+        )
+    if options.resource_version and options.resource_version != metadata.get("resourceVersion"):
+        raise errors.conflict(
+            resource,
+            metadata["name"],
+            f"the ResourceVersion in the precondition ({options.resource_version}) does not match the ResourceVersion"
+            f" in record ({metadata.get('resourceVersion', '')}). The object might have been modified",
+        )
+
+
+def _mark_graceful(store: ResourceStore, obj: Object, options: DeleteOptions) -> tuple[bool, bool]:
+    """Decide about the grace period. Gives (graceful, already pending); marks the object when graceful."""
+    strategy, metadata = store.strategy, obj["metadata"]
+    requested = options.grace_period_s
+    if requested is not None and requested < 0:
+        requested = 1
+    if strategy.grace_period_s(obj, requested) is None and not metadata.get("deletionTimestamp"):
+        return False, False
+    if metadata.get("deletionTimestamp"):
+        return _shorten(metadata, requested, options.clock)
+    period = strategy.grace_period_s(obj, requested)
+    assert period is not None
+    metadata["deletionTimestamp"] = format_rfc3339(options.clock.now() + timedelta(seconds=period))
+    metadata["deletionGracePeriodSeconds"] = period
+    _bump_generation(metadata)
+    return True, False
+
+
+def _shorten(metadata: dict[str, Any], requested: int | None, clock: Clock) -> tuple[bool, bool]:
+    """A second delete may only shorten the grace period."""
+    current = metadata.get("deletionGracePeriodSeconds") or 0
+    if current == 0:
+        return False, False
+    if requested is None or requested >= current:
+        return False, True
+    at = parse_rfc3339(metadata["deletionTimestamp"]) - timedelta(seconds=current) + timedelta(seconds=requested)
+    now = clock.now()
+    if at < now:
+        at = now
+        requested = 1 if requested else 0
+    metadata["deletionTimestamp"] = format_rfc3339(at)
+    metadata["deletionGracePeriodSeconds"] = requested
+    return True, False
+
+
+def _mark_deleting(metadata: dict[str, Any], clock: Clock) -> None:
+    now = clock.now()
+    if not metadata.get("deletionTimestamp"):
+        metadata["deletionTimestamp"] = format_rfc3339(now)
+        _bump_generation(metadata)
+    elif parse_rfc3339(metadata["deletionTimestamp"]) > now:
+        metadata["deletionTimestamp"] = format_rfc3339(now)
+    metadata["deletionGracePeriodSeconds"] = 0
+
+
+def _bump_generation(metadata: dict[str, Any]) -> None:
+    if metadata.get("generation", 0) > 0:
+        metadata["generation"] += 1
+
+
+def _set_gc_finalizers(store: ResourceStore, metadata: dict[str, Any], options: DeleteOptions) -> bool:
+    """Add or remove the garbage collector's finalizers as the propagation policy says. Tells whether that changed."""
+    old = metadata.get("finalizers", [])
+    policy = _policy(store, old, options)
+    new = [name for name in old if name not in _GC_FINALIZERS]
+    if policy == "Orphan":
+        new.append(ORPHAN_FINALIZER)
+    elif policy == "Foreground":
+        new.append(FOREGROUND_FINALIZER)
+    if set(new) == set(old):
+        return False
+    if new:
+        metadata["finalizers"] = new
+    else:
+        metadata.pop("finalizers", None)
+    return True
+
+
+def _policy(store: ResourceStore, finalizers: list[str], options: DeleteOptions) -> str:
+    if options.orphan_dependents is not None:
+        return "Orphan" if options.orphan_dependents else "Background"
+    if options.propagation_policy is not None:
+        return options.propagation_policy
+    for name in finalizers:
+        if name in _GC_FINALIZERS:
+            return "Orphan" if name == ORPHAN_FINALIZER else "Foreground"
+    return store.strategy.default_propagation

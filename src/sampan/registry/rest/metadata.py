@@ -1,0 +1,66 @@
+"""System metadata: what the server alone decides.
+
+Source: apiserver pkg/registry/rest/{meta,create,update}.go (1.36).
+"""
+
+import uuid
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.object import Object
+from sampan.core.time import Clock
+from sampan.registry.definition import ResourceDefinition
+
+ORPHAN_FINALIZER = "orphan"
+FOREGROUND_FINALIZER = "foregroundDeletion"
+
+
+def metadata_of(obj: Object) -> dict[str, Any]:
+    """The metadata dict, made if it is missing."""
+    metadata = obj.get("metadata")
+    if metadata is None:
+        metadata = obj["metadata"] = {}
+    result: dict[str, Any] = metadata
+    return result
+
+
+def wipe_system_fields(metadata: dict[str, Any]) -> None:
+    """A create may not decide these."""
+    for name in ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "uid"):
+        metadata.pop(name, None)
+
+
+def fill_system_fields(metadata: dict[str, Any], clock: Clock) -> None:
+    """Give a new object its identity."""
+    metadata["uid"] = str(uuid.uuid4())
+    metadata["creationTimestamp"] = clock.rfc3339()
+
+
+def match_namespace(definition: ResourceDefinition, namespace: str, metadata: dict[str, Any]) -> None:
+    """Fill in the request's namespace. Raises 400 when the object names another one."""
+    expected = namespace if definition.namespaced else ""
+    given = metadata.get("namespace", "")
+    if given == expected:
+        return
+    if given and not expected:
+        metadata.pop("namespace")
+        return
+    if given:
+        raise errors.bad_request(
+            f"the namespace of the provided object does not match the namespace sent on the request"
+        )
+    metadata["namespace"] = expected
+
+
+def match_name(name: str, metadata: dict[str, Any]) -> None:
+    """The name of the URL is the object's. Raises 400 when they differ."""
+    given = metadata.get("name", "")
+    if not given:
+        metadata["name"] = name
+    elif given != name:
+        raise errors.bad_request(f"the name of the object ({given}) does not match the name on the URL ({name})")
+
+
+def is_deleting(obj: Object) -> bool:
+    """Whether deletion was requested."""
+    return bool(obj["metadata"].get("deletionTimestamp"))

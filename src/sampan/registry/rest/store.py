@@ -1,0 +1,90 @@
+"""`ResourceStore`: the objects of one resource. Reads come from the watch cache as bytes, writes go to the store.
+
+Source: apiserver pkg/registry/generic/registry/store.go (1.36).
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.object import Object
+from sampan.registry.definition import ResourceDefinition
+from sampan.registry.strategy import ObjectReader, Strategy
+from sampan.storage.cache import Record, WatchCache
+from sampan.storage.encoding import decode, encode
+from sampan.storage.store import KeyValue, Store
+
+Validate = Callable[[Object, Object | None], Awaitable[None]]
+"""Validating admission: takes the final object and the old one, raises `StatusError` to refuse."""
+
+Convert = Callable[[Object], Object]
+
+
+class ResourceStore:
+    """One resource's part of the store, seen through one strategy.
+
+    Built-ins have one for all their versions and work in the hub version. Custom resources have one per version, since their rules are
+    those of the request's version; `from_stored` and `to_stored` convert (in place, on a private object).
+    """
+
+    __slots__ = ("_from_stored", "_to_stored", "allocators", "cache", "definition", "prefix", "reader", "store", "strategy")
+
+    def __init__(
+        self,
+        definition: ResourceDefinition,
+        strategy: Strategy,
+        store: Store,
+        cache: WatchCache,
+        reader: ObjectReader,
+        *,
+        allocators: Any = None,
+        from_stored: Convert | None = None,
+        to_stored: Convert | None = None,
+    ) -> None:
+        self.definition = definition
+        self.strategy = strategy
+        self.store = store
+        self.cache = cache
+        self.reader = reader
+        self.allocators = allocators
+        self.prefix = definition.storage_prefix
+        self._from_stored = from_stored
+        self._to_stored = to_stored
+
+    def key(self, namespace: str, name: str) -> str:
+        """Where an object lives."""
+        return f"{self.prefix}{namespace}/{name}" if namespace else f"{self.prefix}{name}"
+
+    def scope_prefix(self, namespace: str) -> str:
+        """The prefix of all keys of a namespace ("" = the whole resource)."""
+        return f"{self.prefix}{namespace}/" if namespace else self.prefix
+
+    def decode(self, value: bytes) -> Object:
+        """Stored bytes as a private object in the version that the strategy works in."""
+        obj: Object = decode(value)
+        return self._from_stored(obj) if self._from_stored is not None else obj
+
+    def encode(self, obj: Object, *, sentinel: bool = True) -> bytes:
+        """The bytes to store. `sentinel`: with the place for the resourceVersion."""
+        if self._to_stored is not None:
+            obj = self._to_stored(obj)
+        return encode(obj, sentinel=sentinel)
+
+    def not_found(self, name: str) -> errors.StatusError:
+        """The 404 of this resource."""
+        return errors.not_found(self.definition.group_resource, name)
+
+    async def record(self, namespace: str, name: str) -> Record:
+        """The object as it is now (linearizable). Raises 404."""
+        await self.cache.fresh()
+        record = self.cache.get(self.key(namespace, name))
+        if record is None:
+            raise self.not_found(name)
+        return record
+
+
+def row_of(record: Record | None) -> KeyValue | None:
+    """The store's view of a cached record."""
+    if record is None:
+        return None
+    return KeyValue(record.key, record.value, record.create_revision, record.revision)

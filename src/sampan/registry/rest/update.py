@@ -1,0 +1,270 @@
+"""Update: the guaranteed-update loop. Read, transform, check, write; read again when somebody else was faster.
+
+Source: apiserver pkg/registry/rest/update.go, pkg/registry/generic/registry/store.go Update (1.36).
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+from sampan.core import errors
+from sampan.core.field import FieldError, Path
+from sampan.core.metadata import validate_object_meta, validate_object_meta_update
+from sampan.core.object import Object
+from sampan.core.time import Clock
+from sampan.registry.rest.create import create, unset_resource_version
+from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
+from sampan.registry.rest.size import stored_bytes
+from sampan.registry.rest.store import ResourceStore, Validate, row_of
+from sampan.registry.strategy import Context
+from sampan.storage.encoding import respliced_value, splice
+from sampan.storage.store import Conflict, KeyExists, KeyValue
+
+_METADATA = Path("metadata")
+TRIES_MAX = 100
+"""A write that loses this many races in a row gives up with 409."""
+
+Transform = Callable[[Object | None, bytes], Awaitable[Object]]
+"""Makes the wanted hub object out of the stored one (None and b"": absent), given decoded and as bytes.
+
+Called again after each lost race. The result must not share anything mutable with the object that was given.
+"""
+
+
+class Part(Enum):
+    """Which part of the object a request may change."""
+
+    MAIN = "main"
+    STATUS = "status"
+    ALL = "all"
+    """Both at once: subresources with rules of their own (binding, finalize)."""
+
+
+@dataclass(slots=True)
+class UpdateOptions:
+    """How to update. `uid`: must be the stored object's (precondition); `validate_*`: validating admission."""
+
+    clock: Clock
+    part: Part = Part.MAIN
+    dry_run: bool = False
+    allow_create: bool = False
+    uid: str = ""
+    validate: Validate | None = None
+    authorize_create: Callable[[], Awaitable[None]] | None = None
+    warnings: list[str] | None = None
+    faults: Callable[[Object, Object], list[FieldError]] | None = None
+    """Replaces the strategy's validation (subresources with rules of their own)."""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class Updated(NamedTuple):
+    """The bytes in the storage version, and what happened."""
+
+    value: bytes
+    created: bool = False
+    deleted: bool = False
+
+
+async def update(
+    store: ResourceStore, ctx: Context, name: str, transform: Transform, options: UpdateOptions
+) -> Updated:
+    """Change an object. Raises `StatusError`: 404, 409 (stale resourceVersion or uid), 422."""
+    key = store.key(ctx.namespace, name)
+    await store.cache.fresh()
+    row = row_of(store.cache.get(key))
+    for _ in range(TRIES_MAX):
+        try:
+            if row is None:
+                return await _create_on_update(store, ctx, name, transform, options)
+            return await _update_once(store, ctx, row, transform, options)
+        except Conflict as conflict:
+            row = conflict.current
+        except KeyExists:
+            row = await store.store.get(key)
+    raise errors.conflict(store.definition.group_resource, name, errors.OPTIMISTIC_LOCK_MESSAGE)
+
+
+async def _create_on_update(
+    store: ResourceStore, ctx: Context, name: str, transform: Transform, options: UpdateOptions
+) -> Updated:
+    strategy = store.strategy
+    if options.part is not Part.MAIN or not (options.allow_create or strategy.allow_create_on_update):
+        raise store.not_found(name)
+    if options.uid:
+        raise errors.conflict(
+            store.definition.group_resource,
+            name,
+            f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: ",
+        )
+    obj = await transform(None, b"")
+    if options.authorize_create is not None:
+        await options.authorize_create()
+    metadata_of(obj).pop("uid", None)
+    value = await create(
+        store,
+        ctx,
+        obj,
+        clock=options.clock,
+        validate=options.validate,
+        dry_run=options.dry_run,
+        warnings=options.warnings,
+    )
+    return Updated(value, created=True)
+
+
+async def _update_once(
+    store: ResourceStore, ctx: Context, row: KeyValue, transform: Transform, options: UpdateOptions
+) -> Updated:
+    definition, strategy = store.definition, store.strategy
+    stored = respliced_value(row.value, row.mod_revision)
+    old = store.decode(stored)
+    _check_uid(store, old, options.uid)
+    obj = await transform(old, stored)
+    metadata = metadata_of(obj)
+    name = old["metadata"]["name"]
+    _check_resource_version(store, metadata, row, name)
+    match_namespace(definition, ctx.namespace, metadata)
+    _keep(store, ctx, obj, old, options.part)
+    release = None
+    if options.part is not Part.STATUS:
+        release = strategy.begin_update(ctx, obj, old, store.reader, store.allocators)
+    written = False
+    try:
+        faults = _faults(store, ctx, obj, old, options)
+        if faults:
+            raise errors.invalid(definition.group_kind, name, faults)
+        if options.warnings is not None and options.part is Part.MAIN:
+            options.warnings.extend(strategy.warnings_on_update(ctx, obj, old))
+        if options.validate is not None:
+            await options.validate(obj, old)
+        if _should_delete(store, obj, old):
+            if not options.dry_run:
+                await store.store.delete(row.key, row.mod_revision)
+                strategy.after_delete(old, store.allocators)
+            return Updated(_bytes_of(store, obj, row.mod_revision), deleted=True)
+        if is_unchanged(obj, old):
+            written = True
+            return Updated(stored)
+        if options.dry_run:
+            return Updated(_bytes_of(store, obj, row.mod_revision))
+        value = stored_bytes(store, obj)
+        revision = await store.store.update(row.key, value, row.mod_revision, ttl_s=strategy.ttl_s(obj))
+        written = True
+        return Updated(splice(value, revision))
+    finally:
+        if release is not None:
+            release(written)
+
+
+def _bytes_of(store: ResourceStore, obj: Object, revision: int) -> bytes:
+    return splice(store.encode(obj), revision)
+
+
+def _check_uid(store: ResourceStore, old: Object, uid: str) -> None:
+    stored = old["metadata"].get("uid", "")
+    if uid and uid != stored:
+        raise errors.conflict(
+            store.definition.group_resource,
+            old["metadata"]["name"],
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored}",
+        )
+
+
+def _check_resource_version(store: ResourceStore, metadata: dict[str, Any], row: KeyValue, name: str) -> None:
+    definition = store.definition
+    given = metadata.get("resourceVersion", "")
+    if given in ("", "0"):
+        if not definition.strategy.allow_unconditional_update:
+            raise errors.invalid(
+                errors.GroupKind(definition.group, definition.resource), name, [unset_resource_version(name)]
+            )
+        metadata["resourceVersion"] = str(row.mod_revision)
+    elif given != str(row.mod_revision):
+        raise errors.conflict(definition.group_resource, name, errors.OPTIMISTIC_LOCK_MESSAGE)
+
+
+def _keep(store: ResourceStore, ctx: Context, obj: Object, old: Object, part: Part) -> None:
+    """Put back what this request may not change, then let the strategy prepare."""
+    strategy = store.strategy
+    metadata, old_metadata = obj["metadata"], old["metadata"]
+    _keep_generation(metadata, old_metadata)
+    if part is Part.STATUS:
+        strategy.keep_for_status_update(obj, old)
+        strategy.prepare_for_status_update(ctx, obj, old)
+    elif part is Part.MAIN:
+        if any(version.status for version in store.definition.versions.values()):
+            _set_or_drop(obj, "status", old.get("status"))
+        strategy.prepare_for_update(ctx, obj, old)
+        if strategy.has_generation and strategy.spec_changed(obj, old):
+            obj["metadata"]["generation"] = old_metadata.get("generation", 0) + 1
+    metadata = obj["metadata"]
+    if not metadata.get("uid"):
+        _set_or_drop(metadata, "uid", old_metadata.get("uid"))
+    for name in ("creationTimestamp", "deletionTimestamp"):
+        if old_metadata.get(name):
+            metadata[name] = old_metadata[name]
+    if "deletionGracePeriodSeconds" in old_metadata:
+        metadata.setdefault("deletionGracePeriodSeconds", old_metadata["deletionGracePeriodSeconds"])
+    _keep_fieldless(metadata)
+
+
+def _keep_generation(metadata: dict[str, Any], old_metadata: dict[str, Any]) -> None:
+    _set_or_drop(metadata, "generation", old_metadata.get("generation"))
+
+
+def _keep_fieldless(metadata: dict[str, Any]) -> None:
+    metadata.pop("selfLink", None)
+
+
+def _set_or_drop(target: dict[str, Any], name: str, value: Any) -> None:
+    if value is None:
+        target.pop(name, None)
+    else:
+        target[name] = value
+
+
+def _faults(
+    store: ResourceStore, ctx: Context, obj: Object, old: Object, options: UpdateOptions
+) -> list[FieldError]:
+    definition, strategy = store.definition, store.strategy
+    metadata = obj["metadata"]
+    faults = validate_object_meta(
+        metadata, namespaced=definition.namespaced, name_errors=strategy.name_errors, path=_METADATA
+    )
+    faults.extend(validate_object_meta_update(metadata, old["metadata"], path=_METADATA))
+    if options.faults is not None:
+        faults.extend(options.faults(obj, old))
+    elif options.part is Part.STATUS:
+        faults.extend(strategy.validate_status_update(ctx, obj, old))
+    else:
+        faults.extend(strategy.validate_update(ctx, obj, old))
+    return faults
+
+
+def _should_delete(store: ResourceStore, obj: Object, old: Object) -> bool:
+    """The last finalizer has gone from an object whose deletion was requested."""
+    if not is_deleting(old) or store.strategy.pending_finalizers(obj):
+        return False
+    return not old["metadata"].get("deletionGracePeriodSeconds")
+
+
+def is_unchanged(obj: Object, old: Object) -> bool:
+    """Whether writing `obj` over `old` would change nothing but managedFields timestamps."""
+    metadata, old_metadata = obj["metadata"], old["metadata"]
+    entries, old_entries = metadata.get("managedFields"), old_metadata.get("managedFields")
+    if entries != old_entries and _without_times(entries) != _without_times(old_entries):
+        return False
+    if obj == old:
+        return True
+    metadata["managedFields"] = old_entries
+    same = obj == old
+    if not same:
+        metadata["managedFields"] = entries
+        if entries is None:
+            del metadata["managedFields"]
+    return same
+
+
+def _without_times(entries: Any) -> Any:
+    return [{k: v for k, v in entry.items() if k != "time"} for entry in entries or ()]
