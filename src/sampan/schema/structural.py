@@ -71,7 +71,8 @@ class Schema:
 
     `type` is object, array, string, integer, number, boolean, or "" (any type: int-or-string and preserve-unknown).
     `scalar` names a built-in scalar that is canonicalised on decode: quantity, time, micro-time, duration, bytes
-    (base64), int-or-string, raw (any JSON value, kept as it is), fields-v1; "" otherwise.
+    (base64), int-or-string, raw (any JSON value, kept as it is), fields-v1, json-schema-or (a JSON schema, in `items`, or a bool or
+    a list); "" otherwise.
     """
 
     type: str = ""
@@ -95,3 +96,5 @@ class Schema:
     int_or_string: bool = False
     preserve_unknown_fields: bool = False
     embedded_resource: bool = False
+    fields: dict[str, str] = field(default_factory=dict)
+    """Of a built-in type: how Go holds each property, as "<flags> <Go type>": p pointer, o omitempty, z omitzero."""

@@ -1,0 +1,158 @@
+"""Build hook: turns the JSON schemas of `kubernetes-validate` into `src/sampan/registry/data/schemas.bin`.
+
+Only the build needs that package; the wheel carries the one compact file. It undoes what that data did to the types ("null" beside
+every optional type, enums of apiVersion and kind) and adds the facts that it lacks: which fields are pointers or left out when empty
+and their Go types (`fields.json`), and the defaults (`defaults.json`).
+
+The file: three sections, each a little-endian uint32 length and a zlib stream.
+1. index: JSON `{"definitions": {name: [offset, length]}, "descriptions": {...}, "kinds": {"group/version/kind": name}}`
+2. definitions: JSON objects, concatenated, without descriptions
+3. descriptions: JSON objects `{"": of the type, field: of the field}`, concatenated
+Run `python hatch_build.py` to write it by hand.
+"""
+
+import importlib.metadata
+import json
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # run by hand, without hatchling
+    BuildHookInterface = object
+
+VERSION = "1.36.0"
+TARGET = "src/sampan/registry/data/schemas.bin"
+_REF = "#/$defs/"
+_SCALARS = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": {"oneOf": [{"type": "string"}, {"type": "number"}]},
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {
+        "format": "int-or-string",
+        "oneOf": [{"type": "integer"}, {"type": "string"}],
+    },
+}
+
+Json = dict[str, Any]
+
+
+class CustomBuildHook(BuildHookInterface):  # type: ignore[misc, valid-type]  # hatchling is no run-time dependency
+    """Hatchling calls it before each wheel, editable ones included."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: Json) -> None:
+        """Write the file and add it to the wheel."""
+        build(Path(self.root))
+        build_data["artifacts"].append("/" + TARGET)
+
+
+def build(root: Path) -> None:
+    """Write `schemas.bin` below the project's root."""
+    data = root / "src/sampan/registry/data"
+    fields = json.loads((data / "fields.json").read_text())
+    defaults = json.loads((data / "defaults.json").read_text())
+    definitions = {name: _schema(node) for name, node in _source().items()}
+    for name, node in definitions.items():
+        _add_facts(node, fields.get(name, {}), defaults.get(name, {}), definitions)
+    (root / TARGET).write_bytes(_pack(definitions))
+
+
+def _source() -> dict[str, Json]:
+    distribution = importlib.metadata.distribution("kubernetes-validate")
+    path = f"kubernetes_validate/kubernetes-json-schema/v{VERSION}-local/_definitions.json"
+    text = Path(str(distribution.locate_file(path))).read_text()
+    definitions: dict[str, Json] = json.loads(text)["$defs"]
+    for name, shape in _SCALARS.items():
+        definitions[name] = {key: value for key, value in definitions[name].items() if key == "description"} | shape
+    return definitions
+
+
+def _schema(node: Json) -> Json:
+    """A copy in OpenAPI's terms: one type, no added enums, `$ref` by the definition's bare name."""
+    result: Json = {}
+    for key, value in node.items():
+        if key == "enum":
+            continue
+        if key == "$ref":
+            result["$ref"] = value.removeprefix(_REF)
+        elif key == "type" and isinstance(value, list):
+            result["type"] = next(item for item in value if item != "null")
+        elif key == "properties":
+            result[key] = {name: _schema(child) for name, child in value.items()}
+        elif key in ("items", "additionalProperties") and isinstance(value, dict):
+            result[key] = _schema(value)
+        else:
+            result[key] = value
+    return result
+
+
+def _add_facts(node: Json, fields: dict[str, str], defaults: Json, definitions: dict[str, Json]) -> None:
+    for name, child in node.get("properties", {}).items():
+        fact = fields.get(name)
+        if fact is not None:
+            child["x-go"] = fact
+            zero = _zero(child, fact, definitions)
+            if zero is not None:
+                child["default"] = zero
+        if name in defaults:
+            child["default"] = defaults[name]
+
+
+def _zero(node: Json, fact: str, definitions: dict[str, Json]) -> Any:
+    """The default that Kubernetes publishes for a field that is no pointer; None: it publishes none."""
+    flags, _, _ = fact.partition(" ")
+    if "p" in flags:
+        return None
+    if "$ref" in node:
+        target = definitions[node["$ref"]]
+        return {} if target.get("type") == "object" and "properties" in target else None
+    if "o" in flags or node.get("format") == "byte":
+        return None
+    return {"string": "", "boolean": False, "integer": 0, "number": 0}.get(node.get("type", ""))
+
+
+def _pack(definitions: dict[str, Json]) -> bytes:
+    kinds: dict[str, str] = {}
+    schemas: dict[str, bytes] = {}
+    texts: dict[str, bytes] = {}
+    for name in sorted(definitions):
+        node = definitions[name]
+        gvks = node.get("x-kubernetes-group-version-kind", [])
+        if len(gvks) == 1:
+            gvk = gvks[0]
+            kinds[f"{gvk['group']}/{gvk['version']}/{gvk['kind']}"] = name
+        texts[name] = _dump(_take_descriptions(node))
+        schemas[name] = _dump(node)
+    index: Json = {"definitions": _offsets(schemas), "descriptions": _offsets(texts), "kinds": kinds}
+    return b"".join(map(_section, (_dump(index), b"".join(schemas.values()), b"".join(texts.values()))))
+
+
+def _take_descriptions(node: Json) -> dict[str, str]:
+    texts = {"": node.pop("description", "")}
+    for name, child in node.get("properties", {}).items():
+        texts[name] = child.pop("description", "")
+    return {name: text for name, text in texts.items() if text}
+
+
+def _offsets(parts: dict[str, bytes]) -> dict[str, list[int]]:
+    offsets = {}
+    start = 0
+    for name, part in parts.items():
+        offsets[name] = [start, len(part)]
+        start += len(part)
+    return offsets
+
+
+def _dump(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _section(content: bytes) -> bytes:
+    packed = zlib.compress(content, 9)
+    return struct.pack("<I", len(packed)) + packed
+
+
+if __name__ == "__main__":
+    build(Path(__file__).parent)
