@@ -97,6 +97,15 @@ class ResourceDefinition:
     def group_resource(self) -> GroupResource:
         return GroupResource(self.group, self.resource)
 
+    storage_group: str | None = None
+    """The group of the stored form where it differs (events.k8s.io objects are stored as core events)."""
+
+    @property
+    def storage_api_version(self) -> str:
+        """The apiVersion of the stored form."""
+        group = self.group if self.storage_group is None else self.storage_group
+        return f"{group}/{self.storage_version}" if group else self.storage_version
+
     @property
     def group_kind(self) -> GroupKind:
         return GroupKind(self.group, self.kind)

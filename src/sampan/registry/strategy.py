@@ -123,6 +123,12 @@ class Strategy:
     def prepare_for_deletion(self, obj: Object) -> None:
         """The object stays for now with a deletionTimestamp (finalizers): change what must show it (namespaces: phase)."""
 
+    def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
+        """Per subresource ("" = the main endpoint): FieldsV1 that its writers never own, since the write cannot change them."""
+        if not status_served:
+            return {}
+        return {"": {"f:status": {}}, "status": {"f:spec": {}}}
+
     def ttl_s(self, obj: Object) -> int:
         """Seconds after which the stored object expires; 0 = never (events override)."""
         return 0

@@ -1,0 +1,1 @@
+"""One file per verb: what a request for a resource does."""

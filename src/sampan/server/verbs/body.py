@@ -1,0 +1,134 @@
+"""From a request's body to a decoded object of the endpoint's version, with its strict-decoding faults.
+
+Source: apiserver pkg/endpoints/handlers/{create,update,rest}.go (1.36).
+"""
+
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.object import Object
+from sampan.registry.endpoint import Endpoint
+from sampan.schema.compile import DecodeError as SchemaError
+from sampan.server.request import Request
+from sampan.server.verbs.options import WriteOptions
+from sampan.wire import json as wire_json
+from sampan.wire import yaml as wire_yaml
+
+BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
+_JSON_TYPES = frozenset({"", "application/json", "*/*"})
+_YAML_TYPES = frozenset({"application/yaml", "text/yaml", "application/x-yaml"})
+
+
+async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[str]]:
+    """The decoded body, and (if asked) texts for the fields that occur twice. Raises 400, 413, 415."""
+    body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    return decode_value(body, request.headers.get("content-type", ""), duplicates=duplicates)
+
+
+def decode_value(body: bytes, content_type: str, *, duplicates: bool) -> tuple[Any, list[str]]:
+    """Decode by media type (parameters such as charset are ignored)."""
+    media_type = content_type.split(";", 1)[0].strip().lower()
+    if media_type in _JSON_TYPES:
+        codec: Any = wire_json
+    elif media_type in _YAML_TYPES:
+        codec = wire_yaml
+    else:
+        raise errors.unsupported_media_type(
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json, application/yaml"
+        )
+    try:
+        if duplicates:
+            value, faults = codec.decode_strict(body)
+            return value, faults
+        return codec.decode(body), []
+    except wire_json.DecodeError as error:
+        raise errors.bad_request(str(error)) from None
+
+
+def decode_object(value: Any, endpoint: Endpoint, options: WriteOptions, faults: list[str], request: Request) -> Object:
+    """Check a decoded body against the endpoint: kind, version, types; prune and default it.
+
+    Unknown and duplicate fields become warnings or (Strict) a 400, as fieldValidation says.
+    """
+    obj = check_kind(value, endpoint)
+    unknown: list[str] | None = None if options.field_validation == "Ignore" else []
+    normalise(obj, endpoint, unknown)
+    report(unknown, faults, options, request)
+    return obj
+
+
+def check_kind(value: Any, endpoint: Endpoint) -> Object:
+    """The value as an object of the endpoint's kind and version. Raises 400."""
+    kind = endpoint.definition.kind
+    if not isinstance(value, dict):
+        raise errors.bad_request(
+            f'{kind} in version "{endpoint.version.name}" cannot be handled as a {kind}: '
+            f"json: cannot unmarshal {_json_type(value)} into Go value of type {endpoint.version.name}.{kind}"
+        )
+    obj: Object = value
+    api_version = obj.get("apiVersion")
+    given_kind = obj.get("kind")
+    if not endpoint.definition.builtin and (not given_kind or not api_version):
+        missing = "Kind" if not given_kind else "apiVersion"
+        raise errors.bad_request(f"Object '{missing}' is missing in '{wire_json.encode(obj).decode()[:1024]}'")
+    if api_version is None:
+        obj["apiVersion"] = endpoint.api_version
+    elif api_version != endpoint.api_version:
+        raise errors.bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API version "
+            f"({endpoint.api_version})"
+        )
+    if given_kind is None:
+        obj["kind"] = kind
+    elif given_kind != kind:
+        raise errors.bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
+            f"got kind {given_kind}"
+            if not isinstance(given_kind, str)
+            else f"{given_kind} in version {endpoint.version.name!r} cannot be handled as a {kind}: "
+            f"converting ({api_version}.{given_kind}) to ({endpoint.api_version}.{kind}): unknown conversion"
+        )
+    metadata = obj.get("metadata")
+    if metadata is None:
+        obj["metadata"] = {}
+    return obj
+
+
+def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None) -> None:
+    """Prune, default, canonicalise; for built-ins also check types. Raises 400."""
+    compiled = endpoint.compiled
+    if not endpoint.definition.builtin:
+        compiled.prune(obj, unknown)
+        compiled.default(obj)
+        return
+    try:
+        compiled.decode(obj, unknown=unknown)
+    except SchemaError as error:
+        kind = endpoint.definition.kind
+        raise errors.bad_request(
+            f'{kind} in version "{endpoint.version.name}" cannot be handled as a {kind}: {error}'
+        ) from None
+    obj.setdefault("metadata", {})
+
+
+def report(unknown: list[str] | None, faults: list[str], options: WriteOptions, request: Request) -> None:
+    """Warnings, or with Strict a 400."""
+    if unknown is None:
+        return
+    texts = [*faults, *(f'unknown field "{path}"' for path in unknown)]
+    if not texts:
+        return
+    if options.strict:
+        raise errors.bad_request("strict decoding error: " + ", ".join(texts))
+    request.warnings.extend(texts)
+
+
+def _json_type(value: Any) -> str:
+    if isinstance(value, list):
+        return "array"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, bool):
+        return "bool"
+    return "number" if isinstance(value, int | float) else "null"

@@ -1,0 +1,89 @@
+"""POST: create an object. Source: apiserver pkg/endpoints/handlers/create.go (1.36)."""
+
+from sampan.core.metadata import dedup_owner_references
+from sampan.core.object import Object
+from sampan.registry.rest.create import create as rest_create
+from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
+from sampan.server.request import Response
+from sampan.server.verbs.admit import admit, validator
+from sampan.server.verbs.body import decode_object, read_value
+from sampan.server.verbs.options import WriteOptions, write_options
+from sampan.server.verbs.respond import object_response
+from sampan.server.verbs.scope import Scope
+
+
+async def create(scope: Scope) -> Response:
+    """201 with the stored object."""
+    request, endpoint = scope.request, scope.endpoint
+    options = write_options(request, "CreateOptions")
+    value, faults = await read_value(request, duplicates=options.field_validation != "Ignore")
+    obj = decode_object(value, endpoint, options, faults, request)
+    stored = await create_object(scope, obj, options)
+    return object_response(request, endpoint, stored, 201)
+
+
+async def create_object(scope: Scope, obj: Object, options: WriteOptions) -> bytes:
+    """Take a decoded object of the endpoint's version the rest of the way; gives the stored bytes."""
+    request, endpoint = scope.request, scope.endpoint
+    metadata = metadata_of(obj)
+    wipe_system_fields(metadata)
+    match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
+    request.warnings.extend(dedup_owner_references(metadata))
+    strategy = endpoint.store.strategy
+    hub = endpoint.to_hub(obj)
+    strategy.default(hub)
+    track(scope, None, hub, options)
+    hub = await admit(scope, "CREATE", hub, None, options.dry_run)
+    return await rest_create(
+        endpoint.store,
+        scope.ctx,
+        hub,
+        clock=scope.clock,
+        validate=validator(scope, "CREATE", options.dry_run),
+        dry_run=options.dry_run,
+        warnings=request.warnings,
+    )
+
+
+def track(scope: Scope, live: Object | None, hub: Object, options: WriteOptions) -> None:
+    """Record in managedFields what this write (not an apply) changes. Works on the endpoint's version."""
+    endpoint = scope.endpoint
+    subresource = scope.request.info.subresource
+    manager = endpoint.field_manager(subresource)
+    if endpoint.version.conversion is None:
+        manager.update(
+            live,
+            hub,
+            manager=options.field_manager,
+            api_version=endpoint.api_version,
+            subresource=subresource,
+            now=scope.clock.rfc3339(),
+        )
+        return
+    versioned = endpoint.from_hub(copy_of(hub))
+    manager.update(
+        endpoint.from_hub(copy_of(live)) if live is not None else None,
+        versioned,
+        manager=options.field_manager,
+        api_version=endpoint.api_version,
+        subresource=subresource,
+        now=scope.clock.rfc3339(),
+    )
+    entries = versioned["metadata"].get("managedFields")
+    if entries is None:
+        hub["metadata"].pop("managedFields", None)
+    else:
+        hub["metadata"]["managedFields"] = entries
+
+
+def copy_of(obj: Object) -> Object:
+    """A deep copy of JSON data."""
+    return {name: _copy(value) for name, value in obj.items()}
+
+
+def _copy(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _copy(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return value

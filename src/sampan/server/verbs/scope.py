@@ -1,0 +1,31 @@
+"""`Scope`: one resource request with what all verbs need of it."""
+
+from dataclasses import dataclass, field
+
+from sampan.core.time import Clock
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.strategy import Context
+from sampan.server.admission.chain import AdmissionChain
+from sampan.server.request import Request
+
+
+@dataclass(slots=True)
+class Scope:
+    """`request` for one `endpoint`; `ctx` is what strategies see."""
+
+    request: Request
+    endpoint: Endpoint
+    admission: AdmissionChain
+    clock: Clock
+    ctx: Context = field(init=False)
+
+    def __post_init__(self) -> None:
+        info, user = self.request.info, self.request.user
+        self.ctx = Context(
+            user=user.name if user else "",
+            groups=user.groups if user else (),
+            namespace=info.namespace if self.endpoint.definition.namespaced else "",
+            name=info.name,
+            dry_run=bool(self.request.query.get("dryRun")),
+            subresource=info.subresource,
+        )
