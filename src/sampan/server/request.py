@@ -23,7 +23,10 @@ class UserInfo:
 
 @dataclass(slots=True)
 class RequestInfo:
-    """What a path and a method mean. Source: apiserver pkg/endpoints/request/requestinfo.go (1.36)."""
+    """What a path and a method mean. Shared by requests for the same target: read only.
+
+    Source: apiserver pkg/endpoints/request/requestinfo.go (1.36).
+    """
 
     path: str
     verb: str
@@ -54,6 +57,7 @@ class Request:
     read_body: Callable[[int], Awaitable[bytes]]
     """Reads the whole body; raises 413 beyond that many bytes."""
     query: dict[str, list[str]] = field(default_factory=dict)
+    """Decoded parameters. Shared by requests for the same target: read only."""
     info: RequestInfo = field(default_factory=lambda: RequestInfo("", ""))
     user: UserInfo | None = None
     audit_id: str = ""
@@ -66,6 +70,10 @@ class Request:
     """Loop time at which the request must have been answered; 0 = long-running."""
     disconnected: Callable[[], Awaitable[None]] | None = None
     """Returns when the client has gone."""
+    received: float = 0.0
+    """Loop time at which the request began."""
+    long_running: bool = False
+    """Watch, proxy and the streaming subresources: no deadline, ended at shutdown."""
 
     def param(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""
@@ -82,6 +90,12 @@ class Response:
     content_type: str = "application/json"
     headers: Headers = field(default_factory=list)
     stream: AsyncIterator[bytes] | None = None
+    gzip_body: bytes | None = None
+    """The body already gzipped, for clients that accept it; `body` may then stay empty only if the client asked for gzip."""
+    close: bool = False
+    """Close the connection after this answer."""
+    finished: Callable[[], None] | None = None
+    """Called once by the transport when the answer (also a stream) has been sent or given up."""
 
 
 Handler = Callable[[Request], Awaitable[Response]]
