@@ -1,8 +1,8 @@
 """Build hook: turns the JSON schemas of `kubernetes-validate` into `src/sampan/registry/data/schemas.bin`.
 
-Only the build needs that package; the wheel carries the one compact file. It undoes what that data did to the types ("null" beside
-every optional type, enums of apiVersion and kind) and adds the facts that it lacks: which fields are pointers or left out when empty
-and their Go types (`fields.json`), and the defaults (`defaults.json`).
+Only the build needs that package; the wheel carries the one compact file. It undoes what that data did to the types
+("null" beside every optional type, enums of apiVersion and kind) and adds the facts that it lacks: which fields are
+pointers or left out when empty and their Go types (`fields.json`), and the defaults (`defaults.json`).
 
 The file: three sections, each a little-endian uint32 length and a zlib stream.
 1. index: JSON `{"definitions": {name: [offset, length]}, "descriptions": {...}, "kinds": {"group/version/kind": name}}`
