@@ -1,0 +1,449 @@
+"""Label selectors: read, printed, and compiled to a test that runs on each object of a list or watch.
+
+Source: apimachinery pkg/labels/selector.go, pkg/apis/meta/v1/helpers.go (1.36).
+"""
+
+import enum
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sampan.core import field
+from sampan.core.field import FieldError, Path
+from sampan.core.names import label_value_errors, qualified_name_errors
+
+CACHED_LENGTH_MAX: Final = 512
+"""Characters of the longest selector whose parsed form is kept."""
+
+Matcher = Callable[[Mapping[str, str]], bool]
+"""Tells whether the labels (or the selectable fields) of one object are selected."""
+
+
+class Operator(enum.StrEnum):
+    """How a requirement compares."""
+
+    DOES_NOT_EXIST = "!"
+    EQUALS = "="
+    DOUBLE_EQUALS = "=="
+    IN = "in"
+    NOT_EQUALS = "!="
+    NOT_IN = "notin"
+    EXISTS = "exists"
+    GREATER_THAN = "gt"
+    LESS_THAN = "lt"
+
+
+_BINARY = (
+    Operator.IN,
+    Operator.NOT_IN,
+    Operator.EQUALS,
+    Operator.DOUBLE_EQUALS,
+    Operator.NOT_EQUALS,
+    Operator.GREATER_THAN,
+    Operator.LESS_THAN,
+)
+_SIGNS = {
+    Operator.EQUALS: "=",
+    Operator.DOUBLE_EQUALS: "==",
+    Operator.NOT_EQUALS: "!=",
+    Operator.IN: " in ",
+    Operator.NOT_IN: " notin ",
+    Operator.GREATER_THAN: ">",
+    Operator.LESS_THAN: "<",
+}
+_is_integer = re.compile(r"[+-]?[0-9]{1,40}").fullmatch
+
+
+def _int64(text: str) -> int | None:
+    """A whole number of 64 bits, or None: the reach of Gt and Lt."""
+    if not _is_integer(text):
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One condition on one label."""
+
+    key: str
+    operator: Operator
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.operator is Operator.EXISTS:
+            return self.key
+        if self.operator is Operator.DOES_NOT_EXIST:
+            return f"!{self.key}"
+        values = ",".join(sorted(self.values))
+        if self.operator in (Operator.IN, Operator.NOT_IN):
+            values = f"({values})"
+        return f"{self.key}{_SIGNS[self.operator]}{values}"
+
+    def matcher(self) -> Matcher:
+        """The condition as a function of the labels."""
+        return _MATCHERS[self.operator](self.key, self.values)
+
+
+def _match_in(key: str, values: tuple[str, ...]) -> Matcher:
+    if len(values) == 1:
+        value = values[0]
+        return lambda labels: labels.get(key) == value
+    wanted = frozenset(values)
+    return lambda labels: labels.get(key) in wanted
+
+
+def _match_not_in(key: str, values: tuple[str, ...]) -> Matcher:
+    if len(values) == 1:
+        value = values[0]
+        return lambda labels: labels.get(key) != value
+    unwanted = frozenset(values)
+    return lambda labels: labels.get(key) not in unwanted
+
+
+def _match_exists(key: str, values: tuple[str, ...]) -> Matcher:
+    return lambda labels: key in labels
+
+
+def _match_does_not_exist(key: str, values: tuple[str, ...]) -> Matcher:
+    return lambda labels: key not in labels
+
+
+def _match_greater(key: str, values: tuple[str, ...]) -> Matcher:
+    bound = _int64(values[0])
+
+    def matches(labels: Mapping[str, str]) -> bool:
+        number = _int64(labels.get(key, ""))
+        return number is not None and bound is not None and number > bound
+
+    return matches
+
+
+def _match_less(key: str, values: tuple[str, ...]) -> Matcher:
+    bound = _int64(values[0])
+
+    def matches(labels: Mapping[str, str]) -> bool:
+        number = _int64(labels.get(key, ""))
+        return number is not None and bound is not None and number < bound
+
+    return matches
+
+
+_MATCHERS: Final[dict[Operator, Callable[[str, tuple[str, ...]], Matcher]]] = {
+    Operator.IN: _match_in,
+    Operator.EQUALS: _match_in,
+    Operator.DOUBLE_EQUALS: _match_in,
+    Operator.NOT_IN: _match_not_in,
+    Operator.NOT_EQUALS: _match_not_in,
+    Operator.EXISTS: _match_exists,
+    Operator.DOES_NOT_EXIST: _match_does_not_exist,
+    Operator.GREATER_THAN: _match_greater,
+    Operator.LESS_THAN: _match_less,
+}
+
+
+def _match_everything(labels: Mapping[str, str]) -> bool:
+    return True
+
+
+def _match_nothing(labels: Mapping[str, str]) -> bool:
+    return False
+
+
+def all_of(matchers: Sequence[Matcher]) -> Matcher:
+    """One function for several conditions that must all hold."""
+    if not matchers:
+        return _match_everything
+    if len(matchers) == 1:
+        return matchers[0]
+    if len(matchers) == 2:
+        first, second = matchers
+        return lambda labels: first(labels) and second(labels)
+
+    def matches(labels: Mapping[str, str]) -> bool:
+        for matcher in matchers:  # noqa: SIM110 (a generator costs twice as much)
+            if not matcher(labels):
+                return False
+        return True
+
+    return matches
+
+
+class Selector:
+    """A label selector: all its requirements must hold. Immutable.
+
+    `matches(labels)` is a compiled function; `labels` is a dict, empty when the object has none.
+    """
+
+    __slots__ = ("matches", "nothing", "requirements", "text")
+
+    def __init__(self, requirements: Iterable[Requirement] = (), *, nothing: bool = False) -> None:
+        self.requirements = tuple(sorted(requirements, key=lambda r: r.key))
+        self.nothing = nothing
+        self.text = ",".join(map(str, self.requirements))
+        self.matches: Matcher = _match_nothing if nothing else all_of([r.matcher() for r in self.requirements])
+
+    @property
+    def empty(self) -> bool:
+        """Whether every object is selected."""
+        return not self.requirements and not self.nothing
+
+    def requires_exact(self, key: str) -> str | None:
+        """The one value that the label must have, or None."""
+        for requirement in self.requirements:
+            if requirement.key == key:
+                exact = requirement.operator in (Operator.EQUALS, Operator.DOUBLE_EQUALS, Operator.IN)
+                return requirement.values[0] if exact and len(requirement.values) == 1 else None
+        return None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return "Selector(nothing)" if self.nothing else f"Selector({self.text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Selector):
+            return NotImplemented
+        return self.requirements == other.requirements and self.nothing == other.nothing
+
+    def __hash__(self) -> int:
+        return hash((self.requirements, self.nothing))
+
+
+EVERYTHING: Final = Selector()
+"""Selects every object."""
+
+NOTHING: Final = Selector(nothing=True)
+"""Selects no object."""
+
+
+def aggregate(errors: Iterable[FieldError]) -> str:
+    """The text of several errors at once: one alone, or `[a, b]`, each text once."""
+    texts = list(dict.fromkeys(map(str, errors)))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+_NO_PATH: Final = Path()
+_VALUE_COUNT_ERRORS: Final[dict[Operator, str]] = {
+    Operator.IN: "for 'in', 'notin' operators, values set can't be empty",
+    Operator.NOT_IN: "for 'in', 'notin' operators, values set can't be empty",
+    Operator.EQUALS: "exact-match compatibility requires one single value",
+    Operator.DOUBLE_EQUALS: "exact-match compatibility requires one single value",
+    Operator.NOT_EQUALS: "exact-match compatibility requires one single value",
+    Operator.EXISTS: "values set must be empty for exists and does not exist",
+    Operator.DOES_NOT_EXIST: "values set must be empty for exists and does not exist",
+    Operator.GREATER_THAN: "for 'Gt', 'Lt' operators, exactly one value is required",
+    Operator.LESS_THAN: "for 'Gt', 'Lt' operators, exactly one value is required",
+}
+
+
+def _value_count_is_right(operator: Operator, count: int) -> bool:
+    if operator in (Operator.IN, Operator.NOT_IN):
+        return count > 0
+    if operator in (Operator.EXISTS, Operator.DOES_NOT_EXIST):
+        return count == 0
+    return count == 1
+
+
+def new_requirement(key: str, operator: Operator, values: Sequence[str], path: Path = _NO_PATH) -> Requirement:
+    """A checked requirement. Raises `ValueError` with Kubernetes' text."""
+    errors: list[FieldError] = []
+    if texts := qualified_name_errors(key):
+        errors.append(field.invalid(path.child("key"), key, "; ".join(texts)))
+    values_path = path.child("values")
+    if not _value_count_is_right(operator, len(values)):
+        errors.append(field.invalid(values_path, list(values), _VALUE_COUNT_ERRORS[operator]))
+    if operator in (Operator.GREATER_THAN, Operator.LESS_THAN):
+        for index, value in enumerate(values):
+            if _int64(value) is None:
+                detail = "for 'Gt', 'Lt' operators, the value must be an integer"
+                errors.append(field.invalid(values_path.index(index), value, detail))
+    for index, value in enumerate(values):
+        if texts := label_value_errors(value):
+            errors.append(field.invalid(values_path.index(index).key(key), value, "; ".join(texts)))
+    if errors:
+        raise ValueError(aggregate(errors))
+    return Requirement(key, operator, tuple(values))
+
+
+_END = ""
+_SYMBOL_OPERATORS = {
+    "in": Operator.IN,
+    "notin": Operator.NOT_IN,
+    "=": Operator.EQUALS,
+    "==": Operator.DOUBLE_EQUALS,
+    "!=": Operator.NOT_EQUALS,
+    ">": Operator.GREATER_THAN,
+    "<": Operator.LESS_THAN,
+}
+_SYMBOLS = frozenset(("=", "==", "!=", "!", "(", ")", ",", "<", ">"))
+_next_token = re.compile(r"[ \t\r\n]*(==|!=|[=!(),<>]|[^=!(),<> \t\r\n\0]+\0?|)").match
+
+
+def _tokens(text: str) -> list[str]:
+    """The words and symbols of a selector; the last one is empty. A NUL ends the text, as in Go."""
+    tokens: list[str] = []
+    position = 0
+    while True:
+        match = _next_token(text, position)
+        assert match is not None
+        token = match[1]
+        position = match.end()
+        tokens.append(token.rstrip("\0"))
+        if not token:
+            return tokens
+
+
+class _Parser:
+    """One reading of one label selector."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        self._tokens = _tokens(text)
+        self._position = 0
+        self._path = path
+
+    def parse(self) -> list[Requirement]:
+        requirements: list[Requirement] = []
+        while True:
+            token = self._peek()
+            if token == _END:
+                return requirements
+            if token in _SYMBOLS and token != "!":
+                raise ValueError(f"found '{token}', expected: !, identifier, or 'end of string'")
+            try:
+                requirements.append(self._requirement())
+            except ValueError as error:
+                raise ValueError(f"unable to parse requirement: {error}") from None
+            token = self._take()
+            if token == _END:
+                return requirements
+            if token != ",":
+                raise ValueError(f"found '{token}', expected: ',' or 'end of string'")
+            token = self._peek()
+            if token == _END or (token in _SYMBOLS and token != "!"):
+                raise ValueError(f"found '{token}', expected: identifier after ','")
+
+    def _peek(self) -> str:
+        return self._tokens[self._position]
+
+    def _take(self) -> str:
+        self._position += 1
+        return self._tokens[self._position - 1]
+
+    def _requirement(self) -> Requirement:
+        token = self._take()
+        negated = token == "!"
+        if negated:
+            token = self._take()
+        if token == _END or token in _SYMBOLS:
+            raise ValueError(f"found '{token}', expected: identifier")
+        if texts := qualified_name_errors(token):
+            raise ValueError(str(field.invalid(self._path, token, "; ".join(texts))))
+        if negated:
+            return new_requirement(token, Operator.DOES_NOT_EXIST, (), self._path)
+        if self._peek() in (_END, ","):
+            return new_requirement(token, Operator.EXISTS, (), self._path)
+        operator = self._operator()
+        values = self._values() if operator in (Operator.IN, Operator.NOT_IN) else self._exact_value()
+        return new_requirement(token, operator, sorted(values), self._path)
+
+    def _operator(self) -> Operator:
+        token = self._take()
+        operator = _SYMBOL_OPERATORS.get(token)
+        if operator is None:
+            raise ValueError(f"found '{token}', expected: {', '.join(_BINARY)}")
+        return operator
+
+    def _exact_value(self) -> set[str]:
+        if self._peek() in (_END, ","):
+            return {""}
+        token = self._take()
+        if token in _SYMBOLS:
+            raise ValueError(f"found '{token}', expected: identifier")
+        return {token}
+
+    def _values(self) -> set[str]:
+        token = self._take()
+        if token != "(":
+            raise ValueError(f"found '{token}' expected: '('")
+        token = self._peek()
+        if token == ")":
+            self._take()
+            return {""}
+        if token == _END or (token in _SYMBOLS and token != ","):
+            raise ValueError(f"found '{token}', expected: ',', ')' or identifier")
+        values = self._identifiers()
+        self._take()
+        return values
+
+    def _identifiers(self) -> set[str]:
+        """The values up to the closing parenthesis, which stays; nothing between commas is the empty value."""
+        values: set[str] = set()
+        while True:
+            token = self._take()
+            following = self._peek() if token != _END else _END
+            if token == ",":
+                if not values or following in (")", ","):
+                    values.add("")
+                if following == ")":
+                    return values
+            elif token == _END or token in _SYMBOLS:
+                raise ValueError(f"found '{token}', expected: ',', or identifier")
+            else:
+                values.add(token)
+                if following == ")":
+                    return values
+                if following != ",":
+                    raise ValueError(f"found '{following}', expected: ',' or ')'")
+
+
+def parse_labels(text: str, path: Path = _NO_PATH) -> Selector:
+    """Read a label selector (`a=b,c in (d,e),!f`). Raises `ValueError` with Kubernetes' text."""
+    if not text:
+        return EVERYTHING
+    if path is _NO_PATH and len(text) <= CACHED_LENGTH_MAX:
+        return _parse_labels_cached(text)
+    return Selector(_Parser(text, path).parse())
+
+
+@functools.lru_cache(maxsize=256)
+def _parse_labels_cached(text: str) -> Selector:
+    return Selector(_Parser(text, _NO_PATH).parse())
+
+
+def selector_from_labels(labels: Mapping[str, str] | None) -> Selector:
+    """The selector of all objects that have these labels. Checks nothing."""
+    if not labels:
+        return EVERYTHING
+    return Selector(Requirement(key, Operator.EQUALS, (value,)) for key, value in labels.items())
+
+
+_LABEL_SELECTOR_OPERATORS = {
+    "In": Operator.IN,
+    "NotIn": Operator.NOT_IN,
+    "Exists": Operator.EXISTS,
+    "DoesNotExist": Operator.DOES_NOT_EXIST,
+}
+
+
+def selector_from_label_selector(label_selector: Mapping[str, Any] | None) -> Selector:
+    """The selector that a `LabelSelector` object means: None selects nothing, an empty one everything.
+
+    Raises `ValueError` with Kubernetes' text.
+    """
+    if label_selector is None:
+        return NOTHING
+    requirements = [
+        new_requirement(key, Operator.EQUALS, (value,))
+        for key, value in (label_selector.get("matchLabels") or {}).items()
+    ]
+    for expression in label_selector.get("matchExpressions") or ():
+        name = expression.get("operator", "")
+        operator = _LABEL_SELECTOR_OPERATORS.get(name)
+        if operator is None:
+            raise ValueError(f"{field.quote(name)} is not a valid label selector operator")
+        requirements.append(new_requirement(expression.get("key", ""), operator, expression.get("values") or ()))
+    return Selector(requirements) if requirements else EVERYTHING

@@ -1,0 +1,41 @@
+"""Label and field selectors, under one name."""
+
+from sampan.core.field_selectors import (
+    EVERY_FIELD,
+    FieldRequirement,
+    FieldSelector,
+    escape_field_value,
+    parse_fields,
+)
+from sampan.core.label_selectors import (
+    EVERYTHING,
+    NOTHING,
+    Matcher,
+    Operator,
+    Requirement,
+    Selector,
+    aggregate,
+    new_requirement,
+    parse_labels,
+    selector_from_label_selector,
+    selector_from_labels,
+)
+
+__all__ = [
+    "EVERYTHING",
+    "EVERY_FIELD",
+    "NOTHING",
+    "FieldRequirement",
+    "FieldSelector",
+    "Matcher",
+    "Operator",
+    "Requirement",
+    "Selector",
+    "aggregate",
+    "escape_field_value",
+    "new_requirement",
+    "parse_fields",
+    "parse_labels",
+    "selector_from_label_selector",
+    "selector_from_labels",
+]
