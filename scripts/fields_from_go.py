@@ -1,8 +1,8 @@
 """Collect how Kubernetes' Go types hold their JSON fields: `src/sampan/registry/data/fields.json`.
 
-The published schemas do not say which fields are pointers, which are left out when empty and what Go calls their types; decoding as
-kube-apiserver does needs all three. The result maps definition -> field -> "<flags> <Go type>", where the flags are `p` (pointer),
-`o` (omitempty) and `z` (omitzero).
+The published schemas do not say which fields are pointers, which are left out when empty and what Go calls their types;
+decoding as kube-apiserver does needs all three. The result maps definition -> field -> "<flags> <Go type>", where the
+flags are `p` (pointer), `o` (omitempty) and `z` (omitzero).
 
 Usage: python scripts/fields_from_go.py <checkout of kubernetes/kubernetes> > src/sampan/registry/data/fields.json
 """

@@ -1,7 +1,7 @@
 """The shape of `apiextensions.k8s.io/v1beta1` CustomResourceDefinitions, derived from v1's.
 
-It had one validation, subresources and columns for all versions beside those of each version, a single `version`, JSONPath
-(not jsonPath) in columns, and the webhook's client configuration without its own object.
+It had one validation, subresources and columns for all versions beside those of each version, a single `version`,
+JSONPath (not jsonPath) in columns, and the webhook's client configuration without its own object.
 Source: apiextensions-apiserver pkg/apis/apiextensions/v1beta1/types.go (1.21).
 """
 

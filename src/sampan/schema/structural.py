@@ -71,8 +71,8 @@ class Schema:
 
     `type` is object, array, string, integer, number, boolean, or "" (any type: int-or-string and preserve-unknown).
     `scalar` names a built-in scalar that is canonicalised on decode: quantity, time, micro-time, duration, bytes
-    (base64), int-or-string, raw (any JSON value, kept as it is), fields-v1, json-schema-or (a JSON schema, in `items`, or a bool or
-    a list); "" otherwise.
+    (base64), int-or-string, raw (any JSON value, kept as it is), fields-v1, json-schema-or (a JSON schema, in `items`,
+    or a bool or a list); "" otherwise.
     """
 
     type: str = ""
