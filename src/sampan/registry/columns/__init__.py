@@ -1,0 +1,90 @@
+"""Table columns of the built-in types: what `kubectl get` shows.
+
+Source: pkg/printers/internalversion/printers.go (1.36).
+"""
+
+import time
+from collections.abc import Callable
+
+from sampan.registry.columns.access import access_tables
+from sampan.registry.columns.age import TIME_DEPENDENT, Ages, is_time_dependent
+from sampan.registry.columns.autoscaling import autoscaling_tables
+from sampan.registry.columns.cells import NAME, at, column, integer
+from sampan.registry.columns.cluster import cluster_tables
+from sampan.registry.columns.core import core_tables
+from sampan.registry.columns.events import event_tables
+from sampan.registry.columns.networking import networking_tables
+from sampan.registry.columns.pods import pod_tables
+from sampan.registry.columns.storage import storage_tables
+from sampan.registry.columns.tables import Tables
+from sampan.registry.columns.workloads import workload_tables
+from sampan.registry.definition import Column
+
+__all__ = [
+    "DEFAULT_COLUMNS",
+    "STATUS_COLUMNS",
+    "TIME_DEPENDENT",
+    "builtin_columns",
+    "is_time_dependent",
+    "scale_columns",
+]
+
+DEFAULT_COLUMNS = (NAME, column("Created At", at("metadata", "creationTimestamp"), type="date"))
+"""The table of a built-in type that has none of its own (roles, limit ranges, CustomResourceDefinitions ...)."""
+
+STATUS_COLUMNS = (
+    column("Status", at("status")),
+    column("Reason", at("reason")),
+    column("Message", at("message")),
+)
+"""The table of a `Status`."""
+
+_WITHOUT_TABLE = (
+    ("", "limitranges", "v1"),
+    ("rbac.authorization.k8s.io", "roles", "v1"),
+    ("rbac.authorization.k8s.io", "clusterroles", "v1"),
+    ("apiextensions.k8s.io", "customresourcedefinitions", "v1"),
+    ("apiextensions.k8s.io", "customresourcedefinitions", "v1beta1"),
+    ("authentication.k8s.io", "tokenreviews", "v1"),
+    ("authentication.k8s.io", "selfsubjectreviews", "v1"),
+    ("authorization.k8s.io", "subjectaccessreviews", "v1"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews", "v1"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews", "v1"),
+    ("authorization.k8s.io", "localsubjectaccessreviews", "v1"),
+    ("", "bindings", "v1"),
+)
+
+Clock = Callable[[], float]
+"""Seconds since 1970."""
+
+
+def builtin_columns(clock: Clock = time.time) -> Tables:
+    """The columns of every built-in type, by group, resource and version.
+
+    Ages are counted until `clock()`; `is_time_dependent` tells which columns depend on it.
+    """
+    ages = Ages(clock)
+    tables: Tables = dict.fromkeys(_WITHOUT_TABLE, DEFAULT_COLUMNS)
+    for build in (
+        pod_tables,
+        core_tables,
+        event_tables,
+        workload_tables,
+        networking_tables,
+        storage_tables,
+        autoscaling_tables,
+        access_tables,
+        cluster_tables,
+    ):
+        tables.update(build(ages))
+    return tables
+
+
+def scale_columns(clock: Clock = time.time) -> tuple[Column, ...]:
+    """The table of a `Scale`."""
+    return (
+        column("Name", NAME.cell),
+        integer("Desired", at("spec", "replicas", default=0)),
+        integer("Available", at("status", "replicas", default=0)),
+        Ages(clock).column,
+    )

@@ -1,0 +1,168 @@
+"""Building blocks of the built-in tables: columns, and the cells that many of them share.
+
+A cell is called once for each row of a list, so cells are closures over precomputed keys, not interpreters of paths.
+Source: pkg/printers/internalversion/printers.go (1.36).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from sampan.core.object import Object
+from sampan.registry.definition import Column
+
+Cell = Callable[[Object], Any]
+
+NONE = "<none>"
+UNSET = "<unset>"
+UNKNOWN = "<unknown>"
+EMPTY: Mapping[str, Any] = {}
+
+_DESCRIPTIONS = {
+    "Name": "The object's name, unique within its namespace and resource.",
+    "Age": "Time since the object was created.",
+    "Created At": "When the object was created.",
+    "Ready": "How many are ready, of how many.",
+    "Status": "The state of the object in one word.",
+    "Restarts": "How often containers were restarted, and how long ago the last time was.",
+    "Desired": "The number asked for.",
+    "Current": "The number that exists.",
+    "Containers": "Names of the containers in the template.",
+    "Images": "Images of the containers in the template.",
+    "Selector": "The labels that choose the pods.",
+    "Node": "The node it belongs to.",
+    "Duration": "Time between start and completion, or since the start.",
+}
+
+
+def column(name: str, cell: Cell, *, type: str = "string", wide: bool = False, format: str = "") -> Column:
+    """A column of a built-in table; `wide` ones are shown with `-o wide` only."""
+    return Column(
+        name=name,
+        type=type,
+        cell=cell,
+        format=format,
+        description=_DESCRIPTIONS.get(name, ""),
+        priority=1 if wide else 0,
+    )
+
+
+def integer(name: str, cell: Cell, *, wide: bool = False) -> Column:
+    """A column of whole numbers."""
+    return column(name, cell, type="integer", wide=wide)
+
+
+def boolean(name: str, cell: Cell) -> Column:
+    """A column of true and false."""
+    return column(name, cell, type="boolean")
+
+
+def name_of(obj: Object) -> str:
+    """The object's name."""
+    return obj["metadata"].get("name", "")  # type: ignore[no-any-return]
+
+
+NAME = column("Name", name_of, format="name")
+
+
+def at(*path: str, default: Any = "") -> Cell:
+    """The value at a path of one, two or three fields, or the default."""
+    if len(path) == 1:
+        (first,) = path
+        return lambda obj: obj.get(first, default)
+    if len(path) == 2:
+        first, second = path
+        return lambda obj: obj.get(first, EMPTY).get(second, default)
+    first, second, third = path
+    return lambda obj: obj.get(first, EMPTY).get(second, EMPTY).get(third, default)
+
+
+def count(*path: str) -> Cell:
+    """How many items the list or map at a path has."""
+    value = at(*path, default=())
+    return lambda obj: len(value(obj))
+
+
+def labels_text(labels: Mapping[str, str] | None) -> str:
+    """`a=b,c=d`, or `<none>`. Source: labels.FormatLabels (1.36)."""
+    if not labels:
+        return NONE
+    return ",".join(sorted(f"{key}={value}" for key, value in labels.items()))
+
+
+def _requirement_text(requirement: Mapping[str, Any]) -> str | None:
+    key, values = requirement["key"], ",".join(sorted(requirement.get("values", ())))
+    match requirement["operator"]:
+        case "In":
+            return f"{key} in ({values})"
+        case "NotIn":
+            return f"{key} notin ({values})"
+        case "Exists":
+            return str(key)
+        case "DoesNotExist":
+            return f"!{key}"
+    return None
+
+
+def selector_text(selector: Mapping[str, Any] | None) -> str | None:
+    """A label selector in its one-line form; empty for all and for none; None if it makes no sense."""
+    if not selector:
+        return ""
+    parts = [(key, f"{key}={value}") for key, value in selector.get("matchLabels", EMPTY).items()]
+    for requirement in selector.get("matchExpressions", ()):
+        text = _requirement_text(requirement)
+        if text is None:
+            return None
+        parts.append((requirement["key"], text))
+    parts.sort(key=lambda part: part[0])
+    return ",".join(text for _, text in parts)
+
+
+def selector_or_none(selector: Mapping[str, Any] | None) -> str:
+    """`selector_text`, with `<none>` for empty. Source: metav1.FormatLabelSelector (1.36)."""
+    text = selector_text(selector)
+    return "<error>" if text is None else text or NONE
+
+
+def container_columns(*template_path: str) -> tuple[Column, Column]:
+    """Names and images of the containers in the pod template at this path (wide)."""
+    template = _path(template_path)
+
+    def joined(field: str) -> Cell:
+        return lambda obj: ",".join(
+            container.get(field, "") for container in template(obj).get("spec", EMPTY).get("containers", ())
+        )
+
+    return column("Containers", joined("name"), wide=True), column("Images", joined("image"), wide=True)
+
+
+def selector_column(*path: str) -> Column:
+    """The label selector at this path (wide)."""
+    selector = _path(path)
+    return column("Selector", lambda obj: selector_or_none(selector(obj)), wide=True)
+
+
+def _path(path: tuple[str, ...]) -> Callable[[Object], Any]:
+    def value(obj: Object) -> Any:
+        node: Any = obj
+        for field in path:
+            node = node.get(field, EMPTY)
+        return node
+
+    return value
+
+
+def condition_is_true(conditions: Iterable[Mapping[str, Any]], kind: str) -> bool:
+    """Whether the first condition of this type is True."""
+    for condition in conditions:
+        if condition["type"] == kind:
+            return bool(condition["status"] == "True")
+    return False
+
+
+def some_of(items: Iterable[str], count_max: int) -> str:
+    """`a,b,c + 2 more...`, or `<unset>` when there is nothing."""
+    texts = list(items)
+    shown = ",".join(texts[:count_max])
+    if len(texts) > count_max:
+        return f"{shown} + {len(texts) - count_max} more..."
+    return shown or UNSET

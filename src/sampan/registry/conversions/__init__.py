@@ -1,0 +1,26 @@
+"""Conversions of the built-in types between the versions served and the hub.
+
+A conversion changes what the versions say differently; `apiVersion` itself is the caller's. Versions that differ by
+`apiVersion` alone (CronJob in batch/v1beta1 and batch/v2alpha1) have none.
+"""
+
+from sampan.registry.conversions.crd import CustomResourceDefinitionConversion
+from sampan.registry.conversions.event import EventConversion
+from sampan.registry.conversions.hpa import HorizontalPodAutoscalerConversion
+from sampan.registry.definition import Conversion
+
+__all__ = [
+    "CustomResourceDefinitionConversion",
+    "EventConversion",
+    "HorizontalPodAutoscalerConversion",
+    "builtin_conversions",
+]
+
+
+def builtin_conversions() -> dict[tuple[str, str, str], Conversion]:
+    """By group, resource and version. Hubs: autoscaling/v2, core/v1 events, apiextensions.k8s.io/v1."""
+    return {
+        ("autoscaling", "horizontalpodautoscalers", "v1"): HorizontalPodAutoscalerConversion(),
+        ("events.k8s.io", "events", "v1"): EventConversion(),
+        ("apiextensions.k8s.io", "customresourcedefinitions", "v1beta1"): CustomResourceDefinitionConversion(),
+    }

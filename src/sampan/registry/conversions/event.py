@@ -1,0 +1,48 @@
+"""Events: events.k8s.io/v1 against the hub, core/v1.
+
+Source: pkg/apis/events/v1/conversion.go (1.36).
+"""
+
+from sampan.core.object import Object
+
+_HUB_NAMES = {
+    "regarding": "involvedObject",
+    "note": "message",
+    "reportingController": "reportingComponent",
+    "deprecatedSource": "source",
+    "deprecatedFirstTimestamp": "firstTimestamp",
+    "deprecatedLastTimestamp": "lastTimestamp",
+    "deprecatedCount": "count",
+}
+_NAMES = {hub: name for name, hub in _HUB_NAMES.items()}
+
+FIELD_LABELS = {
+    f"regarding.{field}": f"involvedObject.{field}"
+    for field in ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+} | {
+    "reportingController": "reportingComponent",
+    "reason": "reason",
+    "type": "type",
+    "metadata.name": "metadata.name",
+    "metadata.namespace": "metadata.namespace",
+}
+"""Field selectors of events.k8s.io/v1, and what the hub calls them; others are not supported there."""
+
+
+def _rename(obj: Object, names: dict[str, str]) -> Object:
+    for old, new in names.items():
+        if old in obj:
+            obj[new] = obj.pop(old)
+    return obj
+
+
+class EventConversion:
+    """The same facts under other names."""
+
+    def to_hub(self, obj: Object) -> Object:
+        """As core/v1 says it."""
+        return _rename(obj, _HUB_NAMES)
+
+    def from_hub(self, obj: Object) -> Object:
+        """As events.k8s.io/v1 says it."""
+        return _rename(obj, _NAMES)

@@ -1,0 +1,202 @@
+"""HorizontalPodAutoscalers: autoscaling/v1 against the hub, v2.
+
+v1 knows one CPU percentage. The rest of v2 travels in the annotations that Kubernetes uses for it. Where those cannot
+say a thing either (order of metrics, a second CPU percentage, a target's type), the exact lists travel in one more
+annotation, which counts only as long as the v1 object still says what they would become in v1.
+Source: pkg/apis/autoscaling/v1/conversion.go (1.36).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from sampan.core.object import Object
+from sampan.registry.conversions import hpa_metrics
+
+METRICS = "autoscaling.alpha.kubernetes.io/metrics"
+CURRENT_METRICS = "autoscaling.alpha.kubernetes.io/current-metrics"
+CONDITIONS = "autoscaling.alpha.kubernetes.io/conditions"
+BEHAVIOR = "autoscaling.alpha.kubernetes.io/behavior"
+EXACT_METRICS = "autoscaling.sampan.dev/metrics"
+EXACT_CURRENT_METRICS = "autoscaling.sampan.dev/current-metrics"
+_ROUND_TRIP = (
+    METRICS,
+    CURRENT_METRICS,
+    CONDITIONS,
+    BEHAVIOR,
+    EXACT_METRICS,
+    EXACT_CURRENT_METRICS,
+    "autoscaling.alpha.kubernetes.io/scale-down-tolerance",
+    "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
+)
+
+_WRONG_SHAPE = (ValueError, TypeError, KeyError, AttributeError)
+"""What reading an annotation that somebody else wrote may raise."""
+
+
+def _dump(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _is_cpu_utilization(metric: Object) -> bool:
+    resource = metric.get("resource")
+    return (
+        metric.get("type") == "Resource"
+        and resource is not None
+        and resource.get("name") == "cpu"
+        and "averageUtilization" in resource.get("target", {})
+    )
+
+
+def _cpu_metric(percentage: int) -> Object:
+    target = {"type": "Utilization", "averageUtilization": percentage}
+    return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+
+
+def _metrics_to_v1(metrics: list[Object]) -> tuple[int | None, list[Object]]:
+    """The first CPU percentage, and all that is not one, in v1's form."""
+    percentage = next((m["resource"]["target"]["averageUtilization"] for m in metrics if _is_cpu_utilization(m)), None)
+    others = [hpa_metrics.spec_to_v1(metric) for metric in metrics if not _is_cpu_utilization(metric)]
+    return percentage, others
+
+
+def _metrics_to_hub(percentage: int | None, others: list[Object]) -> list[Object]:
+    metrics = [hpa_metrics.spec_to_hub(metric) for metric in others]
+    if percentage is not None:
+        metrics.append(_cpu_metric(percentage))
+    return metrics
+
+
+def _current_percentage(metrics: list[Object]) -> int | None:
+    percentage = None
+    for metric in metrics:
+        resource = metric.get("resource")
+        if metric.get("type") == "Resource" and resource is not None and resource.get("name") == "cpu":
+            percentage = resource.get("current", {}).get("averageUtilization", percentage)
+    return percentage
+
+
+def _read_list(annotations: dict[str, str], key: str) -> list[Object] | None:
+    text = annotations.get(key)
+    if text is None:
+        return None
+    try:
+        value = orjson.loads(text)
+    except ValueError:
+        return None
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        return value
+    return None
+
+
+def _same(restored: Callable[[], list[Object]], metrics: list[Object]) -> bool:
+    try:
+        return restored() == metrics
+    except _WRONG_SHAPE:
+        return False
+
+
+class HorizontalPodAutoscalerConversion:
+    """One CPU percentage in v1, metrics in v2."""
+
+    def to_hub(self, obj: Object) -> Object:
+        """As v2 says it; annotations that do not make sense are dropped."""
+        metadata = obj.setdefault("metadata", {})
+        annotations: dict[str, str] = metadata.get("annotations", {})
+        self._spec_to_hub(obj, annotations)
+        self._status_to_hub(obj, annotations)
+        for key in _ROUND_TRIP:
+            annotations.pop(key, None)
+        if not annotations:
+            metadata.pop("annotations", None)
+        return obj
+
+    def from_hub(self, obj: Object) -> Object:
+        """As v1 says it."""
+        metadata = obj.setdefault("metadata", {})
+        annotations: dict[str, str] = metadata.pop("annotations", {})
+        for key in _ROUND_TRIP:
+            annotations.pop(key, None)
+        self._spec_from_hub(obj.get("spec", {}), annotations)
+        self._status_from_hub(obj.get("status", {}), annotations)
+        if annotations:
+            metadata["annotations"] = annotations
+        return obj
+
+    def _spec_to_hub(self, obj: Object, annotations: dict[str, str]) -> None:
+        spec = obj.get("spec", {})
+        percentage = spec.pop("targetCPUUtilizationPercentage", None)
+        others = _read_list(annotations, METRICS) or []
+        exact = _read_list(annotations, EXACT_METRICS)
+        try:
+            if exact is not None and _metrics_to_v1(exact) == (percentage, others):
+                hpa_metrics.check({"metrics": {str(i): metric for i, metric in enumerate(exact)}})
+                spec["metrics"] = exact
+            else:
+                spec["metrics"] = _metrics_to_hub(percentage, others)
+        except _WRONG_SHAPE:
+            spec["metrics"] = _metrics_to_hub(percentage, [])
+        if not spec["metrics"]:
+            del spec["metrics"]
+        try:
+            behavior = hpa_metrics.behavior_to_hub(orjson.loads(annotations.get(BEHAVIOR, "{}")))
+        except _WRONG_SHAPE:
+            behavior = {}
+        if behavior:
+            spec["behavior"] = behavior
+
+    def _status_to_hub(self, obj: Object, annotations: dict[str, str]) -> None:
+        status = obj.get("status", {})
+        percentage = status.pop("currentCPUUtilizationPercentage", None)
+        metrics: list[Object] = []
+        if percentage is not None:
+            current = {"averageUtilization": percentage}
+            metrics = [{"type": "Resource", "resource": {"name": "cpu", "current": current}}]
+        others = _read_list(annotations, CURRENT_METRICS)
+        exact = _read_list(annotations, EXACT_CURRENT_METRICS)
+        try:
+            if exact is not None and others == [hpa_metrics.status_to_v1(metric) for metric in exact]:
+                hpa_metrics.check({"metrics": {str(i): metric for i, metric in enumerate(exact)}})
+                metrics = exact
+            elif others is not None:
+                metrics = [hpa_metrics.status_to_hub(metric) for metric in others]
+        except _WRONG_SHAPE:
+            metrics = []
+        if metrics:
+            status["currentMetrics"] = metrics
+        try:
+            conditions = [hpa_metrics.condition_to_hub(each) for each in _read_list(annotations, CONDITIONS) or ()]
+        except _WRONG_SHAPE:
+            conditions = []
+        if conditions:
+            status["conditions"] = conditions
+        if status:
+            obj["status"] = status
+
+    def _spec_from_hub(self, spec: Object, annotations: dict[str, str]) -> None:
+        metrics = spec.pop("metrics", [])
+        percentage, others = _metrics_to_v1(metrics)
+        if percentage is not None:
+            spec["targetCPUUtilizationPercentage"] = percentage
+        if others:
+            annotations[METRICS] = _dump(others)
+        if not _same(lambda: _metrics_to_hub(percentage, others), metrics):
+            annotations[EXACT_METRICS] = _dump(metrics)
+        behavior = spec.pop("behavior", None)
+        if behavior is not None:
+            annotations[BEHAVIOR] = _dump(hpa_metrics.behavior_to_v1(behavior))
+
+    def _status_from_hub(self, status: Object, annotations: dict[str, str]) -> None:
+        metrics = status.pop("currentMetrics", [])
+        percentage = _current_percentage(metrics)
+        if percentage is not None:
+            status["currentCPUUtilizationPercentage"] = percentage
+        if metrics:
+            others = [hpa_metrics.status_to_v1(metric) for metric in metrics]
+            annotations[CURRENT_METRICS] = _dump(others)
+            if not _same(lambda: [hpa_metrics.status_to_hub(metric) for metric in others], metrics):
+                annotations[EXACT_CURRENT_METRICS] = _dump(metrics)
+        conditions = status.pop("conditions", None)
+        if conditions:
+            annotations[CONDITIONS] = _dump(conditions)
