@@ -70,7 +70,7 @@ class RangeResult(NamedTuple):
     items: Sequence[KeyValue]
     revision: int
     more: bool
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
 
 
 class StoreEvent(NamedTuple):
@@ -107,7 +107,9 @@ class Store(Protocol):
     async def get(self, key: str) -> KeyValue | None:
         """The row as it is now."""
 
-    async def range(self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True) -> RangeResult:
+    async def range(
+        self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
+    ) -> RangeResult:
         """Rows in key order; `limit` 0 = all; `revision` 0 = now. Raises `Compacted`, `FutureRevision`."""
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:

@@ -1,0 +1,337 @@
+"""`WatchCache`: one resource of the store in memory, for GET, LIST and WATCH.
+
+Concurrency: `run` is the only writer, together with `poll`, which takes what the store's watch has pending at once, on
+the same event loop; both apply whole batches without a pause, so readers always see one revision. Nothing else is
+locked or awaited. A watcher's buffer is bounded; at the bound the watcher ends with `WatcherTooSlow`.
+
+Guarantees: state, history and watchers move together, in revision order. When the thread of events is lost
+(`Compacted`), the cache lists anew, swaps its state at once and ends all watchers with `CacheReset`: never a silent
+gap. Source: apiserver storage/cacher (1.36).
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from sampan.storage.hub import LocalWatch
+from sampan.storage.records import CacheEvent, CacheReset, Delivery, Extract, Matches, Page, Record, Respliced
+from sampan.storage.ring import EventRing
+from sampan.storage.signal import Signal
+from sampan.storage.sorted_records import SortedRecords, select_page
+from sampan.storage.store import (
+    Compacted,
+    EventBatch,
+    FutureRevision,
+    KeyValue,
+    Store,
+    StoreEvent,
+    prefix_end,
+)
+from sampan.storage.watcher import Watcher, WatchGroups
+
+_log = logging.getLogger(__name__)
+_POLL_S = 0.02
+_LOAD_CHUNK = 1000
+_FETCH_MAX = 10_000
+_SNAPSHOTS_MAX = 4
+
+
+class WatchCache:
+    """See the module. `prefix` ends in a slash; keys are `prefix + name` or `prefix + namespace + "/" + name`."""
+
+    def __init__(
+        self,
+        store: Store,
+        prefix: str,
+        extract: Extract,
+        respliced: Respliced,
+        *,
+        history_window_s: float = 75,
+        events_min: int = 100,
+        events_max: int = 102_400,
+        clock: Callable[[], float] = time.monotonic,
+        backoff_s: tuple[float, float] = (0.1, 5.0),
+    ) -> None:
+        """`backoff_s`: the first and the longest wait before the store is tried again."""
+        self.prefix = prefix
+        self._end = prefix_end(prefix)
+        self._store = store
+        self._extract = extract
+        self._respliced = respliced
+        self._backoff_s = backoff_s
+        self._records = SortedRecords()
+        self._ring = EventRing(history_window_s, events_min, events_max, clock)
+        self._groups = WatchGroups(prefix, respliced)
+        self._snapshots: dict[int, SortedRecords] = {}
+        self._watch: LocalWatch | None = None
+        self._revision = 0
+        self._listed = False
+        self._ready = False
+        self._moved = Signal()
+
+    async def run(self) -> None:
+        """Follow the store until cancelled."""
+        first, longest = self._backoff_s
+        delay = first
+        try:
+            while True:
+                try:
+                    await self._follow()
+                    delay = min(delay * 2, longest)
+                except Compacted:
+                    self._listed = False
+                    delay = first
+                except Exception:
+                    _log.warning("the watch cache of %s lost its store; trying again", self.prefix, exc_info=True)
+                    delay = min(delay * 2, longest)
+                self._ready = False
+                await asyncio.sleep(delay)
+        finally:
+            self._ready = False
+            self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has stopped"))
+
+    @property
+    def ready(self) -> bool:
+        """Whether the cache has its state and follows the store."""
+        return self._ready
+
+    async def wait_ready(self, timeout_s: float | None = None) -> bool:
+        """Wait until ready; False after `timeout_s` seconds."""
+        deadline = _deadline(timeout_s)
+        while not self._ready:
+            if not await self._moved.wait(_left(deadline)):
+                return self._ready
+        return True
+
+    @property
+    def revision(self) -> int:
+        """How far the cache is: every write up to this revision is in it."""
+        return self._revision
+
+    @property
+    def watchers(self) -> int:
+        """How many watchers there are (for metrics)."""
+        return len(self._groups)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def poll(self) -> None:
+        """Take in what the store has pending for this cache, if the store is in this process."""
+        if self._watch is not None:
+            batch = self._watch.poll()
+            if batch is not None:
+                self._apply(batch)
+
+    async def fresh(self, timeout_s: float = 3.0) -> int:
+        """Bring the cache up to the store's newest revision, for a linearizable read; gives the cache's revision.
+
+        With an engine in this process nothing is waited for. Raises `FutureRevision` after `timeout_s` seconds.
+        """
+        target = await self._store.revision()
+        if self._revision < target:
+            await self.wait_for(target, timeout_s)
+        return self._revision
+
+    async def wait_for(self, revision: int, timeout_s: float = 3.0) -> None:
+        """Wait until the cache is at the revision. Raises `FutureRevision` after `timeout_s` seconds."""
+        self.poll()
+        if self._revision >= revision:
+            return
+        deadline = _deadline(timeout_s)
+        while self._revision < revision:
+            left = _left(deadline)
+            if left is not None and left <= 0:
+                raise FutureRevision(revision, self._revision)
+            await self._moved.wait(min(left or _POLL_S, _POLL_S))
+            self.poll()
+
+    def get(self, key: str) -> Record | None:
+        """The record, if there is one."""
+        return self._records.get(key)
+
+    def list(self, prefix: str, *, after_key: str = "", limit: int = 0, matches: Matches = None) -> Page:
+        """Records under `prefix` (the cache's own or one namespace's), beyond `after_key`, at the cache's revision."""
+        return self._records.page(prefix, after_key, limit, matches, self._revision)
+
+    async def list_at(
+        self, revision: int, prefix: str, *, after_key: str = "", limit: int = 0, matches: Matches = None
+    ) -> Page:
+        """The same as it was at `revision`: from the cache's history, or else from the store's.
+
+        Raises `Compacted`, and `FutureRevision` without waiting.
+        """
+        self.poll()
+        if revision > self._revision:
+            raise FutureRevision(revision, self._revision)
+        if revision >= self._ring.reaches and self._revision:
+            return self._snapshot(revision).page(prefix, after_key, limit, matches, revision)
+        return await self._list_stored(revision, prefix, after_key, limit, matches)
+
+    def watch(
+        self,
+        prefix: str,
+        *,
+        after: int | None = None,
+        matches: Matches = None,
+        initial: bool = False,
+        key: str = "",
+        buffer_max: int = 1000,
+    ) -> Watcher:
+        """A watch of `prefix` (the cache's own or one namespace's), or of the single `key`.
+
+        With `after` None or `initial`, it begins with an ADDED for each present object; else with all events after that
+        revision, from the cache's history or else from the store's: then `Compacted` is raised by entering its context,
+        or by `next`.
+        """
+        self.poll()
+        scope = key or prefix
+        group = self._groups.group(scope, matches)
+        watcher = Watcher(self, group, self._groups, buffer_max)
+        if after is None or initial:
+            watcher.begin(self._initial(scope, matches))
+        elif after >= self._ring.reaches:
+            watcher.begin(group.select(self._ring.after(after)))
+        else:
+            watcher.begin_in_the_past(after, self._revision, self._bridge)
+        self._groups.add(group, watcher)
+        return watcher
+
+    async def _follow(self) -> None:
+        if not self._listed:
+            await self._load()
+        async with self._store.watch(self.prefix, self._end, self._revision) as watch:
+            self._watch = watch if isinstance(watch, LocalWatch) else None
+            self._ready = True
+            self._moved.notify()
+            try:
+                async for batch in watch:
+                    self._apply(batch)
+            finally:
+                self._watch = None
+
+    async def _load(self) -> None:
+        found = await self._store.range(self.prefix, self._end, count=False)
+        records: list[Record] = []
+        for start in range(0, len(found.items), _LOAD_CHUNK):
+            records += self._records_of(found.items[start : start + _LOAD_CHUNK])
+            await asyncio.sleep(0)
+        self._records = SortedRecords(records)
+        self._snapshots.clear()
+        self._ring.reset(found.revision)
+        self._revision = found.revision
+        self._listed = True
+        self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has listed anew"))
+
+    def _apply(self, batch: EventBatch) -> None:
+        if batch.events:
+            made = [self._event(e) for e in batch.events if e.revision > self._revision]
+            events = [event for event in made if event is not None]
+            self._ring.extend(events)
+            self._revision = max(self._revision, batch.revision)
+            self._groups.dispatch(events)
+        else:
+            self._revision = max(self._revision, batch.revision)
+        self._moved.notify()
+
+    def _event(self, stored: StoreEvent) -> CacheEvent | None:
+        previous = self._records.get(stored.key)
+        event = self._made(stored, previous)
+        if event is not None:
+            if event.type == "DELETED":
+                self._records.remove(stored.key)
+            else:
+                self._records.put(event.record)
+        return event
+
+    def _made(self, stored: StoreEvent, previous: Record | None) -> CacheEvent | None:
+        record = None if stored.value is None else self._record(_row(stored, stored.value))
+        if record is not None:
+            return CacheEvent("ADDED" if previous is None else "MODIFIED", record, previous, stored.revision, {})
+        if previous is None:
+            return None
+        return CacheEvent("DELETED", self._respliced(previous, stored.revision), previous, stored.revision, {})
+
+    def _records_of(self, rows: Sequence[KeyValue]) -> Sequence[Record]:
+        return [record for record in map(self._record, rows) if record is not None]
+
+    def _record(self, row: KeyValue) -> Record | None:
+        """The record of a row; None, with a log entry, for a row that cannot be read: it must not take down its resource."""
+        try:
+            return self._extract(row)
+        except Exception:
+            _log.exception("the value of %s at revision %d cannot be read", row.key, row.mod_revision)
+            return None
+
+    def _initial(self, scope: str, matches: Matches) -> Sequence[Delivery]:
+        if scope.endswith("/"):
+            records: Sequence[Record] = self._records.page(scope, "", 0, matches, 0).records
+        else:
+            single = self._records.get(scope)
+            records = [single] if single is not None and (matches is None or matches(single)) else []
+        return [("ADDED", CacheEvent("ADDED", record, None, record.revision, {})) for record in records]
+
+    def _snapshot(self, revision: int) -> SortedRecords:
+        snapshot = self._snapshots.get(revision)
+        if snapshot is None:
+            events = self._ring.newest_first(revision)
+            if not events:
+                return self._records
+            snapshot = SortedRecords(_undone(self._records.all(self.prefix), events))
+            if len(self._snapshots) >= _SNAPSHOTS_MAX:
+                del self._snapshots[next(iter(self._snapshots))]
+            self._snapshots[revision] = snapshot
+        return snapshot
+
+    async def _list_stored(self, revision: int, prefix: str, after_key: str, limit: int, matches: Matches) -> Page:
+        start = max(prefix, after_key + "\0") if after_key else prefix
+        end = prefix_end(prefix)
+        if matches is None:
+            found = await self._store.range(start, end, limit=limit, revision=revision)
+            records = self._records_of(found.items)
+            return Page(records, found.more, found.count - len(found.items), revision)
+        chosen: list[Record] = []
+        size = limit
+        while True:
+            found = await self._store.range(start, end, limit=size, revision=revision, count=False)
+            chosen += [record for record in self._records_of(found.items) if matches(record)]
+            if not found.more or (limit and len(chosen) > limit):
+                return select_page(chosen, limit, None, revision)
+            start = found.items[-1].key + "\0"
+            size = min(size * 2, _FETCH_MAX)
+
+    async def _bridge(self, after: int) -> tuple[Sequence[CacheEvent], int]:
+        async with self._store.watch(self.prefix, self._end, after) as watch:
+            async for batch in watch:
+                return list(self._past_events(batch)), batch.revision
+        raise CacheReset(f"the store of {self.prefix} has closed")
+
+    def _past_events(self, batch: EventBatch) -> Iterator[CacheEvent]:
+        for stored in batch.events:
+            event = self._made(stored, None if stored.previous is None else self._record(stored.previous))
+            if event is not None:
+                yield event
+
+
+def _row(stored: StoreEvent, value: bytes) -> KeyValue:
+    created = stored.revision if stored.previous is None else stored.previous.create_revision
+    return KeyValue(stored.key, value, created, stored.revision)
+
+
+def _undone(records: Sequence[Record], newest_first: Sequence[CacheEvent]) -> list[Record]:
+    state = {record.key: record for record in records}
+    for event in newest_first:
+        if event.previous is None:
+            del state[event.record.key]
+        else:
+            state[event.record.key] = event.previous
+    return [state[key] for key in sorted(state)]
+
+
+def _deadline(timeout_s: float | None) -> float | None:
+    return None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else deadline - asyncio.get_running_loop().time()

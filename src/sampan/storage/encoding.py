@@ -1,0 +1,140 @@
+"""Bytes at rest: an object's canonical JSON, and the resourceVersion spliced into it without decoding.
+
+In a stored value `metadata.resourceVersion` is the empty string, and nothing before it can contain the same key: `kind`
+and `apiVersion` come first, then `metadata`, whose first fields are scalars. So the first occurrence of the marker is
+the right one (inside a JSON string its quotes would be escaped).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import orjson
+
+from sampan.core.object import Object
+from sampan.storage.records import Record
+from sampan.storage.store import KeyValue
+
+MARKER = b'"resourceVersion":"'
+_MARKER_SIZE = len(MARKER)
+_HEAD = ("kind", "apiVersion", "metadata")
+_METADATA_HEAD = ("name", "generateName", "namespace", "uid", "resourceVersion")
+_SCALARS = frozenset(_METADATA_HEAD)
+
+decode: Callable[[bytes], Any] = msgspec.json.Decoder().decode
+"""The object of a value. Integers of any size stay integers (orjson makes floats of those beyond 64 bits)."""
+
+
+def encode(obj: Object) -> bytes:
+    """The canonical value of an object: in order, compact, `metadata.resourceVersion` present and empty.
+
+    `obj` is not changed.
+    """
+    metadata = obj["metadata"]
+    if metadata.get("resourceVersion") != "" or not _in_order(obj, metadata):
+        obj = _ordered(obj, metadata)
+    try:
+        return orjson.dumps(obj)
+    except TypeError:
+        return msgspec.json.encode(obj)
+
+
+def _in_order(obj: Object, metadata: dict[str, Any]) -> bool:
+    for name in obj:
+        if name == "metadata":
+            break
+        if name != "kind" and name != "apiVersion":
+            return False
+    for name in metadata:
+        if name == "resourceVersion":
+            return True
+        if name not in _SCALARS:
+            return False
+    return False
+
+
+def _ordered(obj: Object, metadata: dict[str, Any]) -> Object:
+    ordered_metadata = {name: metadata[name] for name in _METADATA_HEAD if name in metadata}
+    ordered_metadata["resourceVersion"] = ""
+    ordered_metadata.update({name: value for name, value in metadata.items() if name not in _SCALARS})
+    ordered = {name: obj[name] for name in _HEAD if name in obj}
+    ordered.update(obj)
+    ordered["metadata"] = ordered_metadata
+    return ordered
+
+
+def splice(value: bytes, revision: int) -> bytes:
+    """A stored value with its resourceVersion filled in. Raises `ValueError` when there is no place for it."""
+    at = value.index(MARKER) + _MARKER_SIZE
+    return b"%b%d%b" % (value[:at], revision, value[at:])
+
+
+def respliced(value: bytes, revision: int) -> bytes:
+    """The value with another resourceVersion, whatever stands there now.
+
+    Raises `ValueError` when there is no place for it.
+    """
+    at = value.index(MARKER) + _MARKER_SIZE
+    end = value.index(b'"', at)
+    return b"%b%d%b" % (value[:at], revision, value[end:])
+
+
+def respliced_record(record: Record, revision: int) -> Record:
+    """The record as its deletion shows it: the last state under the deletion's revision."""
+    return Record(
+        record.key,
+        record.namespace,
+        record.name,
+        respliced(record.value, revision),
+        revision,
+        record.create_revision,
+        record.labels,
+        record.fields,
+        record.uid,
+    )
+
+
+class _Metadata(msgspec.Struct, gc=False):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    labels: dict[str, str] | None = None
+
+
+class _Head(msgspec.Struct, gc=False):
+    metadata: _Metadata
+
+
+_decode_head = msgspec.json.Decoder(_Head).decode
+
+
+def extractor(fields: Callable[[Object], dict[str, str]] | None = None) -> Callable[[KeyValue], Record]:
+    """How records are made of stored rows; only what selection needs is decoded.
+
+    `fields` gives the selectable fields besides `metadata.name` and `metadata.namespace`; it makes every row be decoded
+    as a whole, so it is left out where a resource has none.
+    """
+
+    def extract(row: KeyValue) -> Record:
+        key, value, create_revision, revision = row
+        metadata = _decode_head(value).metadata
+        name = metadata.name
+        namespace = metadata.namespace
+        selectable = {"metadata.name": name}
+        if namespace:
+            selectable["metadata.namespace"] = namespace
+        if fields is not None:
+            selectable.update(fields(decode(value)))
+        return Record(
+            key,
+            namespace,
+            name,
+            splice(value, revision),
+            revision,
+            create_revision,
+            metadata.labels or {},
+            selectable,
+            metadata.uid,
+        )
+
+    return extract

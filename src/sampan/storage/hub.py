@@ -1,0 +1,165 @@
+"""The watches of an engine: committed writes go to the watchers of their range, on the event loop, before they are
+acknowledged.
+
+One hub belongs to one store. A watch that starts in the past, or that lets its buffer overflow, reads the engine's
+history until it is up with the hub; from then on it lives on its buffer. Nothing here runs as a task.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Protocol, Self, runtime_checkable
+
+from sampan.storage.signal import Signal
+from sampan.storage.store import EventBatch, StoreEvent, prefix_end
+
+BUFFER_MAX = 10_000
+
+History = Callable[[str, str, int, int], EventBatch]
+"""`history(start, end, after, until)`: some events of the range with after < revision <= until, as many as can be read
+in a few milliseconds; the batch's revision (> after) says how far it goes. Raises `Compacted`."""
+
+
+@runtime_checkable
+class LocalWatch(Protocol):
+    """What a watch of an engine in this process can do besides being iterated."""
+
+    def poll(self) -> EventBatch | None:
+        """Take at once what is pending; the batch's revision is the store's. None: the watch still reads history."""
+
+
+class HubWatch:
+    """One watch: the context manager and the iterator of `Store.watch`."""
+
+    def __init__(self, hub: "WatchHub", start: str, end: str, after: int) -> None:
+        self.start = start
+        self.end = end
+        self._hub = hub
+        self._position = after
+        self._live_from = after
+        self._overflown = False
+        self._pending: list[StoreEvent] = []
+        self._signal = Signal()
+
+    async def __aenter__(self) -> Self:
+        self._live_from = max(self._position, self._hub.revision)
+        if self._position < self._live_from:
+            self._hub.history(self.start, self.end, self._position, self._position)
+        self._hub.add(self)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._hub.remove(self)
+
+    def __aiter__(self) -> AsyncIterator[EventBatch]:
+        return self
+
+    async def __anext__(self) -> EventBatch:
+        while self._behind():
+            batch = self._read_history()
+            if batch.events or not self._behind():
+                return batch
+            await asyncio.sleep(0)
+        while not self._pending and not self._overflown:
+            if self._hub.closed:
+                raise StopAsyncIteration
+            await self._signal.wait()
+        return await self.__anext__() if self._overflown else self._take()
+
+    def poll(self) -> EventBatch | None:
+        """See `LocalWatch`."""
+        return None if self._behind() else self._take()
+
+    def offer(self, event: StoreEvent) -> None:
+        """Take an event of the range from the hub."""
+        if self._overflown or event.revision <= self._position:
+            return
+        if len(self._pending) >= self._hub.buffer_max:
+            self._overflown = True
+            self._pending.clear()
+        else:
+            self._pending.append(event)
+        self._signal.notify()
+
+    def wake(self) -> None:
+        """Let the iterator look again (the hub closes)."""
+        self._signal.notify()
+
+    def _behind(self) -> bool:
+        if self._overflown:
+            self._overflown = False
+            self._live_from = max(self._position, self._hub.revision)
+        return self._position < self._live_from
+
+    def _read_history(self) -> EventBatch:
+        batch = self._hub.history(self.start, self.end, self._position, self._live_from)
+        self._position = batch.revision
+        return batch
+
+    def _take(self) -> EventBatch:
+        events, self._pending = self._pending, []
+        self._position = max(self._position, self._hub.revision)
+        return EventBatch(events, self._position)
+
+
+class WatchHub:
+    """Knows which watches want which key.
+
+    Ranges that are prefixes ending in a slash cost nothing to the keys outside them.
+    """
+
+    def __init__(self, history: History, *, buffer_max: int = BUFFER_MAX) -> None:
+        self.history = history
+        self.buffer_max = buffer_max
+        self.revision = 0
+        self.closed = False
+        self._by_prefix: dict[str, list[HubWatch]] = {}
+        self._others: list[HubWatch] = []
+
+    def watch(self, start: str, end: str, after: int) -> HubWatch:
+        """A watch that begins when its context is entered."""
+        return HubWatch(self, start, end, after)
+
+    def add(self, watch: HubWatch) -> None:
+        """Begin to hand events to the watch."""
+        if watch.start.endswith("/") and watch.end == prefix_end(watch.start):
+            self._by_prefix.setdefault(watch.start, []).append(watch)
+        else:
+            self._others.append(watch)
+
+    def remove(self, watch: HubWatch) -> None:
+        """No more events for this watch."""
+        watches = self._by_prefix.get(watch.start, [])
+        if watch in watches:
+            watches.remove(watch)
+            if not watches:
+                del self._by_prefix[watch.start]
+        elif watch in self._others:
+            self._others.remove(watch)
+
+    def dispatch(self, events: Sequence[StoreEvent], revision: int) -> None:
+        """Hand on committed writes, in order; `revision` is what the store is at with them."""
+        for event in events:
+            for watch in self._of(event.key):
+                watch.offer(event)
+        self.revision = revision
+
+    def close(self) -> None:
+        """End all iterators, after what they still hold."""
+        self.closed = True
+        for watches in [*self._by_prefix.values(), self._others]:
+            for watch in watches:
+                watch.wake()
+
+    def _of(self, key: str) -> Iterator[HubWatch]:
+        by_prefix = self._by_prefix
+        at = key.find("/")
+        while at >= 0:
+            at += 1
+            yield from by_prefix.get(key[:at], ())
+            at = key.find("/", at)
+        for watch in self._others:
+            if watch.start <= key < watch.end:
+                yield watch

@@ -1,0 +1,176 @@
+"""`MemoryStore`: the store's contract in dicts. For tests, and for servers that may forget; nothing is durable.
+
+Every method does its work at once on the event loop; the history is a list of events, and a read at an older revision
+undoes what was written since.
+"""
+
+import time
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from operator import attrgetter
+
+from sortedcontainers import SortedDict
+
+from sampan.storage.expiry import Expiry
+from sampan.storage.hub import BUFFER_MAX, WatchHub
+from sampan.storage.store import (
+    Compacted,
+    Conflict,
+    EventBatch,
+    FutureRevision,
+    KeyExists,
+    KeyValue,
+    RangeResult,
+    Revision,
+    StoreEvent,
+)
+
+FIRST_REVISION = 1
+"""The revision of an empty store: 0 means "any" to clients, so it is never given out."""
+_HISTORY_CHUNK = 1000
+_by_revision = attrgetter("revision")
+
+
+class MemoryStore:
+    """See `Store`.
+
+    `clock` gives seconds since the epoch and rules expiry, which is looked after every `expiry_interval_s`.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.time,
+        expiry_interval_s: float = 1.0,
+        watch_buffer_max: int = BUFFER_MAX,
+    ) -> None:
+        self._rows: SortedDict[str, KeyValue] = SortedDict()
+        self._log: list[StoreEvent] = []
+        self._revision = FIRST_REVISION
+        self._compacted = 0
+        self._size_bytes = 0
+        self._expiry = Expiry(clock, expiry_interval_s)
+        self._hub = WatchHub(self._history, buffer_max=watch_buffer_max)
+        self._hub.revision = self._revision
+
+    async def open(self) -> None:
+        """See `Store.open`."""
+        self._expiry.start(self.expire)
+
+    async def close(self) -> None:
+        """See `Store.close`."""
+        self._expiry.stop()
+        self._hub.close()
+
+    async def revision(self) -> Revision:
+        """See `Store.revision`."""
+        return Revision(self._revision)
+
+    async def get(self, key: str) -> KeyValue | None:
+        """See `Store.get`."""
+        row: KeyValue | None = self._rows.get(key)
+        return row
+
+    async def range(
+        self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
+    ) -> RangeResult:
+        """See `Store.range`."""
+        if revision > self._revision:
+            raise FutureRevision(revision, self._revision)
+        if revision and revision < self._compacted:
+            raise Compacted(self._compacted, self._revision)
+        rows: SortedDict[str, KeyValue] = self._rows
+        if revision and revision < self._revision:
+            rows = self._rows_at(revision, start, end)
+        keys = list(rows.irange(start, end, inclusive=(True, False)))
+        page = keys[:limit] if limit else keys
+        return RangeResult(
+            [rows[key] for key in page],
+            revision or self._revision,
+            len(page) < len(keys),
+            len(keys) if count else -1,
+        )
+
+    async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
+        """See `Store.create`."""
+        if key in self._rows:
+            raise KeyExists(key)
+        return self._write(key, value, None, ttl_s)
+
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+        """See `Store.update`."""
+        return self._write(key, value, self._expected(key, expected), ttl_s)
+
+    async def delete(self, key: str, expected: int) -> Revision:
+        """See `Store.delete`."""
+        return self._write(key, None, self._expected(key, expected), 0)
+
+    def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
+        """See `Store.watch`."""
+        return self._hub.watch(start, end, after)
+
+    async def compact(self, revision: int) -> None:
+        """See `Store.compact`."""
+        if revision > self._revision:
+            raise FutureRevision(revision, self._revision)
+        if revision <= self._compacted:
+            raise Compacted(self._compacted, self._revision)
+        self._compacted = revision
+        del self._log[: bisect_right(self._log, revision, key=_by_revision)]
+
+    async def size_bytes(self) -> int:
+        """The current values; history apart."""
+        return self._size_bytes
+
+    def expire(self) -> None:
+        """Delete rows that are due (a bounded number). Called by the timer; tests call it after moving their clock."""
+        for key, revision in self._expiry.take():
+            row = self._rows.get(key)
+            if row is not None and row.mod_revision == revision:
+                self._write(key, None, row, 0)
+
+    def _expected(self, key: str, expected: int) -> KeyValue:
+        row: KeyValue | None = self._rows.get(key)
+        if row is None or row.mod_revision != expected:
+            raise Conflict(key, row)
+        return row
+
+    def _write(self, key: str, value: bytes | None, previous: KeyValue | None, ttl_s: int) -> Revision:
+        self._revision = revision = self._revision + 1
+        if previous is not None:
+            self._size_bytes -= len(previous.value)
+        if value is None:
+            del self._rows[key]
+        else:
+            created = revision if previous is None else previous.create_revision
+            self._rows[key] = KeyValue(key, value, created, revision)
+            self._size_bytes += len(value)
+            if ttl_s > 0:
+                self._expiry.add(self._expiry.due_at(ttl_s), key, revision)
+        event = StoreEvent(revision, key, value, previous)
+        self._log.append(event)
+        self._hub.dispatch((event,), revision)
+        return Revision(revision)
+
+    def _rows_at(self, revision: int, start: str, end: str) -> "SortedDict[str, KeyValue]":
+        rows = SortedDict({key: self._rows[key] for key in self._rows.irange(start, end, inclusive=(True, False))})
+        for event in self._undo(revision):
+            if not start <= event.key < end:
+                continue
+            if event.previous is None:
+                del rows[event.key]
+            else:
+                rows[event.key] = event.previous
+        return rows
+
+    def _undo(self, revision: int) -> Iterable[StoreEvent]:
+        return reversed(self._log[bisect_right(self._log, revision, key=_by_revision) :])
+
+    def _history(self, start: str, end: str, after: int, until: int) -> EventBatch:
+        if after < self._compacted:
+            raise Compacted(self._compacted, self._revision)
+        first = bisect_right(self._log, after, key=_by_revision)
+        chunk = self._log[first : first + _HISTORY_CHUNK]
+        reached = until if len(chunk) < _HISTORY_CHUNK else min(until, chunk[-1].revision)
+        return EventBatch([e for e in chunk if e.revision <= reached and start <= e.key < end], reached)

@@ -1,0 +1,97 @@
+"""`SortedRecords`: the present state of one resource, in key order. Lists are slices."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+
+from sampan.storage.records import Matches, Page, Record
+from sampan.storage.store import prefix_end
+
+_SLICES_MAX = 64
+
+
+class SortedRecords:
+    """Records by key, beside a sorted list of the keys and one of the records in the same order.
+
+    A namespace is a run of neighbouring keys, so that a list of it is a slice like any other. Slices are kept until
+    something is written in their scope, so that repeated lists of a quiet scope give the same list.
+    """
+
+    __slots__ = ("_keys", "_records", "_slices", "_sorted")
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        """`records` come in key order."""
+        self._sorted = list(records)
+        self._keys = [record.key for record in self._sorted]
+        self._records = dict(zip(self._keys, self._sorted, strict=True))
+        self._slices: dict[str, list[Record]] = {}
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def get(self, key: str) -> Record | None:
+        """The record, if there is one."""
+        return self._records.get(key)
+
+    def put(self, record: Record) -> None:
+        """Add or replace."""
+        key = record.key
+        at = bisect_left(self._keys, key)
+        if key in self._records:
+            self._sorted[at] = record
+        else:
+            self._keys.insert(at, key)
+            self._sorted.insert(at, record)
+        self._records[key] = record
+        self._forget_slices(key)
+
+    def remove(self, key: str) -> None:
+        """Take out the record, if there is one."""
+        if self._records.pop(key, None) is not None:
+            at = bisect_left(self._keys, key)
+            del self._keys[at]
+            del self._sorted[at]
+            self._forget_slices(key)
+
+    def all(self, prefix: str) -> list[Record]:
+        """All records under the prefix; not to be changed by the caller."""
+        records = self._slices.get(prefix)
+        if records is None:
+            low, high = self._run(prefix)
+            if len(self._slices) >= _SLICES_MAX:
+                self._slices.clear()
+            records = self._slices[prefix] = self._sorted[low:high]
+        return records
+
+    def page(self, prefix: str, after_key: str, limit: int, matches: Matches, revision: int) -> Page:
+        """Up to `limit` (0: all) selected records under the prefix, beyond `after_key`."""
+        if not after_key and not limit:
+            records = self.all(prefix)
+            if matches is not None:
+                records = [record for record in records if matches(record)]
+            return Page(records, False, 0 if matches is None else None, revision)
+        low, high = self._run(prefix)
+        if after_key:
+            low = max(low, bisect_right(self._keys, after_key))
+        if matches is None:
+            end = min(low + limit, high) if limit else high
+            return Page(self._sorted[low:end], end < high, max(high - end, 0), revision)
+        return select_page(self._sorted[low:high], limit, matches, revision)
+
+    def _run(self, prefix: str) -> tuple[int, int]:
+        return bisect_left(self._keys, prefix), bisect_left(self._keys, prefix_end(prefix))
+
+    def _forget_slices(self, key: str) -> None:
+        if self._slices:
+            for prefix in [prefix for prefix in self._slices if key.startswith(prefix)]:
+                del self._slices[prefix]
+
+
+def select_page(records: Sequence[Record], limit: int, matches: Matches, revision: int) -> Page:
+    """The first `limit` (0: all) of those that match; `more` says whether another one matches."""
+    chosen: list[Record] = []
+    for record in records:
+        if matches is None or matches(record):
+            if limit and len(chosen) == limit:
+                return Page(chosen, True, None, revision)
+            chosen.append(record)
+    return Page(chosen, False, None, revision)

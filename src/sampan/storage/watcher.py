@@ -1,0 +1,232 @@
+"""Watchers of the watch cache: who gets which event, as which type.
+
+Watchers with the same scope and the same selector form a group; a group decides once about each event, and its watchers
+only append.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from sampan.storage.records import Batch, CacheEvent, Delivery, Matches, Record, Respliced, WatchEnded, WatcherTooSlow
+from sampan.storage.signal import Signal
+
+
+class WatchedCache(Protocol):
+    """What a watcher needs of its cache."""
+
+    @property
+    def revision(self) -> int: ...
+
+    def poll(self) -> None:
+        """Take in what the store has pending."""
+
+
+Bridge = Callable[[int], Awaitable[tuple[Sequence[CacheEvent], int]]]
+"""Reads events of the past, after a revision, from the store: some of them, and how far they go. Raises `Compacted`."""
+
+
+class Watcher:
+    """One watch of the cache. Taken from by one task; `next` gives all that is pending at once."""
+
+    def __init__(self, cache: WatchedCache, group: "WatchGroup", groups: "WatchGroups", buffer_max: int) -> None:
+        self._cache = cache
+        self._group = group
+        self._groups = groups
+        self._buffer_max = buffer_max
+        self._first: list[Delivery] = []
+        self._pending: list[Delivery] = []
+        self._error: WatchEnded | None = None
+        self._signal = Signal()
+        self._bridge: Bridge | None = None
+        self._position = 0
+        self._bridged_from = 0
+
+    async def __aenter__(self) -> Self:
+        """Raises `Compacted` when the watch is to begin in a past that is forgotten."""
+        if self._bridge is not None:
+            await self._cross(self._bridge)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def next(self, timeout_s: float | None = None) -> Batch:
+        """All pending events, waiting up to `timeout_s` seconds (None: for ever) for the first; none after the timeout.
+
+        Raises `WatcherTooSlow` or `CacheReset` once everything before has been taken; `Compacted` when the watch began
+        in a past that is forgotten meanwhile.
+        """
+        if not self._ready():
+            if self._bridge is not None:
+                await self._cross(self._bridge)
+                return self._take()
+            self._cache.poll()
+            if not self._ready() and self._error is None:
+                await self._signal.wait(timeout_s)
+                self._cache.poll()
+        if self._error is not None and not self._ready():
+            raise self._error
+        return self._take()
+
+    def close(self) -> None:
+        """No more events. Idempotent."""
+        self._groups.remove(self._group, self)
+
+    def begin(self, first: Sequence[Delivery]) -> None:
+        """Deliver these before anything else; they do not count for the buffer."""
+        self._first = list(first)
+
+    def begin_in_the_past(self, after: int, now: int, bridge: Bridge) -> None:
+        """Read what happened between `after` and `now` from the store before anything else."""
+        self._position = after
+        self._bridged_from = now
+        self._bridge = bridge
+
+    def offer(self, deliveries: Sequence[Delivery]) -> None:
+        """Take events from the cache."""
+        if self._error is None:
+            if len(self._pending) + len(deliveries) > self._buffer_max:
+                self.end(WatcherTooSlow("the watcher did not take its events in time"))
+                return
+            self._pending.extend(deliveries)
+            self._signal.notify()
+
+    def end(self, error: WatchEnded) -> None:
+        """No more events after those pending, but this error."""
+        if self._error is None:
+            self._error = error
+            self._groups.remove(self._group, self)
+            self._signal.notify()
+
+    def _ready(self) -> bool:
+        return bool(self._first) or (self._bridge is None and bool(self._pending))
+
+    async def _cross(self, bridge: Bridge) -> None:
+        events, reached = await bridge(self._position)
+        self._first += self._group.select([e for e in events if e.revision <= self._bridged_from])
+        self._position = reached
+        if reached >= self._bridged_from:
+            self._bridge = None
+
+    def _take(self) -> Batch:
+        if self._bridge is not None:
+            deliveries, self._first = self._first, []
+            return Batch(deliveries, self._position)
+        deliveries = self._first + self._pending if self._first else self._pending
+        self._first = []
+        self._pending = []
+        return Batch(deliveries, self._cache.revision)
+
+
+class WatchGroup:
+    """Watchers that want the same events."""
+
+    __slots__ = ("_respliced", "chosen", "matches", "scope", "watchers")
+
+    def __init__(self, scope: str, matches: Matches, respliced: Respliced) -> None:
+        self.scope = scope
+        self.matches = matches
+        self.watchers: list[Watcher] = []
+        self.chosen: list[Delivery] = []
+        self._respliced = respliced
+
+    def select(self, events: Sequence[CacheEvent]) -> list[Delivery]:
+        """The events of this scope as these watchers see them."""
+        scope = self.scope
+        whole = scope.endswith("/")
+        deliveries: list[Delivery] = []
+        for event in events:
+            key = event.record.key
+            if key.startswith(scope) if whole else key == scope:
+                delivery = self.see(event)
+                if delivery is not None:
+                    deliveries.append(delivery)
+        return deliveries
+
+    def see(self, event: CacheEvent) -> Delivery | None:
+        """The event as these watchers see it; None when it does not concern them."""
+        matches = self.matches
+        if matches is None:
+            return event.type, event
+        previous = event.previous
+        before = previous is not None and matches(previous)
+        if event.type != "DELETED" and matches(event.record):
+            return ("MODIFIED" if before else "ADDED"), event
+        if not before or previous is None:
+            return None
+        if event.type == "DELETED":
+            return "DELETED", event
+        return "DELETED", self._departure(event, previous)
+
+    def _departure(self, event: CacheEvent, previous: Record) -> CacheEvent:
+        if event.departure is None:
+            record = self._respliced(previous, event.revision)
+            event.departure = CacheEvent("DELETED", record, previous, event.revision, {})
+        return event.departure
+
+
+class WatchGroups:
+    """The groups by scope: the whole resource, one namespace (both end in a slash) or one key."""
+
+    def __init__(self, prefix: str, respliced: Respliced) -> None:
+        self._prefix = prefix
+        self._respliced = respliced
+        self._by_scope: dict[str, dict[int, WatchGroup]] = {}
+        self._size = 0
+
+    def __len__(self) -> int:
+        """How many watchers there are."""
+        return self._size
+
+    def group(self, scope: str, matches: Matches) -> WatchGroup:
+        """The group of this scope and selector (selectors are the same when they are one object)."""
+        group = self._by_scope.get(scope, {}).get(id(matches))
+        return group or WatchGroup(scope, matches, self._respliced)
+
+    def add(self, group: WatchGroup, watcher: Watcher) -> None:
+        """Begin to hand events to the watcher."""
+        self._by_scope.setdefault(group.scope, {})[id(group.matches)] = group
+        group.watchers.append(watcher)
+        self._size += 1
+
+    def remove(self, group: WatchGroup, watcher: Watcher) -> None:
+        """No more events for the watcher."""
+        if watcher not in group.watchers:
+            return
+        group.watchers.remove(watcher)
+        self._size -= 1
+        if not group.watchers:
+            groups = self._by_scope[group.scope]
+            del groups[id(group.matches)]
+            if not groups:
+                del self._by_scope[group.scope]
+
+    def dispatch(self, events: Sequence[CacheEvent]) -> None:
+        """Hand events to all watchers that want them: one append for each watcher, however many events."""
+        if not self._by_scope:
+            return
+        touched: list[WatchGroup] = []
+        for event in events:
+            key = event.record.key
+            namespace = key[: key.rfind("/") + 1]
+            for scope in (self._prefix, namespace, key) if namespace != self._prefix else (namespace, key):
+                for group in self._by_scope.get(scope, {}).values():
+                    delivery = group.see(event)
+                    if delivery is not None:
+                        if not group.chosen:
+                            touched.append(group)
+                        group.chosen.append(delivery)
+        for group in touched:
+            chosen, group.chosen = group.chosen, []
+            for watcher in tuple(group.watchers):
+                watcher.offer(chosen)
+
+    def end_all(self, error: WatchEnded) -> None:
+        """End every watcher."""
+        groups = [group for by_matches in self._by_scope.values() for group in by_matches.values()]
+        for group in groups:
+            for watcher in tuple(group.watchers):
+                watcher.end(error)
