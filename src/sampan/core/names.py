@@ -4,6 +4,7 @@ Lengths are bytes, as in Go, whatever the texts call them. The texts are protoco
 Source: apimachinery pkg/util/validation/validation.go, pkg/api/validate/content, pkg/api/validation/generic.go (1.36).
 """
 
+import functools
 import re
 from typing import Protocol
 
@@ -150,7 +151,7 @@ _CONFIG_MAP_KEY_ERROR = regex_error(
 )
 
 
-def _longer_than(text: str, length_max: int) -> bool:
+def longer_than(text: str, length_max: int) -> bool:
     """Whether the UTF-8 form has more than `length_max` bytes; for most texts without making it."""
     if len(text) > length_max:
         return True
@@ -171,14 +172,14 @@ def dns1123_subdomain_errors(name: str, *, prefix: bool = False) -> list[str]:
         name = mask_trailing_dash(name)
     if _is_dns1123_subdomain(name):
         return [] if len(name) <= DNS1123_SUBDOMAIN_LENGTH_MAX else ["must be no more than 253 characters"]
-    errors = ["must be no more than 253 characters"] if _longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
+    errors = ["must be no more than 253 characters"] if longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
     errors.append(_DNS1123_SUBDOMAIN_ERROR)
     return errors
 
 
 def dns1123_subdomain_with_underscore_errors(name: str) -> list[str]:
     """A subdomain whose labels may hold underscores."""
-    errors = ["must be no more than 253 characters"] if _longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
+    errors = ["must be no more than 253 characters"] if longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
     if not _is_dns1123_subdomain_underscore(name):
         errors.append(_DNS1123_SUBDOMAIN_UNDERSCORE_ERROR)
     return errors
@@ -186,7 +187,7 @@ def dns1123_subdomain_with_underscore_errors(name: str) -> list[str]:
 
 def dns1123_subdomain_caseless_errors(name: str) -> list[str]:
     """A subdomain that may hold upper case letters (names of CSI and DRA drivers)."""
-    errors = ["must be no more than 253 bytes"] if _longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
+    errors = ["must be no more than 253 bytes"] if longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
     if not _is_dns1123_subdomain_caseless(name):
         errors.append(_DNS1123_SUBDOMAIN_CASELESS_ERROR)
     return errors
@@ -198,7 +199,7 @@ def dns1123_label_errors(name: str, *, prefix: bool = False) -> list[str]:
         name = mask_trailing_dash(name)
     if _is_dns1123_label(name):
         return [] if len(name) <= DNS1123_LABEL_LENGTH_MAX else ["must be no more than 63 characters"]
-    errors = ["must be no more than 63 characters"] if _longer_than(name, DNS1123_LABEL_LENGTH_MAX) else []
+    errors = ["must be no more than 63 characters"] if longer_than(name, DNS1123_LABEL_LENGTH_MAX) else []
     errors.append("must not contain dots" if _is_dns1123_subdomain(name) else _DNS1123_LABEL_ERROR)
     return errors
 
@@ -207,7 +208,7 @@ def dns1035_label_errors(name: str, *, prefix: bool = False) -> list[str]:
     """A DNS label that starts with a letter, up to 63 bytes (services)."""
     if prefix:
         name = mask_trailing_dash(name)
-    errors = ["must be no more than 63 characters"] if _longer_than(name, DNS1123_LABEL_LENGTH_MAX) else []
+    errors = ["must be no more than 63 characters"] if longer_than(name, DNS1123_LABEL_LENGTH_MAX) else []
     if not _is_dns1035_label(name):
         errors.append(_DNS1035_LABEL_ERROR)
     return errors
@@ -215,7 +216,7 @@ def dns1035_label_errors(name: str, *, prefix: bool = False) -> list[str]:
 
 def wildcard_dns1123_subdomain_errors(name: str) -> list[str]:
     """`*.` and a subdomain (ingress hosts)."""
-    errors = ["must be no more than 253 characters"] if _longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
+    errors = ["must be no more than 253 characters"] if longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
     if not _is_wildcard(name):
         errors.append(_WILDCARD_ERROR)
     return errors
@@ -230,9 +231,23 @@ def path_segment_errors(name: str, *, prefix: bool = False) -> list[str]:
     return [f"may not contain '{part}'" for part in ("/", "%") if part in name]
 
 
+_QUALIFIED_NAME_LENGTH_MAX = DNS1123_SUBDOMAIN_LENGTH_MAX + 1 + LABEL_KEY_LENGTH_MAX
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_qualified_name(name: str) -> bool:
+    """The answer for good names. The keys of a cluster's labels are few, so most answers are remembered."""
+    prefix, slash, rest = name.partition("/")
+    if not slash:
+        rest = prefix
+    elif not _is_dns1123_subdomain(prefix) or len(prefix) > DNS1123_SUBDOMAIN_LENGTH_MAX:
+        return False
+    return len(rest) <= LABEL_KEY_LENGTH_MAX and _is_label_key(rest) is not None
+
+
 def qualified_name_errors(name: str) -> list[str]:
     """The rule of label and annotation keys: `[subdomain/]name`."""
-    if len(name) <= LABEL_KEY_LENGTH_MAX and _is_label_key(name):
+    if len(name) <= _QUALIFIED_NAME_LENGTH_MAX and _is_qualified_name(name):
         return []
     prefix, slash, rest = name.rpartition("/")
     if "/" in prefix:
@@ -240,28 +255,21 @@ def qualified_name_errors(name: str) -> list[str]:
             f"a valid label key {_LABEL_KEY_ERROR} "
             "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         ]
-    errors: list[str] = []
-    if slash:
-        errors = _key_prefix_errors(prefix)
-    if _is_label_key(rest):
-        if len(rest) > LABEL_KEY_LENGTH_MAX:
-            errors.append("name part must be no more than 63 bytes")
-        return errors
+    errors = _key_prefix_errors(prefix) if slash else []
     if not rest:
         errors.append("name part must be non-empty")
-    elif _longer_than(rest, LABEL_KEY_LENGTH_MAX):
+    elif longer_than(rest, LABEL_KEY_LENGTH_MAX):
         errors.append("name part must be no more than 63 bytes")
-    errors.append(f"name part {_LABEL_KEY_ERROR}")
+    if not _is_label_key(rest):
+        errors.append(f"name part {_LABEL_KEY_ERROR}")
     return errors
 
 
 def _key_prefix_errors(prefix: str) -> list[str]:
     if not prefix:
         return ["prefix part must be non-empty"]
-    if _is_dns1123_subdomain(prefix) and len(prefix) <= DNS1123_SUBDOMAIN_LENGTH_MAX:
-        return []
     errors: list[str] = []
-    if _longer_than(prefix, DNS1123_SUBDOMAIN_LENGTH_MAX):
+    if longer_than(prefix, DNS1123_SUBDOMAIN_LENGTH_MAX):
         errors.append("prefix part must be no more than 253 bytes")
     if not _is_dns1123_subdomain(prefix):
         errors.append(f"prefix part {_DNS1123_SUBDOMAIN_ERROR}")
@@ -274,7 +282,7 @@ def label_value_errors(value: str) -> list[str]:
         return []
     if _is_label_key(value):
         return [] if len(value) <= LABEL_VALUE_LENGTH_MAX else ["must be no more than 63 bytes"]
-    errors = ["must be no more than 63 bytes"] if _longer_than(value, LABEL_VALUE_LENGTH_MAX) else []
+    errors = ["must be no more than 63 bytes"] if longer_than(value, LABEL_VALUE_LENGTH_MAX) else []
     errors.append(_LABEL_VALUE_ERROR)
     return errors
 
@@ -307,7 +315,7 @@ def user_id_errors(uid: int) -> list[str]:
 def port_name_errors(port: str) -> list[str]:
     """The name of a port: an RFC 6335 service name in lower case, up to 15 bytes."""
     errors: list[str] = []
-    if _longer_than(port, 15):
+    if longer_than(port, 15):
         errors.append("must be no more than 15 characters")
     if not _is_port_name_charset(port):
         errors.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
@@ -347,7 +355,7 @@ def relaxed_environment_variable_name_errors(value: str) -> list[str]:
 
 def config_map_key_errors(value: str) -> list[str]:
     """A key of the data of a ConfigMap or Secret."""
-    errors = ["must be no more than 253 characters"] if _longer_than(value, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
+    errors = ["must be no more than 253 characters"] if longer_than(value, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
     if not _is_config_map_key(value):
         errors.append(_CONFIG_MAP_KEY_ERROR)
     return errors + _parent_directory_errors(value)
