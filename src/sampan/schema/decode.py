@@ -1,0 +1,370 @@
+"""Decoding of built-in kinds: one pass over the plain dict that does what Go's decoder, encoder and schema defaults do together.
+
+A compiled decoder checks types with Go's error texts, drops unknown fields, nulls and whatever `omitempty` leaves out,
+sets the defaults of the schema and the zero values that Go always writes, and brings quantities, times and base64 into their
+canonical form. Lists that are null in Go's output are left out.
+Source: sigs.k8s.io/json decode.go, apimachinery pkg/runtime/serializer/json (1.36).
+"""
+
+import binascii
+from collections.abc import Callable
+from typing import Any
+
+from sampan.core.object import Object
+from sampan.core.quantity import canonical as canonical_quantity
+from sampan.core.time import canonical_duration, canonical_micro_time, canonical_time
+from sampan.schema.structural import UNSET, Schema
+
+Lost = list[tuple[Object, str]]
+"""The unknown fields that were dropped: from which dict, and their key."""
+Decoder = Callable[[Any, Lost], Any]
+"""Takes a value of the expected JSON type, changes it in place, returns what stands for it."""
+
+_INT32 = (-(2**31), 2**31 - 1)
+_INT64 = (-(2**63), 2**63 - 1)
+
+
+class DecodeError(Exception):
+    """The object cannot be read as its kind. `str()` is the text of Go's decoder, without the caller's prefix."""
+
+    def __init__(self, value: str, go_type: str, text: str = "") -> None:
+        super().__init__()
+        self._value = value
+        self._go_type = go_type
+        self._text = text
+        self._struct = ""
+        self._names: list[str] = []
+
+    def under(self, struct: str, name: str) -> None:
+        """The error passes a field on its way up."""
+        self._struct = self._struct or struct
+        self._names.append(name)
+
+    def __str__(self) -> str:
+        if self._text:
+            return self._text
+        if self._names:
+            place = f"struct field {self._struct}.{'.'.join(reversed(self._names))}"
+        else:
+            place = "value"
+        return f"json: cannot unmarshal {self._value} into Go {place} of type {self._go_type}"
+
+
+class DecoderCompiler:
+    """Makes decoders; those of named types are made once and shared."""
+
+    def __init__(self) -> None:
+        self._objects: dict[int, Decoder] = {}
+        self._kept: list[Schema] = []
+
+    def compile(self, schema: Schema) -> Decoder:
+        """The decoder of an object type. It takes any JSON value and raises `DecodeError` unless it is an object."""
+        decode = self._object(schema)
+        go_type = _go_name(schema)
+
+        def root(value: Any, lost: Lost) -> Any:
+            if type(value) is not dict:
+                raise DecodeError(_kind_of(value), go_type)
+            return decode(value, lost)
+
+        return root
+
+    def _object(self, schema: Schema) -> Decoder:
+        key = id(schema.properties)
+        known = self._objects.get(key)
+        if known is not None:
+            return known
+        fields: dict[str, tuple[type, bool, Decoder | None, Decoder]] = {}
+        absent: list[tuple[str, Callable[[], Any]]] = []
+        decode = _object_decoder(schema.name.rpartition(".")[2], fields, absent)
+        self._objects[key] = decode
+        self._kept.append(schema)
+        for name, child in schema.properties.items():
+            flags, _, go_type = schema.fields.get(name, "o ").partition(" ")
+            fields[name] = self._field(child, flags, go_type)
+            maker = self._absent(child, flags)
+            if maker is not None:
+                absent.append((name, maker))
+        return decode
+
+    def _field(self, schema: Schema, flags: str, go_type: str) -> tuple[type, bool, Decoder | None, Decoder]:
+        """(type of the fast path, whether a falsy value is kept, what to do with it, what to do with all others)."""
+        expected, decode = self._value(schema, go_type or _go_name(schema))
+        is_list = expected is list or schema.additional_properties is not None
+        keep_empty = "p" in flags or ("o" not in flags and not is_list) or _is_struct(schema)
+        return expected, keep_empty, decode, _other(expected, decode, go_type or _go_name(schema), schema)
+
+    def _absent(self, schema: Schema, flags: str) -> Callable[[], Any] | None:
+        """What stands for a field that is not there: its default, or the zero value that Go writes; None for nothing."""
+        if schema.default is not UNSET and ("p" in flags or schema.default):
+            value = schema.default
+            return lambda: value
+        if "p" in flags or "z" in flags:
+            return None
+        if _is_struct(schema):
+            decode = self._object(schema)
+            return lambda: decode({}, [])
+        if "o" in flags or schema.scalar not in ("", "quantity"):
+            return None
+        zero = "0" if schema.scalar else _ZEROS.get(schema.type)
+        return None if zero is None else lambda: zero
+
+    def _value(self, schema: Schema, go_type: str) -> tuple[type, Decoder | None]:
+        """The JSON type a value should have, and what to do with one that has it (None: it may stay as it is)."""
+        if schema.scalar:
+            return self._scalar(schema)
+        if schema.type == "object":
+            if schema.additional_properties is not None and not schema.properties:
+                return dict, self._map(schema, go_type)
+            return dict, self._object(schema)
+        if schema.type == "array":
+            return list, self._list(schema, go_type)
+        if schema.type == "integer":
+            low, high = _INT32 if schema.validations and schema.validations.format == "int32" else _INT64
+            return int, _integer(low, high, go_type)
+        return {"string": (str, None), "boolean": (bool, None), "number": (float, None)}.get(
+            schema.type, (object, None)
+        )
+
+    def _scalar(self, schema: Schema) -> tuple[type, Decoder | None]:
+        if schema.scalar == "json-schema-or":
+            assert schema.items is not None
+            return dict, self._object(schema.items)
+        return _SCALARS[schema.scalar]
+
+    def _map(self, schema: Schema, go_type: str) -> Decoder:
+        child = schema.additional_properties
+        assert isinstance(child, Schema)
+        inner = go_type.partition("]")[2].lstrip("*") if go_type.startswith("map[") else ""
+        expected, decode = self._value(child, inner or _go_name(child))
+        other = _other(expected, decode, inner or _go_name(child), child)
+
+        def decode_map(value: Any, lost: Lost) -> Any:
+            for key, item in value.items():
+                if type(item) is not expected:
+                    value[key] = _zero_of(child, decode) if item is None else other(item, lost)
+                elif decode is not None:
+                    value[key] = decode(item, lost)
+            return value
+
+        return decode_map
+
+    def _list(self, schema: Schema, go_type: str) -> Decoder:
+        child = schema.items
+        assert child is not None
+        inner = go_type[2:].lstrip("*") if go_type.startswith("[]") else ""
+        expected, decode = self._value(child, inner or _go_name(child))
+        other = _other(expected, decode, inner or _go_name(child), child)
+
+        def decode_list(value: Any, lost: Lost) -> Any:
+            for index, item in enumerate(value):
+                if type(item) is not expected:
+                    value[index] = _zero_of(child, decode) if item is None else other(item, lost)
+                elif decode is not None:
+                    value[index] = decode(item, lost)
+            return value
+
+        return decode_list
+
+
+def _object_decoder(
+    struct: str,
+    fields: dict[str, tuple[type, bool, Decoder | None, Decoder]],
+    absent: list[tuple[str, Callable[[], Any]]],
+) -> Decoder:
+    """The two tables are filled after this closure is made, so that types may be recursive."""
+
+    def decode_object(obj: Any, lost: Lost) -> Any:
+        drop: list[str] = []
+        key = ""
+        try:
+            for key, value in obj.items():
+                field = fields.get(key)
+                if field is None:
+                    lost.append((obj, key))
+                    drop.append(key)
+                    continue
+                expected, keep_empty, decode, other = field
+                if type(value) is not expected:
+                    if value is None:
+                        drop.append(key)
+                        continue
+                    obj[key] = value = other(value, lost)
+                elif decode is not None:
+                    value = decode(value, lost)
+                    if expected is str:
+                        obj[key] = value
+                if not value and not keep_empty:
+                    drop.append(key)
+        except DecodeError as error:
+            error.under(struct, key)
+            raise
+        for key in drop:
+            del obj[key]
+        for key, make in absent:
+            if key not in obj:
+                obj[key] = make()
+        return obj
+
+    return decode_object
+
+
+def _integer(low: int, high: int, go_type: str) -> Decoder:
+    def check(value: Any, lost: Lost) -> Any:
+        if low <= value <= high:
+            return value
+        raise DecodeError(f"number {value}", go_type)
+
+    return check
+
+
+def _other(expected: type, decode: Decoder | None, go_type: str, schema: Schema) -> Decoder:
+    """What becomes of a value that has not the expected type."""
+    scalar = _OTHER_SCALARS.get(schema.scalar)
+    if scalar is not None:
+        return scalar
+    if schema.scalar == "json-schema-or":
+        return _json_schema_or(decode)
+
+    def refuse(value: Any, lost: Lost) -> Any:
+        if expected is object:
+            return value
+        if expected is float and type(value) is int:
+            return value
+        kind = _kind_of(value)
+        if expected is int and kind == "number":
+            kind = f"number {_number_text(value)}"
+        raise DecodeError(kind, go_type)
+
+    return refuse
+
+
+def _json_schema_or(decode: Decoder | None) -> Decoder:
+    def decode_alternative(value: Any, lost: Lost) -> Any:
+        if type(value) is list and decode is not None:
+            return [decode(item, lost) if type(item) is dict else item for item in value]
+        return value
+
+    return decode_alternative
+
+
+def _zero_of(schema: Schema, decode: Decoder | None) -> Any:
+    """What Go makes of a null in a list or as a map's value."""
+    if schema.scalar:
+        return _SCALAR_ZEROS.get(schema.scalar)
+    if schema.type == "object":
+        return decode({}, []) if decode is not None else {}
+    return [] if schema.type == "array" else _ZEROS.get(schema.type)
+
+
+def _is_struct(schema: Schema) -> bool:
+    return schema.type == "object" and not schema.scalar and schema.additional_properties is None
+
+
+def _go_name(schema: Schema) -> str:
+    """`v1.Pod` for `io.k8s.api.core.v1.Pod`; Go's own types for unnamed ones."""
+    if schema.name:
+        return ".".join(schema.name.rsplit(".", 2)[-2:])
+    if schema.type == "array" and schema.items is not None:
+        return f"[]{_go_name(schema.items)}"
+    if isinstance(schema.additional_properties, Schema):
+        return f"map[string]{_go_name(schema.additional_properties)}"
+    wide = schema.validations is None or schema.validations.format != "int32"
+    return {"string": "string", "boolean": "bool", "number": "float64"}.get(schema.type, "int64" if wide else "int32")
+
+
+def _kind_of(value: Any) -> str:
+    return _KINDS.get(type(value), "null")
+
+
+def _number_text(value: float) -> str:
+    return str(value)
+
+
+def _canonical(convert: Callable[[Any], str]) -> Decoder:
+    def decode(value: Any, lost: Lost) -> Any:
+        try:
+            return convert(value)
+        except ValueError as error:
+            raise DecodeError("", "", str(error)) from None
+
+    return decode
+
+
+def _not_text(value: Any, lost: Lost) -> Any:
+    raise DecodeError("", "", f"json: cannot unmarshal {_kind_of(value)} into Go value of type string")
+
+
+def _quantity_other(value: Any, lost: Lost) -> Any:
+    if type(value) in (int, float):
+        return _decode_quantity(value, lost)
+    return _decode_quantity("{}", lost)
+
+
+def _int_or_string(value: Any, lost: Lost) -> Any:
+    if type(value) is int and _INT32[0] <= value <= _INT32[1]:
+        return value
+    kind = f"number {value}" if type(value) in (int, float) else _kind_of(value)
+    raise DecodeError("", "", f"json: cannot unmarshal {kind} into Go value of type int32")
+
+
+def _bytes(value: Any, lost: Lost) -> Any:
+    """Base64 as Go reads it: standard alphabet, padded, line breaks skipped; written back without them."""
+    text = value.replace("\r", "").replace("\n", "") if "\n" in value or "\r" in value else value
+    try:
+        content = binascii.a2b_base64(text, strict_mode=True)
+    except (binascii.Error, ValueError):
+        raise DecodeError("", "", f"illegal base64 data at input byte {_bad_byte(text)}") from None
+    return binascii.b2a_base64(content, newline=False).decode()
+
+
+def _bytes_other(value: Any, lost: Lost) -> Any:
+    raise DecodeError(_kind_of(value), "[]uint8")
+
+
+def _bad_byte(text: str) -> int:
+    """Where Go's base64 reader stops: the first character that cannot stand there, or the last full group's end."""
+    for index, char in enumerate(text):
+        if char not in _BASE64:
+            return index if char != "=" or index % 4 < 2 or len(text) != (index // 4 + 1) * 4 else index + 1
+    return len(text) // 4 * 4
+
+
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+_KINDS: dict[type, str] = {
+    str: "string",
+    bool: "bool",
+    int: "number",
+    float: "number",
+    dict: "object",
+    list: "array",
+}
+_ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
+_SCALAR_ZEROS = {"quantity": "0", "int-or-string": 0, "bytes": "", "duration": "0s"}
+_decode_quantity = _canonical(canonical_quantity)
+
+
+def _keep(value: Any, lost: Lost) -> Any:
+    return value
+
+
+_SCALARS: dict[str, tuple[type, Decoder | None]] = {
+    "quantity": (str, _decode_quantity),
+    "time": (str, _canonical(canonical_time)),
+    "micro-time": (str, _canonical(canonical_micro_time)),
+    "duration": (str, _canonical(canonical_duration)),
+    "bytes": (str, _bytes),
+    "int-or-string": (str, None),
+    "raw": (dict, None),
+    "fields-v1": (dict, None),
+}
+_OTHER_SCALARS: dict[str, Decoder] = {
+    "quantity": _quantity_other,
+    "time": _not_text,
+    "micro-time": _not_text,
+    "duration": _not_text,
+    "bytes": _bytes_other,
+    "int-or-string": _int_or_string,
+    "raw": _keep,
+    "fields-v1": _keep,
+}
