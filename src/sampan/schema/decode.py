@@ -1,8 +1,8 @@
-"""Decoding of built-in kinds: one pass over the plain dict that does what Go's decoder, encoder and schema defaults do together.
+"""Decoding of built-in kinds: one pass over the plain dict for what Go's decoder, encoder and schema defaults do.
 
 A compiled decoder checks types with Go's error texts, drops unknown fields, nulls and whatever `omitempty` leaves out,
-sets the defaults of the schema and the zero values that Go always writes, and brings quantities, times and base64 into their
-canonical form. Lists that are null in Go's output are left out.
+sets the defaults of the schema and the zero values that Go always writes, and brings quantities, times and base64 into
+their canonical form. Lists that are null in Go's output are left out.
 Source: sigs.k8s.io/json decode.go, apimachinery pkg/runtime/serializer/json (1.36).
 """
 
@@ -95,7 +95,7 @@ class DecoderCompiler:
         return expected, keep_empty, decode, _other(expected, decode, go_type or _go_name(schema), schema)
 
     def _absent(self, schema: Schema, flags: str) -> Callable[[], Any] | None:
-        """What stands for a field that is not there: its default, or the zero value that Go writes; None for nothing."""
+        """What stands for a field that is not there: its default, or the zero that Go writes; or None."""
         if schema.default is not UNSET and ("p" in flags or schema.default):
             value = schema.default
             return lambda: value
