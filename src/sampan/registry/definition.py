@@ -58,6 +58,12 @@ class VersionDefinition:
     scale: ScalePaths | None = None
     selectable_fields: tuple[str, ...] = ()
     """JSON paths (`.spec.color`) of a CRD's selectableFields; built-ins use the strategy."""
+    strategy: Strategy | None = None
+    """The strategy of this version where each version has its own (custom resources)."""
+
+    def api_version_of(self, group: str) -> str:
+        """This version's `apiVersion`."""
+        return f"{group}/{self.name}" if group else self.name
 
 
 @dataclass(slots=True)

@@ -13,7 +13,8 @@ from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.rest.store import ResourceStore
 from sampan.schema.compile import CompiledSchema
 from sampan.schema.structural import Schema
-from sampan.storage.encoding import decode, encode
+from sampan.storage.encoding import decode
+from sampan.wire.json import encode
 
 
 class Endpoint:
@@ -82,7 +83,7 @@ class Endpoint:
         """Stored bytes (resourceVersion filled in) as bytes in this version."""
         if self.is_stored_version:
             return stored
-        return encode(self.from_stored(decode(stored)), sentinel=False)
+        return encode(self.from_stored(decode(stored)))
 
     def object_of(self, stored: bytes) -> Object:
         """Stored bytes as an object of this version."""
@@ -100,7 +101,7 @@ class Endpoint:
         obj = decode(value)
         obj.pop("apiVersion", None)
         obj.pop("kind", None)
-        return encode(obj, sentinel=False)[1:]
+        return encode(obj)[1:]
 
     def field_manager(self, subresource: str = "") -> FieldManager:
         """Keeps managedFields of writes through this endpoint."""
@@ -121,7 +122,7 @@ class Endpoint:
             other = versions[api_version]
             if other is own:
                 return obj
-            copy = decode(encode(obj, sentinel=False))
+            copy = decode(encode(obj))
             hub = own.conversion.to_hub(copy) if own.conversion is not None else copy
             result = other.conversion.from_hub(hub) if other.conversion is not None else hub
             result["apiVersion"] = api_version

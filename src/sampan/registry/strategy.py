@@ -7,7 +7,7 @@ Source: apiserver pkg/registry/rest/{create,update,delete}.go (1.36).
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from sampan.core.field import FieldError
 from sampan.core.names import dns1123_subdomain_errors
@@ -37,6 +37,7 @@ class ObjectReader(Protocol):
     def list(self, group: str, resource: str, namespace: str = "") -> list[Object]: ...
 
 
+_METADATA_FIELDS = frozenset({"metadata.name", "metadata.namespace"})
 _NOT_SPEC = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 Release = Callable[[bool], None]
@@ -54,6 +55,10 @@ class Strategy:
     """Whether `metadata.generation` is kept: 1 on create, +1 whenever something outside metadata and status changes."""
     keeps_status_on_create = False
     """Whether a create may bring a status although /status is served (nodes, and kinds whose strategy resets it itself)."""
+    field_label_aliases: ClassVar[dict[str, str]] = {}
+    """Old names of selectable fields and their present names (`spec.host` of pods)."""
+    keeps_status_on_update = True
+    """Whether PUT/PATCH of this endpoint leaves the status alone (where /status is served)."""
     default_propagation = "Background"
     """`propagationPolicy` of a delete that names none."""
     returns_deleted_object = False
@@ -136,6 +141,10 @@ class Strategy:
     def grace_period_s(self, obj: Object, requested: int | None) -> int | None:
         """Seconds of graceful deletion for this object, or None if this resource is deleted at once (pods override)."""
         return None
+
+    def field_labels(self, api_version: str) -> frozenset[str]:
+        """The fields that a field selector may name."""
+        return _METADATA_FIELDS
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         """Field-selector values besides metadata.name and metadata.namespace."""

@@ -108,7 +108,7 @@ def creation_faults(store: ResourceStore, ctx: Context, obj: Object) -> list[Fie
     """Metadata first, then the type's own rules."""
     definition, strategy = store.definition, store.strategy
     faults = validate_object_meta(
-        obj["metadata"], namespaced=definition.namespaced, name_errors=strategy.name_errors, path=_METADATA
+        obj["metadata"], namespaced=definition.namespaced, name_rule=strategy.name_errors, path=_METADATA
     )
     faults.extend(strategy.validate(ctx, obj))
     return faults
@@ -125,7 +125,7 @@ def _taken(store: ResourceStore, ctx: Context, name: str, generated: bool) -> er
 
 def _dry_run_bytes(store: ResourceStore, obj: Object) -> bytes:
     obj["metadata"].pop("resourceVersion", None)
-    return store.encode(obj, sentinel=False)
+    return store.plain(obj)
 
 
 def unset_resource_version(name: str) -> FieldError:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from sampan.core import errors
 from sampan.core.object import Object
-from sampan.core.time import Clock, format_rfc3339, parse_rfc3339
+from sampan.core.time import Clock, format_time, parse_time
 from sampan.registry.rest.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
-from sampan.registry.rest.store import ResourceStore, row_of
+from sampan.registry.rest.store import ResourceStore, row_of, with_revision
 from sampan.registry.rest.update import TRIES_MAX
 from sampan.registry.strategy import Context
-from sampan.storage.encoding import respliced_value, splice
+from sampan.storage.encoding import respliced, splice
 from sampan.storage.store import Conflict, KeyValue
 
 _GC_FINALIZERS = (ORPHAN_FINALIZER, FOREGROUND_FINALIZER)
@@ -55,12 +55,12 @@ async def delete(store: ResourceStore, ctx: Context, name: str, options: DeleteO
         try:
             return await _delete_once(store, ctx, row, options)
         except Conflict as conflict:
-            row = conflict.current
+            row = with_revision(conflict.current)
     raise errors.conflict(store.definition.group_resource, name, errors.OPTIMISTIC_LOCK_MESSAGE)
 
 
 async def _delete_once(store: ResourceStore, ctx: Context, row: KeyValue, options: DeleteOptions) -> Deleted:
-    stored = respliced_value(row.value, row.mod_revision)
+    stored = row.value
     obj = store.decode(stored)
     _check_preconditions(store, obj, options)
     if options.validate is not None:
@@ -95,7 +95,7 @@ async def _remove(
         return Deleted(stored, obj, gone=True)
     revision = await store.store.delete(row.key, row.mod_revision)
     store.strategy.after_delete(obj, store.allocators)
-    return Deleted(respliced_value(row.value, revision), obj, gone=True)
+    return Deleted(respliced(row.value, revision), obj, gone=True)
 
 
 def _check_preconditions(store: ResourceStore, obj: Object, options: DeleteOptions) -> None:
@@ -129,7 +129,7 @@ def _mark_graceful(store: ResourceStore, obj: Object, options: DeleteOptions) ->
         return _shorten(metadata, requested, options.clock)
     period = strategy.grace_period_s(obj, requested)
     assert period is not None
-    metadata["deletionTimestamp"] = format_rfc3339(options.clock.now() + timedelta(seconds=period))
+    metadata["deletionTimestamp"] = format_time(options.clock.now() + timedelta(seconds=period))
     metadata["deletionGracePeriodSeconds"] = period
     _bump_generation(metadata)
     return True, False
@@ -142,12 +142,12 @@ def _shorten(metadata: dict[str, Any], requested: int | None, clock: Clock) -> t
         return False, False
     if requested is None or requested >= current:
         return False, True
-    at = parse_rfc3339(metadata["deletionTimestamp"]) - timedelta(seconds=current) + timedelta(seconds=requested)
+    at = parse_time(metadata["deletionTimestamp"]) - timedelta(seconds=current) + timedelta(seconds=requested)
     now = clock.now()
     if at < now:
         at = now
         requested = 1 if requested else 0
-    metadata["deletionTimestamp"] = format_rfc3339(at)
+    metadata["deletionTimestamp"] = format_time(at)
     metadata["deletionGracePeriodSeconds"] = requested
     return True, False
 
@@ -155,10 +155,10 @@ def _shorten(metadata: dict[str, Any], requested: int | None, clock: Clock) -> t
 def _mark_deleting(metadata: dict[str, Any], clock: Clock) -> None:
     now = clock.now()
     if not metadata.get("deletionTimestamp"):
-        metadata["deletionTimestamp"] = format_rfc3339(now)
+        metadata["deletionTimestamp"] = format_time(now)
         _bump_generation(metadata)
-    elif parse_rfc3339(metadata["deletionTimestamp"]) > now:
-        metadata["deletionTimestamp"] = format_rfc3339(now)
+    elif parse_time(metadata["deletionTimestamp"]) > now:
+        metadata["deletionTimestamp"] = format_time(now)
     metadata["deletionGracePeriodSeconds"] = 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sampan.core import errors
 from sampan.core.object import Object
-from sampan.core.time import Clock
+from sampan.core.time import Clock, format_time
 from sampan.registry.definition import ResourceDefinition
 
 ORPHAN_FINALIZER = "orphan"
@@ -33,7 +33,7 @@ def wipe_system_fields(metadata: dict[str, Any]) -> None:
 def fill_system_fields(metadata: dict[str, Any], clock: Clock) -> None:
     """Give a new object its identity."""
     metadata["uid"] = str(uuid.uuid4())
-    metadata["creationTimestamp"] = clock.rfc3339()
+    metadata["creationTimestamp"] = format_time(clock.now())
 
 
 def match_namespace(definition: ResourceDefinition, namespace: str, metadata: dict[str, Any]) -> None:
@@ -47,17 +47,19 @@ def match_namespace(definition: ResourceDefinition, namespace: str, metadata: di
         return
     if given:
         raise errors.bad_request(
-            f"the namespace of the provided object does not match the namespace sent on the request"
+            "the namespace of the provided object does not match the namespace sent on the request"
         )
     metadata["namespace"] = expected
 
 
 def match_name(name: str, metadata: dict[str, Any]) -> None:
-    """The name of the URL is the object's. Raises 400 when they differ."""
+    """The name of the URL is the object's. Raises 400 when they differ or the object has none."""
     given = metadata.get("name", "")
     if not given:
-        metadata["name"] = name
-    elif given != name:
+        raise errors.bad_request(
+            f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        )
+    if given != name:
         raise errors.bad_request(f"the name of the object ({given}) does not match the name on the URL ({name})")
 
 

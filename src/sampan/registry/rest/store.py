@@ -11,8 +11,9 @@ from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.strategy import ObjectReader, Strategy
 from sampan.storage.cache import Record, WatchCache
-from sampan.storage.encoding import decode, encode
+from sampan.storage.encoding import decode, encode, splice
 from sampan.storage.store import KeyValue, Store
+from sampan.wire import json as wire_json
 
 Validate = Callable[[Object, Object | None], Awaitable[None]]
 """Validating admission: takes the final object and the old one, raises `StatusError` to refuse."""
@@ -64,11 +65,13 @@ class ResourceStore:
         obj: Object = decode(value)
         return self._from_stored(obj) if self._from_stored is not None else obj
 
-    def encode(self, obj: Object, *, sentinel: bool = True) -> bytes:
-        """The bytes to store. `sentinel`: with the place for the resourceVersion."""
-        if self._to_stored is not None:
-            obj = self._to_stored(obj)
-        return encode(obj, sentinel=sentinel)
+    def encode(self, obj: Object) -> bytes:
+        """The bytes to store, with the place for the resourceVersion."""
+        return encode(obj if self._to_stored is None else self._to_stored(obj))
+
+    def plain(self, obj: Object) -> bytes:
+        """Bytes in the stored version, the resourceVersion as it stands in `obj`."""
+        return wire_json.encode(obj if self._to_stored is None else self._to_stored(obj))
 
     def not_found(self, name: str) -> errors.StatusError:
         """The 404 of this resource."""
@@ -83,8 +86,13 @@ class ResourceStore:
         return record
 
 
+def with_revision(row: KeyValue | None) -> KeyValue | None:
+    """A row as the store gives it, its value with the resourceVersion filled in."""
+    return None if row is None else row._replace(value=splice(row.value, row.mod_revision))
+
+
 def row_of(record: Record | None) -> KeyValue | None:
-    """The store's view of a cached record."""
+    """The store's view of a cached record; the value has its resourceVersion filled in."""
     if record is None:
         return None
     return KeyValue(record.key, record.value, record.create_revision, record.revision)

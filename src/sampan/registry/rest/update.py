@@ -16,9 +16,9 @@ from sampan.core.time import Clock
 from sampan.registry.rest.create import create, unset_resource_version
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
 from sampan.registry.rest.size import stored_bytes
-from sampan.registry.rest.store import ResourceStore, Validate, row_of
+from sampan.registry.rest.store import ResourceStore, Validate, row_of, with_revision
 from sampan.registry.strategy import Context
-from sampan.storage.encoding import respliced_value, splice
+from sampan.storage.encoding import splice
 from sampan.storage.store import Conflict, KeyExists, KeyValue
 
 _METADATA = Path("metadata")
@@ -79,9 +79,9 @@ async def update(
                 return await _create_on_update(store, ctx, name, transform, options)
             return await _update_once(store, ctx, row, transform, options)
         except Conflict as conflict:
-            row = conflict.current
+            row = with_revision(conflict.current)
         except KeyExists:
-            row = await store.store.get(key)
+            row = with_revision(await store.store.get(key))
     raise errors.conflict(store.definition.group_resource, name, errors.OPTIMISTIC_LOCK_MESSAGE)
 
 
@@ -117,7 +117,7 @@ async def _update_once(
     store: ResourceStore, ctx: Context, row: KeyValue, transform: Transform, options: UpdateOptions
 ) -> Updated:
     definition, strategy = store.definition, store.strategy
-    stored = respliced_value(row.value, row.mod_revision)
+    stored = row.value
     old = store.decode(stored)
     _check_uid(store, old, options.uid)
     obj = await transform(old, stored)
@@ -193,7 +193,7 @@ def _keep(store: ResourceStore, ctx: Context, obj: Object, old: Object, part: Pa
         strategy.keep_for_status_update(obj, old)
         strategy.prepare_for_status_update(ctx, obj, old)
     elif part is Part.MAIN:
-        if any(version.status for version in store.definition.versions.values()):
+        if strategy.keeps_status_on_update and any(v.status for v in store.definition.versions.values()):
             _set_or_drop(obj, "status", old.get("status"))
         strategy.prepare_for_update(ctx, obj, old)
         if strategy.has_generation and strategy.spec_changed(obj, old):
@@ -230,7 +230,7 @@ def _faults(
     definition, strategy = store.definition, store.strategy
     metadata = obj["metadata"]
     faults = validate_object_meta(
-        metadata, namespaced=definition.namespaced, name_errors=strategy.name_errors, path=_METADATA
+        metadata, namespaced=definition.namespaced, name_rule=strategy.name_errors, path=_METADATA
     )
     faults.extend(validate_object_meta_update(metadata, old["metadata"], path=_METADATA))
     if options.faults is not None:

@@ -1,10 +1,13 @@
 """POST: create an object. Source: apiserver pkg/endpoints/handlers/create.go (1.36)."""
 
+from typing import Any
+
 from sampan.core.metadata import dedup_owner_references
 from sampan.core.object import Object
+from sampan.core.time import format_time
 from sampan.registry.rest.create import create as rest_create
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
-from sampan.server.request import Response
+from sampan.server.request import Request, Response
 from sampan.server.verbs.admit import admit, validator
 from sampan.server.verbs.body import decode_object, read_value
 from sampan.server.verbs.options import WriteOptions, write_options
@@ -28,7 +31,7 @@ async def create_object(scope: Scope, obj: Object, options: WriteOptions) -> byt
     metadata = metadata_of(obj)
     wipe_system_fields(metadata)
     match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
-    request.warnings.extend(dedup_owner_references(metadata))
+    warn_of_duplicate_owners(request, metadata)
     strategy = endpoint.store.strategy
     hub = endpoint.to_hub(obj)
     strategy.default(hub)
@@ -45,6 +48,13 @@ async def create_object(scope: Scope, obj: Object, options: WriteOptions) -> byt
     )
 
 
+def warn_of_duplicate_owners(request: Request, metadata: dict[str, Any]) -> None:
+    """Take out owner references that occur twice; a warning says so, once."""
+    text = dedup_owner_references(metadata)
+    if text and text not in request.warnings:
+        request.warnings.append(text)
+
+
 def track(scope: Scope, live: Object | None, hub: Object, options: WriteOptions) -> None:
     """Record in managedFields what this write (not an apply) changes. Works on the endpoint's version."""
     endpoint = scope.endpoint
@@ -57,7 +67,7 @@ def track(scope: Scope, live: Object | None, hub: Object, options: WriteOptions)
             manager=options.field_manager,
             api_version=endpoint.api_version,
             subresource=subresource,
-            now=scope.clock.rfc3339(),
+            now=format_time(scope.clock.now()),
         )
         return
     versioned = endpoint.from_hub(copy_of(hub))
@@ -67,7 +77,7 @@ def track(scope: Scope, live: Object | None, hub: Object, options: WriteOptions)
         manager=options.field_manager,
         api_version=endpoint.api_version,
         subresource=subresource,
-        now=scope.clock.rfc3339(),
+        now=format_time(scope.clock.now()),
     )
     entries = versioned["metadata"].get("managedFields")
     if entries is None:

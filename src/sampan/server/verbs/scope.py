@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from sampan.core.time import Clock
+from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.strategy import Context
 from sampan.server.admission.chain import AdmissionChain
@@ -16,8 +17,13 @@ class Scope:
     request: Request
     endpoint: Endpoint
     admission: AdmissionChain
-    clock: Clock
+    cluster: Cluster
     ctx: Context = field(init=False)
+
+    @property
+    def clock(self) -> Clock:
+        """The cluster's time."""
+        return self.cluster.clock
 
     def __post_init__(self) -> None:
         info, user = self.request.info, self.request.user

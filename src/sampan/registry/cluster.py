@@ -1,0 +1,155 @@
+"""`Cluster`: all that belongs to one cluster hangs from here: store, caches, registry, allocators, schemas.
+
+Concurrency: `run` owns one task for each watch cache; caches of custom resources come and go with their CRDs. Nothing is kept outside
+the object, so a process may hold many clusters.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from sampan.core.object import Object
+from sampan.core.time import Clock, SystemClock
+from sampan.registry.catalogue import builtin_definitions
+from sampan.registry.columns import builtin_columns
+from sampan.registry.conversions import builtin_conversions
+from sampan.registry.definition import ResourceDefinition, VersionDefinition
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.reader import CacheReader
+from sampan.registry.registry import ResourceRegistry
+from sampan.registry.rest.store import ResourceStore
+from sampan.registry.strategies import builtin_strategies
+from sampan.registry.strategies.core.allocators import Allocators
+from sampan.registry.strategies.parts import part_strategies
+from sampan.registry.strategy import Strategy
+from sampan.schema.builtin import Definitions
+from sampan.storage.cache import WatchCache
+from sampan.storage.encoding import extractor, respliced_record
+from sampan.storage.store import Store
+
+
+class Cluster:
+    """One cluster. `start` makes it ready to serve; `run` keeps it so."""
+
+    def __init__(self, store: Store, *, clock: Clock | None = None, allocators: Allocators | None = None) -> None:
+        self.store = store
+        self.clock: Clock = clock or SystemClock()
+        self.registry = ResourceRegistry()
+        self.schemas = Definitions()
+        self.caches: dict[str, WatchCache] = {}
+        self.allocators = allocators or Allocators()
+        self.reader = CacheReader(self.registry, self.caches)
+        self._endpoints: dict[tuple[str, str, str, str], Endpoint] = {}
+        self._part_strategies = part_strategies()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self.registry.subscribe(self._endpoints.clear)
+        self._add_builtins()
+
+    def _add_builtins(self) -> None:
+        definitions = builtin_definitions(
+            self.schemas, builtin_strategies(), builtin_columns(), builtin_conversions()
+        )
+        self.registry.add(*definitions)
+        for definition in definitions:
+            self.add_cache(definition)
+
+    def add_cache(self, definition: ResourceDefinition) -> WatchCache | None:
+        """The cache of a resource's objects, made and started if it is not there. None: the resource stores nothing."""
+        if "list" not in definition.verbs and "get" not in definition.verbs:
+            return None
+        cache = self.caches.get(definition.storage_prefix)
+        if cache is None:
+            fields = _selectable(definition)
+            cache = WatchCache(self.store, definition.storage_prefix, extractor(fields), respliced_record)
+            self.caches[definition.storage_prefix] = cache
+            if self._group is not None:
+                self._start_cache(definition.storage_prefix, cache)
+        return cache
+
+    async def remove_cache(self, prefix: str) -> None:
+        """End a cache and its watchers."""
+        self.caches.pop(prefix, None)
+        task = self._tasks.pop(prefix, None)
+        if task is not None:
+            task.cancel()
+
+    def _start_cache(self, prefix: str, cache: WatchCache) -> None:
+        assert self._group is not None
+        self._tasks[prefix] = self._group.create_task(cache.run(), name=f"watch cache {prefix}")
+
+    async def run(self, started: Callable[[], None] | None = None) -> None:
+        """Serve until cancelled. `started` is called when all caches are ready."""
+        async with AsyncExitStack() as stack:
+            await self.store.open()
+            stack.push_async_callback(self.store.close)
+            async with asyncio.TaskGroup() as group:
+                self._group = group
+                for prefix, cache in self.caches.items():
+                    self._start_cache(prefix, cache)
+                for cache in list(self.caches.values()):
+                    await cache.wait_ready()
+                self.allocators.rebuild(self.reader.list("", "services"))
+                if started is not None:
+                    started()
+                await asyncio.get_running_loop().create_future()
+
+    def endpoint(self, group: str, version: str, resource: str, subresource: str = "") -> Endpoint | None:
+        """What serves a resource (or a subresource that has rules of its own) in a version; made on first use."""
+        key = (group, version, resource, subresource)
+        endpoint = self._endpoints.get(key)
+        if endpoint is None:
+            found = self.registry.lookup(group, version, resource)
+            if found is None:
+                return None
+            part = self._part_strategies.get((group, resource, subresource)) if found[0].builtin else None
+            if subresource and part is None:
+                return self.endpoint(group, version, resource)
+            endpoint = self._endpoints[key] = self._make_endpoint(*found, part)
+        return endpoint
+
+    def _make_endpoint(
+        self, definition: ResourceDefinition, version: VersionDefinition, part: Strategy | None
+    ) -> Endpoint:
+        cache = self.caches.get(definition.storage_prefix)
+        if cache is None:
+            cache = WatchCache(self.store, definition.storage_prefix, extractor(None), respliced_record)
+        conversion = version.conversion
+        if definition.builtin:
+            from_stored = conversion.from_hub if conversion is not None else _unchanged
+            store = ResourceStore(
+                definition, part or definition.strategy, self.store, cache, self.reader, allocators=self.allocators
+            )
+            return Endpoint(definition, version, store, from_stored)
+        strategy = version.strategy or definition.strategy
+        store = ResourceStore(
+            definition,
+            strategy,
+            self.store,
+            cache,
+            self.reader,
+            from_stored=_retyped(version.api_version_of(definition.group)),
+            to_stored=_retyped(definition.storage_api_version),
+        )
+        return Endpoint(definition, version, store, _retyped(version.api_version_of(definition.group)))
+
+
+def _selectable(definition: ResourceDefinition) -> Callable[[Object], dict[str, str]] | None:
+    if type(definition.strategy).selectable_fields is Strategy.selectable_fields:
+        return None
+    return definition.strategy.selectable_fields
+
+
+def _unchanged(obj: Object) -> Object:
+    return obj
+
+
+def _retyped(api_version: str) -> Callable[[Object], Object]:
+    """Conversion strategy None: nothing changes but the apiVersion."""
+
+    def convert(obj: Object) -> Object:
+        if obj.get("apiVersion") == api_version:
+            return obj
+        return {**obj, "apiVersion": api_version}
+
+    return convert

@@ -1,0 +1,83 @@
+"""DELETE of one object and of a collection. Source: apiserver pkg/endpoints/handlers/delete.go (1.36)."""
+
+from typing import Any
+
+from sampan.core import errors
+from sampan.registry.rest.delete import Deleted, DeleteOptions
+from sampan.registry.rest.delete import delete as rest_delete
+from sampan.registry.strategy import Context
+from sampan.server.request import Response
+from sampan.server.verbs.admit import delete_validator
+from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value
+from sampan.server.verbs.list import list_bytes, read_page
+from sampan.server.verbs.options import DeleteParameters, delete_parameters, list_options
+from sampan.server.verbs.respond import dict_response, object_response, success_status
+from sampan.server.verbs.scope import Scope
+from sampan.storage.cache import Page
+
+
+async def delete(scope: Scope) -> Response:
+    """200 with a Status, or with the object where it stays for now or its type answers so."""
+    request, endpoint = scope.request, scope.endpoint
+    parameters = await _parameters(scope)
+    deleted = await rest_delete(endpoint.store, scope.ctx, request.info.name, _options(scope, parameters))
+    if not deleted.gone:
+        status = 202 if parameters.orphan_dependents is False else 200
+        return object_response(request, endpoint, deleted.value, status)
+    if endpoint.store.strategy.returns_deleted_object:
+        return object_response(request, endpoint, deleted.value)
+    return dict_response(request, _status_of(scope, deleted))
+
+
+async def _parameters(scope: Scope) -> DeleteParameters:
+    request = scope.request
+    body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    value: Any = None
+    if body:
+        value, _ = decode_value(body, request.headers.get("content-type", ""), duplicates=False)
+        if value is None:
+            raise errors.bad_request("decoded object cannot be converted to DeleteOptions")
+    return delete_parameters(request, value)
+
+
+def _options(scope: Scope, parameters: DeleteParameters) -> DeleteOptions:
+    dry_run = bool(parameters.dry_run)
+    return DeleteOptions(
+        clock=scope.clock,
+        grace_period_s=parameters.grace_period_s,
+        propagation_policy=parameters.propagation_policy,
+        orphan_dependents=parameters.orphan_dependents,
+        uid=parameters.uid,
+        resource_version=parameters.resource_version,
+        dry_run=dry_run,
+        validate=delete_validator(scope, dry_run),
+    )
+
+
+def _status_of(scope: Scope, deleted: Deleted) -> dict[str, Any]:
+    definition = scope.endpoint.definition
+    metadata = deleted.obj["metadata"]
+    return success_status(metadata["name"], definition.group, definition.resource, metadata.get("uid", ""))
+
+
+async def delete_collection(scope: Scope) -> Response:
+    """200 with the list of what was deleted. One by one; not atomic."""
+    request, endpoint = scope.request, scope.endpoint
+    options = list_options(request)
+    parameters = await _parameters(scope)
+    page, _ = await read_page(scope, options)
+    for record in page.records:
+        ctx = Context(
+            user=scope.ctx.user,
+            groups=scope.ctx.groups,
+            namespace=record.namespace,
+            name=record.name,
+            dry_run=scope.ctx.dry_run,
+        )
+        try:
+            await rest_delete(endpoint.store, ctx, record.name, _options(scope, parameters))
+        except errors.StatusError as error:
+            if error.reason is not errors.Reason.NOT_FOUND:
+                raise
+    done = Page(records=page.records, more=False, remaining=None, revision=page.revision)
+    return Response(200, list_bytes(endpoint, done, {"resourceVersion": str(page.revision)}))

@@ -1,0 +1,23 @@
+"""GET of one object. Source: apiserver pkg/endpoints/handlers/get.go, pkg/storage/cacher Get (1.36)."""
+
+from sampan.server.request import Response
+from sampan.server.verbs.respond import object_response
+from sampan.server.verbs.revision import parse_resource_version, wait_not_older
+from sampan.server.verbs.scope import Scope
+
+
+async def get(scope: Scope) -> Response:
+    """200 with the object as it is now, or (resourceVersion=N) not older than N."""
+    request, endpoint = scope.request, scope.endpoint
+    store = endpoint.store
+    cache = store.cache
+    wanted = request.param("resourceVersion") if request.query else ""
+    if not wanted:
+        await cache.fresh()
+    elif (revision := parse_resource_version(wanted)) > 0:
+        await wait_not_older(cache, revision)
+    name = request.info.name
+    record = cache.get(store.key(scope.ctx.namespace, name))
+    if record is None:
+        raise store.not_found(name)
+    return object_response(request, endpoint, record.value)

@@ -1,0 +1,215 @@
+"""PATCH: JSON patch, merge patch, strategic merge patch and server-side apply.
+
+Each kind of patch is a mechanism: from the stored object (in the endpoint's version) to the wanted one. The guaranteed-update loop
+calls it again after each lost race.
+Source: apiserver pkg/endpoints/handlers/patch.go (1.36).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.field import Path, invalid
+from sampan.core.gvk import GroupKind
+from sampan.core.object import Object
+from sampan.core.time import format_time
+from sampan.patch import json_patch, merge_patch, strategic_merge
+from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
+from sampan.registry.rest.update import update as rest_update
+from sampan.schema.compile import DecodeError as SchemaError
+from sampan.server.request import Response
+from sampan.server.verbs.admit import admit
+from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value, normalise
+from sampan.server.verbs.create import track, warn_of_duplicate_owners
+from sampan.server.verbs.options import WriteOptions, write_options
+from sampan.server.verbs.respond import object_response
+from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.update import part_of, update_options
+from sampan.storage.encoding import decode
+from sampan.wire import json as wire_json
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+BUILTIN_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
+CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+
+Mechanism = Callable[[Object], Object]
+
+
+async def patch(scope: Scope) -> Response:
+    """200, or 201 where an apply created the object."""
+    request, endpoint = scope.request, scope.endpoint
+    content_type = patch_type_of(scope)
+    options = write_options(request, "PatchOptions", content_type)
+    body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    value, faults = _decode_patch(body, content_type, options)
+    if content_type == APPLY_PATCH:
+        transform = _apply_transform(scope, value, faults, options)
+    else:
+        mechanism = _mechanism(scope, content_type, value)
+        transform = _patch_transform(scope, mechanism, faults, options)
+    part = part_of(scope)
+    result = await rest_update(
+        endpoint.store,
+        scope.ctx,
+        request.info.name,
+        transform,
+        update_options(scope, options, part, allow_create=content_type == APPLY_PATCH),
+    )
+    return object_response(request, endpoint, result.value, 201 if result.created else 200)
+
+
+def patch_type_of(scope: Scope) -> str:
+    """The patch's media type. Raises 415 naming what is accepted."""
+    content_type = scope.request.headers.get("content-type", "").split(";", 1)[0].strip()
+    accepted = BUILTIN_TYPES if scope.endpoint.definition.builtin else CUSTOM_TYPES
+    if content_type not in accepted:
+        known = ", ".join(accepted)
+        raise errors.unsupported_media_type(
+            f"the body of the request was in an unknown format - accepted media types include: {known}"
+        )
+    return content_type
+
+
+def _decode_patch(body: bytes, content_type: str, options: WriteOptions) -> tuple[Any, list[str]]:
+    if content_type == APPLY_PATCH:
+        return _decode_apply(body, options)
+    try:
+        if options.field_validation == "Ignore":
+            return wire_json.decode(body), []
+        value, faults = wire_json.decode_strict(body)
+    except wire_json.DecodeError as error:
+        raise errors.bad_request(f"error decoding patch: {error}") from None
+    prefix = "json patch " if content_type == JSON_PATCH else ""
+    return value, [prefix + fault for fault in faults]
+
+
+def _decode_apply(body: bytes, options: WriteOptions) -> tuple[Any, list[str]]:
+    media = "application/json" if body[:1] == b"{" else "application/yaml"
+    try:
+        try:
+            return decode_value(body, media, duplicates=options.field_validation != "Ignore")
+        except errors.StatusError:
+            if media == "application/yaml":
+                raise
+            return decode_value(body, "application/yaml", duplicates=options.field_validation != "Ignore")
+    except errors.StatusError as error:
+        raise errors.bad_request(f"error decoding YAML: {error.message}") from None
+
+
+def _mechanism(scope: Scope, content_type: str, value: Any) -> Mechanism:
+    if content_type == JSON_PATCH:
+        return lambda current: json_patch.apply(current, value)
+    if not isinstance(value, dict):
+        raise errors.bad_request(
+            f"error decoding patch: json: cannot unmarshal {type(value).__name__} into Go value of type "
+            "map[string]interface {}"
+        )
+    if content_type == MERGE_PATCH:
+        return lambda current: merge_patch.apply(current, value)
+    schema = scope.endpoint.schema
+    return lambda current: strategic_merge.apply(current, value, schema)
+
+
+def _patch_transform(scope: Scope, mechanism: Mechanism, faults: list[str], options: WriteOptions) -> Any:
+    endpoint, request = scope.endpoint, scope.request
+    store, name = endpoint.store, request.info.name
+
+    async def transform(old: Object | None, stored: bytes) -> Object:
+        if old is None:
+            raise store.not_found(name)
+        patched = mechanism(endpoint.from_hub(store.decode(stored)))
+        patched = _checked(scope, patched, faults, options)
+        hub = _finished(scope, patched)
+        track(scope, old, hub, options)
+        return await admit(scope, "UPDATE", hub, old, options.dry_run)
+
+    return transform
+
+
+def _checked(scope: Scope, patched: Any, faults: list[str], options: WriteOptions) -> Object:
+    """A patched object must be one of this type. Raises 400 and 422."""
+    if not isinstance(patched, dict):
+        raise _patch_invalid(patched, "the patched value is not an object")
+    _same_type(scope, patched)
+    unknown: list[str] | None = None if options.field_validation == "Ignore" else []
+    try:
+        normalise(patched, scope.endpoint, unknown)
+    except errors.StatusError as error:
+        raise _patch_invalid(patched, error.message) from None
+    except SchemaError as error:
+        raise _patch_invalid(patched, str(error)) from None
+    texts = faults + [f'unknown field "{path}"' for path in unknown or ()]
+    if texts and options.strict:
+        raise _patch_invalid(patched, "strict decoding error: " + ", ".join(texts))
+    if texts and unknown is not None:
+        _warn(scope, texts)
+    return patched
+
+
+def _warn(scope: Scope, texts: list[str]) -> None:
+    known = scope.request.warnings
+    known.extend(text for text in texts if text not in known)
+
+
+def _same_type(scope: Scope, patched: Object) -> None:
+    endpoint = scope.endpoint
+    kind, api_version = patched.get("kind"), patched.get("apiVersion")
+    if kind != endpoint.definition.kind or api_version != endpoint.api_version:
+        raise errors.bad_request(
+            f"the patch changes the type of the object from {endpoint.api_version}, Kind={endpoint.definition.kind} to "
+            f"{api_version}, Kind={kind}"
+        )
+
+
+def _patch_invalid(patched: Any, text: str) -> errors.StatusError:
+    shown = wire_json.encode(patched).decode()
+    return errors.invalid(GroupKind("", ""), "", [invalid(Path("patch"), shown, text)])
+
+
+def _finished(scope: Scope, obj: Object) -> Object:
+    """Names fit, owner references are unique; in the hub version, defaulted."""
+    endpoint = scope.endpoint
+    metadata = metadata_of(obj)
+    match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
+    match_name(scope.request.info.name, metadata)
+    warn_of_duplicate_owners(scope.request, metadata)
+    hub = endpoint.to_hub(obj)
+    endpoint.store.strategy.default(hub)
+    return hub
+
+
+def _apply_transform(scope: Scope, config: Any, faults: list[str], options: WriteOptions) -> Any:
+    endpoint, request = scope.endpoint, scope.request
+    if not isinstance(config, dict):
+        raise errors.bad_request("error decoding YAML: the document is not an object")
+    if faults and options.strict:
+        raise errors.bad_request("error strict decoding YAML: " + ", ".join(faults))
+    request.warnings.extend(faults)
+    manager = endpoint.field_manager(request.info.subresource)
+
+    async def transform(old: Object | None, stored: bytes) -> Object:
+        live = endpoint.from_hub(endpoint.store.decode(stored)) if old is not None else None
+        merged = manager.apply(
+            live,
+            decode(wire_json.encode(config)),
+            manager=options.field_manager,
+            api_version=endpoint.api_version,
+            subresource=request.info.subresource,
+            force=bool(options.force),
+            now=format_time(scope.clock.now()),
+        )
+        if old is None and merged.get("metadata", {}).get("uid"):
+            raise errors.conflict(
+                endpoint.definition.group_resource,
+                request.info.name,
+                f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, "
+                "and no existing object was found",
+            )
+        normalise(merged, endpoint, None)
+        hub = _finished(scope, merged)
+        return await admit(scope, "UPDATE" if old is not None else "CREATE", hub, old, options.dry_run)
+
+    return transform

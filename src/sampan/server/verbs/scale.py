@@ -1,0 +1,169 @@
+"""The scale subresource: `autoscaling/v1 Scale` as a view of an object's replicas.
+
+Source: kubernetes pkg/registry/apps/deployment/storage (ScaleREST), apiextensions registry/customresource ScaleREST (1.36).
+"""
+
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.gvk import GroupKind, GroupResource
+from sampan.core.object import Object
+from sampan.core.selectors import selector_text
+from sampan.patch import json_patch, merge_patch
+from sampan.registry.definition import ScalePaths
+from sampan.registry.rest.update import Part
+from sampan.registry.rest.update import update as rest_update
+from sampan.server.request import Response
+from sampan.server.verbs.admit import admit
+from sampan.server.verbs.body import read_value
+from sampan.server.verbs.create import track
+from sampan.server.verbs.options import WriteOptions, write_options
+from sampan.server.verbs.patch import APPLY_PATCH, JSON_PATCH, patch_type_of
+from sampan.server.verbs.respond import media_of, resource_version_of, written
+from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.update import update_options
+from sampan.wire import json as wire_json
+from sampan.wire.table import scale_table
+
+_SCALE = GroupKind("autoscaling", "Scale")
+
+
+async def get_scale(scope: Scope) -> Response:
+    """200 with the Scale of an object."""
+    record = await scope.endpoint.store.record(scope.ctx.namespace, scope.request.info.name)
+    return _response(scope, scale_of(scope, record.value))
+
+
+async def update_scale(scope: Scope) -> Response:
+    """PUT of a Scale."""
+    options = write_options(scope.request, "UpdateOptions")
+    value, _ = await read_value(scope.request, duplicates=False)
+    if not isinstance(value, dict):
+        raise errors.bad_request("the body is not a Scale")
+    return await _write(scope, options, lambda _current: value)
+
+
+async def patch_scale(scope: Scope) -> Response:
+    """PATCH of a Scale (JSON or merge; strategic merge is the same, a Scale has no lists)."""
+    content_type = patch_type_of(scope)
+    options = write_options(scope.request, "PatchOptions", content_type)
+    scope.request.headers["content-type"] = "application/yaml" if content_type == APPLY_PATCH else "application/json"
+    value, _ = await read_value(scope.request, duplicates=False)
+    if content_type == JSON_PATCH:
+        return await _write(scope, options, lambda current: json_patch.apply(current, value))
+    if not isinstance(value, dict):
+        raise errors.bad_request("error decoding patch: the patch is not an object")
+    return await _write(scope, options, lambda current: merge_patch.apply(current, value))
+
+
+async def _write(scope: Scope, options: WriteOptions, change: Any) -> Response:
+    endpoint = scope.endpoint
+    paths = _paths(scope)
+    name = scope.request.info.name
+
+    async def transform(old: Object | None, stored: bytes) -> Object:
+        if old is None:
+            resource = GroupResource(endpoint.definition.group, f"{endpoint.definition.resource}/scale")
+            raise errors.not_found(resource, name)
+        scale = change(scale_of(scope, stored))
+        faults = _faults(scale, name)
+        if faults:
+            raise errors.invalid(_SCALE, name, faults)
+        obj = endpoint.from_hub(endpoint.store.decode(stored))
+        _check_uid(scope, scale, obj)
+        _put(obj, paths.spec_replicas, (scale.get("spec") or {}).get("replicas", 0))
+        version = (scale.get("metadata") or {}).get("resourceVersion")
+        if version:
+            obj["metadata"]["resourceVersion"] = version
+        elif not endpoint.store.strategy.allow_unconditional_update:
+            obj["metadata"]["resourceVersion"] = resource_version_of(stored)
+        else:
+            obj["metadata"].pop("resourceVersion", None)
+        hub = endpoint.to_hub(obj)
+        track(scope, old, hub, options)
+        return await admit(scope, "UPDATE", hub, old, options.dry_run)
+
+    from_main = update_options(scope, options, Part.MAIN)
+    result = await rest_update(endpoint.store, scope.ctx, name, transform, from_main)
+    return _response(scope, scale_of(scope, result.value))
+
+
+def _check_uid(scope: Scope, scale: Object, obj: Object) -> None:
+    given, stored = (scale.get("metadata") or {}).get("uid"), obj["metadata"].get("uid")
+    if given and given != stored:
+        definition = scope.endpoint.definition
+        resource = GroupResource(definition.group, f"{definition.resource}/scale")
+        text = f"Precondition failed: UID in precondition: {given}, UID in object meta: {stored}"
+        raise errors.conflict(resource, obj["metadata"]["name"], text)
+
+
+def _faults(scale: Object, name: str) -> list[FieldError]:
+    metadata = scale.get("metadata") or {}
+    faults = []
+    if metadata.get("name", name) != name:
+        text = f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})"
+        raise errors.bad_request(text)
+    spec = scale.get("spec") or {}
+    replicas = spec.get("replicas", 0)
+    path = Path("spec", "replicas")
+    if replicas is None:
+        faults.append(required(path))
+    elif not isinstance(replicas, int) or isinstance(replicas, bool):
+        raise errors.bad_request(
+            'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal value into Go struct field '
+            "ScaleSpec.spec.replicas of type int32"
+        )
+    elif replicas < 0:
+        faults.append(invalid(path, replicas, "must be greater than or equal to 0"))
+    return faults
+
+
+def scale_of(scope: Scope, stored: bytes) -> Object:
+    """The Scale of an object given as stored bytes."""
+    endpoint = scope.endpoint
+    obj = endpoint.object_of(stored)
+    paths = _paths(scope)
+    metadata = obj["metadata"]
+    kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    status: dict[str, Any] = {"replicas": _take(obj, paths.status_replicas) or 0}
+    selector = _take(obj, paths.label_selector) if paths.label_selector else None
+    text = selector if isinstance(selector, str) else selector_text(selector) if selector else ""
+    if text:
+        status["selector"] = text
+    replicas = _take(obj, paths.spec_replicas)
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: metadata[name] for name in kept if name in metadata},
+        "spec": {"replicas": replicas} if replicas else {},
+        "status": status,
+    }
+
+
+def _paths(scope: Scope) -> ScalePaths:
+    paths = scope.endpoint.version.scale
+    assert paths is not None
+    return paths
+
+
+def _take(obj: Any, path: str) -> Any:
+    for name in path.split("."):
+        obj = obj.get(name) if isinstance(obj, dict) else None
+    return obj
+
+
+def _put(obj: Object, path: str, value: Any) -> None:
+    *parents, last = path.split(".")
+    for name in parents:
+        obj = obj.setdefault(name, {})
+    obj[last] = value
+
+
+def _response(scope: Scope, scale: Object) -> Response:
+    media = media_of(scope.request)
+    if media is None:
+        return Response(200, wire_json.encode(scale))
+    if media.transform == "Table":
+        return written(scope.request, media, scale_table(scale))
+    return written(scope.request, media, wire_json.encode(scale))

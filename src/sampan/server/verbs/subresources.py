@@ -1,0 +1,110 @@
+"""Subresources and virtual resources with rules of their own.
+
+Source: kubernetes pkg/registry/core/{pod,namespace}/storage, pkg/registry/certificates, pkg/registry/authentication (1.36).
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.gvk import GroupKind
+from sampan.core.object import Object
+from sampan.core.time import format_time
+from sampan.registry.rest.update import Part, UpdateOptions
+from sampan.registry.rest.update import update as rest_update
+from sampan.registry.strategies.core.binding import apply_binding, validate_binding
+from sampan.server.request import Response
+from sampan.server.verbs.body import read_value
+from sampan.server.verbs.create import track
+from sampan.server.verbs.get import get
+from sampan.server.verbs.options import write_options
+from sampan.server.verbs.patch import patch
+from sampan.server.verbs.respond import dict_response
+from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.update import update
+
+Verb = Callable[[Scope], Awaitable[Response]]
+
+
+async def _body(scope: Scope, kind: str) -> Object:
+    value, _ = await read_value(scope.request, duplicates=False)
+    if not isinstance(value, dict) or value.get("kind", kind) != kind:
+        raise errors.bad_request(f"the object provided is unrecognized (must be of type {kind})")
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict):
+        value["metadata"] = {}
+    return value
+
+
+async def create_binding(scope: Scope) -> Response:
+    """POST pods/NAME/binding and POST bindings: 201, or 409 when the pod is bound or going."""
+    request = scope.request
+    options = write_options(request, "CreateOptions")
+    binding = await _body(scope, "Binding")
+    name = request.info.name or binding["metadata"].get("name", "")
+    faults = validate_binding(binding)
+    if faults:
+        raise errors.invalid(GroupKind("", "Binding"), name, faults)
+    endpoint = scope.cluster.endpoint("", "v1", "pods")
+    assert endpoint is not None
+    pods = replace(scope, endpoint=endpoint)
+
+    async def transform(old: Object | None, stored: bytes) -> Object:
+        if old is None:
+            raise pods.endpoint.store.not_found(name)
+        pod: Object = pods.endpoint.store.decode(stored)
+        apply_binding(pod, binding, format_time(scope.clock.now()))
+        track(pods, old, pod, options)
+        return pod
+
+    update = UpdateOptions(clock=scope.clock, part=Part.ALL, dry_run=options.dry_run, faults=lambda new, old: [])
+    await rest_update(pods.endpoint.store, scope.ctx, name, transform, update)
+    answer = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+    return dict_response(request, answer, 201)
+
+
+async def self_subject_review(scope: Scope) -> Response:
+    """POST selfsubjectreviews: who the server takes the client for (`kubectl auth whoami`)."""
+    await _body(scope, "SelfSubjectReview")
+    user = scope.request.user
+    assert user is not None
+    info: dict[str, Any] = {"username": user.name}
+    if user.uid:
+        info["uid"] = user.uid
+    if user.groups:
+        info["groups"] = list(user.groups)
+    if user.extra:
+        info["extra"] = {name: list(values) for name, values in user.extra.items()}
+    review = {
+        "kind": "SelfSubjectReview",
+        "apiVersion": scope.endpoint.api_version,
+        "metadata": {"creationTimestamp": format_time(scope.clock.now())},
+        "status": {"userInfo": info},
+    }
+    return dict_response(scope.request, review, 201)
+
+
+_PART: dict[str, Verb] = {"get": get, "update": update, "patch": patch}
+"""Subresources that are written as the object is, under a strategy of their own (registry/strategies/parts.py)."""
+
+SUBRESOURCES: dict[tuple[str, str], dict[str, Verb]] = {
+    ("pods", "binding"): {"create": create_binding},
+    ("pods", "ephemeralcontainers"): _PART,
+    ("pods", "resize"): _PART,
+    ("namespaces", "finalize"): {"update": update},
+    ("certificatesigningrequests", "approval"): _PART,
+}
+"""(resource, subresource) -> verb -> handler. What is not here is known to discovery, and answered with 405."""
+
+VIRTUAL: dict[tuple[str, str], dict[str, Verb]] = {
+    ("", "bindings"): {"create": create_binding},
+    ("authentication.k8s.io", "selfsubjectreviews"): {"create": self_subject_review},
+    ("authentication.k8s.io", "tokenreviews"): {},
+    ("authorization.k8s.io", "localsubjectaccessreviews"): {},
+    ("authorization.k8s.io", "selfsubjectaccessreviews"): {},
+    ("authorization.k8s.io", "selfsubjectrulesreviews"): {},
+    ("authorization.k8s.io", "subjectaccessreviews"): {},
+    ("", "componentstatuses"): {},
+}
+"""Resources that store nothing."""

@@ -1,0 +1,35 @@
+"""Tables and metadata-only forms of stored bytes, for one endpoint and one `includeObject` policy."""
+
+from typing import Any
+
+from sampan.registry.columns.default import DEFAULT_COLUMNS
+from sampan.registry.definition import Column
+from sampan.registry.endpoint import Endpoint
+from sampan.storage.encoding import decode
+from sampan.wire.partial import partial_bytes
+from sampan.wire.table import column_definitions, row, table_bytes
+
+
+class Tabler:
+    """Makes rows out of objects. The version's own columns, or Name and Age."""
+
+    __slots__ = ("_columns", "_definitions", "_include")
+
+    def __init__(self, endpoint: Endpoint, include_object: str) -> None:
+        columns = endpoint.version.columns
+        self._columns: tuple[Column, ...] = columns() if columns is not None else DEFAULT_COLUMNS
+        self._definitions = column_definitions(self._columns)
+        self._include = include_object
+
+    def row(self, value: bytes) -> bytes:
+        """A table row for an object given as JSON of the endpoint's version."""
+        obj: Any = decode(value)
+        cells = [column.cell(obj) for column in self._columns]
+        if self._include == "Object":
+            return row(cells, value)
+        return row(cells, partial_bytes(value) if self._include == "Metadata" else None)
+
+    def table(self, values: list[bytes], list_metadata: dict[str, Any], *, headers: bool = True) -> bytes:
+        """A whole Table."""
+        definitions = self._definitions if headers else b"[]"
+        return table_bytes(definitions, [self.row(value) for value in values], list_metadata)

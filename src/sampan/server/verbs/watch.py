@@ -1,0 +1,183 @@
+"""WATCH: a stream of events, framed once per representation and shared by all watchers.
+
+Concurrency: the response's generator owns its `Watcher`; it ends with the time-out, with the client, or with the cache's word that the
+watcher was too slow. What is pending is joined into one chunk, so a burst costs one write.
+Source: apiserver pkg/endpoints/handlers/watch.go, pkg/storage/cacher (1.36).
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+from sampan.core import errors
+from sampan.registry.endpoint import Endpoint
+from sampan.server.request import Request, Response
+from sampan.server.verbs.options import ListOptions, list_options
+from sampan.server.verbs.respond import include_object, media_of
+from sampan.server.verbs.revision import parse_resource_version, wait_not_older
+from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.selection import selection_of
+from sampan.server.verbs.tables import Tabler
+from sampan.storage.cache import CacheEvent, CacheReset, Watcher, WatcherTooSlow
+from sampan.storage.store import Compacted
+from sampan.wire import json as wire_json
+from sampan.wire.negotiation import MediaType
+from sampan.wire.partial import partial_bytes
+
+TIMEOUT_MIN_S = 1800
+BOOKMARK_PERIOD_S = 60.0
+BOOKMARK_BEFORE_END_S = 2.0
+
+Frame = Callable[[str, CacheEvent], bytes]
+
+
+@dataclass(slots=True)
+class Stream:
+    """One watch: what it watches and how it is written."""
+
+    watcher: Watcher
+    frame: Frame
+    bookmark: Callable[[int, bool], bytes]
+    timeout_s: float
+    bookmarks: bool
+    initial_end: bool
+    """Whether the state at the beginning is closed by a bookmark that says so."""
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Event frames, joined as they are pending."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self.timeout_s
+        next_bookmark = self._first_bookmark(loop.time(), end)
+        async with self.watcher as watcher:
+            if self.initial_end:
+                initial = await watcher.next(0)
+                frames = [self.frame(kind, event) for kind, event in initial.events]
+                yield b"".join((*frames, self.bookmark(initial.revision, True)))
+            while (now := loop.time()) < end:
+                try:
+                    batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
+                except (WatcherTooSlow, CacheReset):
+                    return
+                if batch.events:
+                    frame = self.frame
+                    yield b"".join([frame(kind, event) for kind, event in batch.events])
+                if self.bookmarks and loop.time() >= next_bookmark:
+                    yield self.bookmark(batch.revision, False)
+                    next_bookmark = self._next_bookmark(loop.time(), end)
+
+    def _first_bookmark(self, now: float, end: float) -> float:
+        return self._next_bookmark(now, end) if self.bookmarks else end
+
+    @staticmethod
+    def _next_bookmark(now: float, end: float) -> float:
+        period = BOOKMARK_PERIOD_S * random.uniform(0.9, 1.1)
+        last = end - BOOKMARK_BEFORE_END_S
+        return now + period if now + period < last or now >= last else last
+
+
+async def watch(scope: Scope) -> Response:
+    """200 and a stream; a revision that is too old gives one ERROR event (D21)."""
+    request, endpoint = scope.request, scope.endpoint
+    options = list_options(request)
+    selection = selection_of(endpoint, options, request.info.name)
+    revision = parse_resource_version(options.resource_version)
+    media = media_of(request)
+    cache = endpoint.store.cache
+    initial = options.send_initial_events
+    if not options.resource_version or initial:
+        await cache.fresh()
+    if revision:
+        await wait_not_older(cache, revision) if initial else None
+    after = revision if revision and not initial else None
+    if initial is False and not revision:
+        after = cache.revision
+    try:
+        watcher = cache.watch(
+            endpoint.store.scope_prefix(scope.ctx.namespace),
+            after=after,
+            matches=selection.matches,
+            initial=after is None,
+        )
+    except Compacted as compacted:
+        return _expired(revision, compacted.compact_revision)
+    stream = Stream(
+        watcher=watcher,
+        frame=framer(request, endpoint, media),
+        bookmark=bookmarker(endpoint, media),
+        timeout_s=_timeout(options),
+        bookmarks=options.allow_watch_bookmarks,
+        initial_end=bool(initial) and options.allow_watch_bookmarks,
+    )
+    return Response(200, content_type="application/json", stream=stream.chunks())
+
+
+def _timeout(options: ListOptions) -> float:
+    if options.timeout_s:
+        return float(options.timeout_s)
+    return TIMEOUT_MIN_S * (1 + random.random())
+
+
+def _expired(revision: int, compacted: int) -> Response:
+    status = errors.expired(f"too old resource version: {revision} ({compacted})").to_status()
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b'{"type":"ERROR","object":' + wire_json.encode(status) + b"}\n"
+
+    return Response(200, content_type="application/json", stream=chunks())
+
+
+def framer(request: Request, endpoint: Endpoint, media: MediaType | None) -> Frame:
+    """How events of this watch are written. Frames are kept with the event, for all who read the same form."""
+    if media is not None and media.transform == "Table":
+        return _table_framer(Tabler(endpoint, include_object(request)), endpoint)
+    if media is not None and media.transform.startswith("PartialObjectMetadata"):
+        return _shared(("partial", endpoint.api_version), lambda event: partial_bytes(event.record.value))
+    if endpoint.is_stored_version:
+        return _shared("", lambda event: event.record.value)
+    return _shared(endpoint.api_version, lambda event: endpoint.value_of(event.record.value))
+
+
+def _shared(representation: object, render: Callable[[CacheEvent], bytes]) -> Frame:
+    def frame(kind: str, event: CacheEvent) -> bytes:
+        key = (kind, representation)
+        found = event.frames.get(key)
+        if found is None:
+            found = event.frames[key] = b'{"type":"%b","object":%b}\n' % (kind.encode(), render(event))
+        return found
+
+    return frame
+
+
+def _table_framer(tabler: Tabler, endpoint: Endpoint) -> Frame:
+    headers = True
+
+    def frame(kind: str, event: CacheEvent) -> bytes:
+        nonlocal headers
+        value = endpoint.value_of(event.record.value)
+        metadata = {"resourceVersion": str(event.record.revision)}
+        table = tabler.table([value], metadata, headers=headers)
+        headers = False
+        return b'{"type":"%b","object":%b}\n' % (kind.encode(), table)
+
+    return frame
+
+
+def bookmarker(endpoint: Endpoint, media: MediaType | None) -> Callable[[int, bool], bytes]:
+    """Writes bookmarks: an object with nothing but its type and a resourceVersion."""
+    kind, api_version = endpoint.definition.kind, endpoint.api_version
+    if media is not None and media.transform == "Table":
+        kind, api_version = "Table", "meta.k8s.io/v1"
+    elif media is not None and media.transform:
+        kind, api_version = "PartialObjectMetadata", "meta.k8s.io/v1"
+
+    def bookmark(revision: int, initial_end: bool) -> bytes:
+        metadata: dict[str, object] = {"resourceVersion": str(revision)}
+        if initial_end:
+            metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
+        obj: dict[str, object] = {"kind": kind, "apiVersion": api_version, "metadata": metadata}
+        if kind == "Table":
+            obj |= {"columnDefinitions": [], "rows": []}
+        return wire_json.encode({"type": "BOOKMARK", "object": obj}) + b"\n"
+
+    return bookmark
