@@ -1,0 +1,220 @@
+"""`WriteQueue`: group commit. Writes are judged on the event loop, in order; the writer thread only writes what was
+judged good.
+
+Concurrency: everything here runs on the event loop. `_index` is the committed state (key → revision, create revision),
+`_pending` what the writes under way will make of it. At most one group is being committed; the writes that come
+meanwhile are the next group. A write that is refused because of a pending one learns it only when that one is
+committed, so nobody sees what is not durable. When a commit fails its group fails with the engine's error, and all that
+was queued behind it is judged anew; the revisions that it had are skipped.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from sampan.storage.hub import WatchHub
+from sampan.storage.sqlite.recent import RecentRows
+from sampan.storage.sqlite.writer import Row, Writer, commit
+from sampan.storage.store import Conflict, KeyExists, KeyValue, Revision, StoreError, StoreEvent
+
+_GROUP_MAX = 256
+_GROUP_BYTES_MAX = 4 << 20
+_NOT_PENDING = KeyValue("", b"", 0, 0)
+
+IndexEntry = tuple[int, int]
+"""Mod revision and create revision of a key that exists."""
+
+
+class _Write:
+    """One write: what was asked (`expected` 0: a create), and how it was judged."""
+
+    __slots__ = ("event", "expected", "expires_at", "future", "key", "refusal", "value")
+
+    def __init__(
+        self, key: str, value: bytes | None, expected: int, expires_at: float, future: asyncio.Future[Revision]
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.expected = expected
+        self.expires_at = expires_at
+        self.future = future
+        self.event: StoreEvent | None = None
+        self.refusal: StoreError | None = None
+
+    def fail(self, error: Exception) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+
+
+class WriteQueue:
+    """See the module. `expires(due, key, revision)` is told of each committed row that expires."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        hub: WatchHub,
+        recent: RecentRows,
+        index: dict[str, IndexEntry],
+        expires: Callable[[float, str, int], None],
+    ) -> None:
+        self._writer = writer
+        self._hub = hub
+        self._recent = recent
+        self._index = index
+        self._expires = expires
+        self._loop = asyncio.get_running_loop()
+        self._last_revision = hub.revision
+        self._pending: dict[str, KeyValue | None] = {}
+        self._queue: list[_Write] = []
+        self._closed = False
+        self._busy = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def create(self, key: str, value: bytes, expires_at: float) -> asyncio.Future[Revision]:
+        """Queue a create. Raises `KeyExists`, at once or through the future."""
+        return self._submit(key, value, 0, expires_at)
+
+    def replace(self, key: str, value: bytes | None, expected: int, expires_at: float) -> asyncio.Future[Revision]:
+        """Queue an update (or with value None a delete). Raises `Conflict`, at once or through the future."""
+        if expected <= 0:
+            expected = -1
+        return self._submit(key, value, expected, expires_at)
+
+    def get(self, key: str) -> KeyValue | None:
+        """The committed row."""
+        entry = self._index.get(key)
+        return None if entry is None else self._recent.row(key, entry[0])
+
+    async def close(self) -> None:
+        """Take no more writes, and wait until all that was queued is settled."""
+        self._closed = True
+        await self._idle.wait()
+
+    def _submit(self, key: str, value: bytes | None, expected: int, expires_at: float) -> asyncio.Future[Revision]:
+        if self._closed:
+            raise RuntimeError("the store is closed")
+        if not key.isascii():
+            key.encode()  # raises for text that cannot be stored, before it spoils a group
+        future: asyncio.Future[Revision] = self._loop.create_future()
+        write = _Write(key, value, expected, expires_at, future)
+        self._judge(write)
+        self._queue.append(write)
+        if not self._busy:
+            self._busy = True
+            self._idle.clear()
+            self._loop.call_soon(self._next_group)
+        return future
+
+    def _judge(self, write: _Write) -> None:
+        """Decide on a write, as things will stand when all before it are committed.
+
+        Raises when it is certain to be refused.
+        """
+        key = write.key
+        previous = self._pending.get(key, _NOT_PENDING)
+        certain = previous is _NOT_PENDING
+        if certain:
+            previous = self.get(key)
+        at = 0 if previous is None else previous.mod_revision
+        if at != write.expected:
+            refusal = KeyExists(key) if write.expected == 0 else Conflict(key, previous)
+            if certain:
+                raise refusal
+            write.refusal = refusal
+            return
+        self._last_revision = revision = self._last_revision + 1
+        row = None
+        if write.value is not None:
+            row = KeyValue(key, write.value, revision if previous is None else previous.create_revision, revision)
+        self._pending[key] = row
+        write.event = StoreEvent(revision, key, write.value, previous)
+
+    def _next_group(self) -> None:
+        group = self._take_group()
+        if not group:
+            self._busy = False
+            self._idle.set()
+            return
+        rows = list(_rows(group))
+        if rows:
+            self._writer.submit(commit(rows), partial(self._committed, group))
+        else:
+            self._committed(group, None, None)
+
+    def _take_group(self) -> list[_Write]:
+        size = 0
+        for at, write in enumerate(self._queue):
+            size += len(write.value or b"")
+            if at and (at == _GROUP_MAX or size > _GROUP_BYTES_MAX):
+                group = self._queue[:at]
+                del self._queue[:at]
+                return group
+        group, self._queue = self._queue, []
+        return group
+
+    def _committed(self, group: list[_Write], result: object, error: Exception | None) -> None:
+        if error is not None:
+            self._failed(group, error)
+        else:
+            events = [write.event for write in group if write.event is not None]
+            if events:
+                for write in group:
+                    self._apply(write)
+                self._hub.dispatch(events, events[-1].revision)
+            for write in group:
+                if write.event is None:
+                    assert write.refusal is not None
+                    write.fail(write.refusal)
+                elif not write.future.done():
+                    write.future.set_result(Revision(write.event.revision))
+        self._next_group()
+
+    def _apply(self, write: _Write) -> None:
+        event = write.event
+        if event is None:
+            return
+        key, revision = event.key, event.revision
+        if event.value is None:
+            del self._index[key]
+            self._recent.forget(key)
+            if self._pending.get(key, _NOT_PENDING) is None:
+                del self._pending[key]
+            return
+        created = revision if event.previous is None else event.previous.create_revision
+        self._index[key] = (revision, created)
+        pending = self._pending.get(key)
+        if pending is not None and pending.mod_revision == revision:
+            del self._pending[key]
+            self._recent.keep(pending)
+        if write.expires_at:
+            self._expires(write.expires_at, key, revision)
+
+    def _failed(self, group: list[_Write], error: Exception) -> None:
+        self._pending.clear()
+        again = [write for write in group if write.event is None] + self._queue
+        self._queue = []
+        for write in group:
+            if write.event is not None:
+                write.fail(error)
+        for write in again:
+            write.event = write.refusal = None
+            try:
+                self._judge(write)
+            except StoreError as refusal:
+                write.fail(refusal)
+            else:
+                self._queue.append(write)
+
+
+def _rows(group: list[_Write]) -> Iterable[Row]:
+    for write in group:
+        event = write.event
+        if event is None:
+            continue
+        previous = event.previous
+        created = 0
+        if event.value is not None:
+            created = event.revision if previous is None else previous.create_revision
+        was = 0 if previous is None else previous.mod_revision
+        yield event.revision, event.key, created, was, write.expires_at, event.value

@@ -1,0 +1,147 @@
+"""Reads. Points and short runs are read on the event loop itself, in some microseconds a row; history is read by a
+thread.
+
+Handing a read to a thread costs more than the read, and under CPython's lock a thread that fetches rows beside a busy
+event loop gets one row for each switch interval. So a long range is read in chunks with pauses, all from one snapshot.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from typing import TypeVar
+
+from sampan.storage.sqlite.database import SNAPSHOT, open_reader
+from sampan.storage.store import Compacted, EventBatch, FutureRevision, KeyValue, RangeResult, StoreEvent
+
+_T = TypeVar("_T")
+_CHUNK = 500
+_HISTORY_REVISIONS = 500
+_IDLE_MAX = 4
+
+_CURRENT = """
+SELECT c.key, l.value, c.create_revision, c.revision FROM current c CROSS JOIN log l ON l.revision = c.revision
+WHERE c.key >= ? AND c.key < ? ORDER BY c.key LIMIT ?
+"""
+_CURRENT_COUNT = "SELECT count(*) FROM current WHERE key >= ? AND key < ?"
+_VERSIONS = """
+WITH changed AS MATERIALIZED (
+    SELECT key, min(revision), previous FROM log WHERE revision > :at AND key >= :start AND key < :end GROUP BY key
+), versions AS (
+    SELECT key, revision FROM current WHERE key >= :start AND key < :end AND revision <= :at
+    UNION ALL SELECT key, previous FROM changed WHERE previous > 0
+)
+"""
+_PAST = f"""
+{_VERSIONS}
+SELECT v.key, l.value, l.create_revision, l.revision
+FROM (SELECT key, revision FROM versions ORDER BY key LIMIT :limit) v CROSS JOIN log l ON l.revision = v.revision
+ORDER BY v.key
+"""
+_PAST_COUNT = f"{_VERSIONS} SELECT count(*) FROM versions"
+_HISTORY = """
+SELECT l.revision, l.key, l.value, p.value, p.create_revision, p.revision
+FROM log l LEFT JOIN log p ON p.revision = l.previous
+WHERE l.revision > ? AND l.revision <= ? AND l.key >= ? AND l.key < ? ORDER BY l.revision
+"""
+
+
+class Reader:
+    """Connections that read: one for points and history, a few for ranges, each of which is a snapshot of its own."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._point = open_reader(path)
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+
+    def close(self) -> None:
+        """Let go of the file, once ranges under way are done with it. Idempotent."""
+        self._closed = True
+        self._point.close()
+        while self._idle:
+            self._idle.pop().close()
+
+    def row(self, revision: int) -> KeyValue:
+        """The row that was written by a revision, which must be there still."""
+        rows = self._point.execute(
+            "SELECT key, value, create_revision, revision FROM log WHERE revision = ?", (revision,)
+        ).fetchall()
+        return KeyValue(*rows[0])
+
+    def history(self, start: str, end: str, after: int, until: int) -> EventBatch:
+        """Some events of the range after a revision that is not compacted (the caller sees to that), up to another."""
+        reached = min(until, after + _HISTORY_REVISIONS)
+        rows = self._point.execute(_HISTORY, (after, reached, start, end)).fetchall()
+        events = [
+            StoreEvent(revision, key, value, None if was is None else KeyValue(key, was, created, modified))
+            for revision, key, value, was, created, modified in rows
+        ]
+        return EventBatch(events, reached)
+
+    async def range(self, start: str, end: str, limit: int, revision: int, count: bool) -> RangeResult:
+        """See `Store.range`."""
+        connection = self._idle.pop() if self._idle else open_reader(self._path)
+        try:
+            connection.execute("BEGIN")
+            current, compacted, _ = connection.execute(SNAPSHOT).fetchone()
+            if revision > current:
+                raise FutureRevision(revision, current)
+            if revision and revision < compacted:
+                raise Compacted(compacted, current)
+            if revision in (0, current):
+                return await _current(connection, start, end, limit, current, count)
+            return await _in_thread(lambda: _past(connection, start, end, limit, revision, count))
+        finally:
+            self._give_back(connection)
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        connection.rollback()
+        if self._closed or len(self._idle) >= _IDLE_MAX:
+            connection.close()
+        else:
+            self._idle.append(connection)
+
+
+async def _current(
+    connection: sqlite3.Connection, start: str, end: str, limit: int, revision: int, count: bool
+) -> RangeResult:
+    items: list[KeyValue] = []
+    with closing(connection.execute(_CURRENT, (start, end, limit + 1 if limit else -1))) as cursor:
+        while rows := cursor.fetchmany(_CHUNK):
+            items += map(KeyValue._make, rows)
+            if len(rows) < _CHUNK:
+                break
+            await asyncio.sleep(0)
+    total = -1
+    if count:
+        total = connection.execute(_CURRENT_COUNT, (start, end)).fetchone()[0] if _exceeds(items, limit) else len(items)
+    return _page(items, limit, revision, total)
+
+
+def _past(connection: sqlite3.Connection, start: str, end: str, limit: int, revision: int, count: bool) -> RangeResult:
+    bounds = {"start": start, "end": end, "at": revision, "limit": limit + 1 if limit else -1}
+    items = [KeyValue(*row) for row in connection.execute(_PAST, bounds).fetchall()]
+    total = -1
+    if count:
+        total = connection.execute(_PAST_COUNT, bounds).fetchone()[0] if _exceeds(items, limit) else len(items)
+    return _page(items, limit, revision, total)
+
+
+def _exceeds(items: list[KeyValue], limit: int) -> bool:
+    return bool(limit) and len(items) > limit
+
+
+def _page(items: list[KeyValue], limit: int, revision: int, total: int) -> RangeResult:
+    more = _exceeds(items, limit)
+    return RangeResult(items[:limit] if more else items, revision, more, total)
+
+
+async def _in_thread(read: Callable[[], _T]) -> _T:
+    """Run in a thread, to the end also when the caller is cancelled: the connection is in use until then."""
+    future = asyncio.get_running_loop().run_in_executor(None, read)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        await asyncio.wait([future])
+        raise

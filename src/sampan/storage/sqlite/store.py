@@ -1,0 +1,160 @@
+"""`SQLiteStore`: the Store on one SQLite file."""
+
+import asyncio
+import os
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
+
+from sampan.storage.expiry import Expiry
+from sampan.storage.hub import BUFFER_MAX, WatchHub
+from sampan.storage.sqlite import compaction
+from sampan.storage.sqlite.database import SNAPSHOT, lock, open_writer, size_bytes
+from sampan.storage.sqlite.queue import IndexEntry, WriteQueue
+from sampan.storage.sqlite.reader import Reader
+from sampan.storage.sqlite.recent import RecentRows
+from sampan.storage.sqlite.writer import Writer
+from sampan.storage.store import Compacted, EventBatch, FutureRevision, KeyValue, RangeResult, Revision, StoreError
+
+
+class SQLiteStore:
+    """See `Store`. Durable: WAL with `synchronous=FULL`, group commit.
+
+    `size_bytes_max` bounds the database (0: no bound): beyond it writes fail with `sqlite3.OperationalError`, until
+    something is deleted and compacted. `clock` gives seconds since the epoch and rules expiry, which is looked after
+    every `expiry_interval_s`.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        size_bytes_max: int = 0,
+        clock: Callable[[], float] = time.time,
+        expiry_interval_s: float = 1.0,
+        watch_buffer_max: int = BUFFER_MAX,
+    ) -> None:
+        self._path = os.fspath(path)
+        self._size_bytes_max = size_bytes_max
+        self._expiry = Expiry(clock, expiry_interval_s)
+        self._hub = WatchHub(self._history, buffer_max=watch_buffer_max)
+        self._compacted = 0
+        self._compacting = asyncio.Lock()
+        self._lock: sqlite3.Connection | None = None
+        self._writer: Writer
+        self._reader: Reader
+        self._queue: WriteQueue
+
+    async def open(self) -> None:
+        """See `Store.open`.
+
+        Raises `BlockingIOError` when another store has the file, `sqlite3.Error` when it is damaged.
+        """
+        assert self._lock is None, "the store is open"
+        self._lock = lock(self._path)
+        try:
+            connection, index = await asyncio.to_thread(self._load)
+        except BaseException:
+            self._unlock()
+            raise
+        self._reader = Reader(self._path)
+        self._writer = Writer(connection)
+        self._queue = WriteQueue(self._writer, self._hub, RecentRows(self._reader.row), index, self._expiry.add)
+        self._expiry.start(self.expire)
+
+    async def close(self) -> None:
+        """See `Store.close`."""
+        if self._lock is None:
+            return
+        self._expiry.stop()
+        await self._queue.close()
+        self._hub.close()
+        self._reader.close()
+        await self._writer.close()
+        self._unlock()
+
+    async def revision(self) -> Revision:
+        """See `Store.revision`. From memory."""
+        return Revision(self._hub.revision)
+
+    async def get(self, key: str) -> KeyValue | None:
+        """See `Store.get`."""
+        return self._queue.get(key)
+
+    async def range(
+        self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
+    ) -> RangeResult:
+        """See `Store.range`."""
+        return await self._reader.range(start, end, limit, revision, count)
+
+    async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
+        """See `Store.create`."""
+        return await self._queue.create(key, value, self._expiry.due_at(ttl_s))
+
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+        """See `Store.update`."""
+        return await self._queue.replace(key, value, expected, self._expiry.due_at(ttl_s))
+
+    async def delete(self, key: str, expected: int) -> Revision:
+        """See `Store.delete`."""
+        return await self._queue.replace(key, None, expected, 0)
+
+    def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
+        """See `Store.watch`."""
+        return self._hub.watch(start, end, after)
+
+    async def compact(self, revision: int) -> None:
+        """See `Store.compact`. Returns when the rows are gone; writers get their turn after each small step."""
+        async with self._compacting:
+            if revision > self._hub.revision:
+                raise FutureRevision(revision, self._hub.revision)
+            if revision <= self._compacted:
+                raise Compacted(self._compacted, self._hub.revision)
+            swept = await self._writer.run(partial(compaction.mark, revision=revision))
+            self._compacted = revision
+            while swept < revision:
+                until = min(swept + compaction.SWEEP_REVISIONS, revision)
+                await self._writer.run(partial(compaction.sweep, after=swept, until=until))
+                swept = until
+            while await self._writer.run(compaction.vacuum):
+                pass
+
+    async def size_bytes(self) -> int:
+        """See `Store.size_bytes`."""
+        return size_bytes(self._path)
+
+    def expire(self) -> None:
+        """Delete rows that are due (a bounded number). Called by the timer; tests call it after moving their clock."""
+        for key, revision in self._expiry.take():
+            with suppress(StoreError):
+                self._queue.replace(key, None, revision, 0).add_done_callback(partial(self._expired, key, revision))
+
+    def _expired(self, key: str, revision: int, future: asyncio.Future[Revision]) -> None:
+        if not future.cancelled() and not isinstance(future.exception(), StoreError | None):
+            self._expiry.add(0, key, revision)
+
+    def _load(self) -> tuple[sqlite3.Connection, dict[str, IndexEntry]]:
+        connection = open_writer(self._path, self._size_bytes_max)
+        try:
+            self._hub.revision, self._compacted, _ = connection.execute(SNAPSHOT).fetchone()
+            rows = connection.execute("SELECT key, revision, create_revision FROM current")
+            index = {key: (revision, created) for key, revision, created in rows}
+            expiring = "SELECT expires_at, key, revision FROM current WHERE expires_at > 0"
+            for due, key, revision in connection.execute(expiring):
+                self._expiry.add(due, key, revision)
+        except BaseException:
+            connection.close()
+            raise
+        return connection, index
+
+    def _history(self, start: str, end: str, after: int, until: int) -> EventBatch:
+        if after < self._compacted:
+            raise Compacted(self._compacted, self._hub.revision)
+        return self._reader.history(start, end, after, until)
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None

@@ -1,0 +1,87 @@
+"""The writer thread: owns the one connection that writes, and does jobs in order.
+
+A job is a function of the connection. Its end is told to the event loop with one call. Under CPython's lock a thread
+that gives it up for each small statement waits for the busy event loop each time, up to the switch interval (5 ms); so
+a job should be one statement, whatever the number of its rows.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from queue import SimpleQueue
+from typing import Any
+
+Job = Callable[[sqlite3.Connection], Any]
+Done = Callable[[Any, Exception | None], None]
+Row = tuple[int, str, int, int, float, bytes | None]
+"""revision, key, create_revision, previous, expires_at, value (None: a delete)."""
+
+
+class Writer:
+    """Runs jobs on its own thread; `submit` and `run` are for the event loop that made it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._loop = asyncio.get_running_loop()
+        self._jobs: SimpleQueue[tuple[Job, Done] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="sampan-sqlite-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, job: Job, done: Done) -> None:
+        """Queue a job; `done(result, error)` is called on the event loop."""
+        self._jobs.put((job, done))
+
+    async def run(self, job: Job) -> Any:
+        """Queue a job and wait for its result. Raises what the job raised."""
+        future: asyncio.Future[Any] = self._loop.create_future()
+
+        def done(result: Any, error: Exception | None) -> None:
+            if future.done():
+                return
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        self.submit(job, done)
+        return await future
+
+    async def close(self) -> None:
+        """Finish what is queued, close the connection, end the thread."""
+        await self.run(sqlite3.Connection.close)
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (item := self._jobs.get()) is not None:
+            job, done = item
+            result, error = self._attempt(job)
+            with suppress(RuntimeError):  # the loop may be gone: then nobody waits
+                self._loop.call_soon_threadsafe(done, result, error)
+
+    def _attempt(self, job: Job) -> tuple[Any, Exception | None]:
+        try:
+            return job(self._connection), None
+        except Exception as error:
+            with suppress(sqlite3.Error):
+                if self._connection.in_transaction:
+                    self._connection.rollback()
+            return None, error
+
+
+@cache
+def _insert(rows: int) -> str:
+    return "INSERT INTO log VALUES " + ",".join(["(?,?,?,?,?,?)"] * rows)
+
+
+def commit(rows: list[Row]) -> Job:
+    """The job that writes rows in one transaction: one statement, so nothing is ever half done."""
+    parameters = [field for row in rows for field in row]
+
+    def job(connection: sqlite3.Connection) -> None:
+        connection.execute(_insert(len(rows)), parameters)
+
+    return job
