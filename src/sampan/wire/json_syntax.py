@@ -1,0 +1,247 @@
+"""What is wrong with a JSON text, in Go's words: where the syntax breaks, and which keys occur twice.
+
+Both run only on bodies that are at fault already. They keep a stack of their own, so depth cannot hurt them.
+Source: Go's encoding/json scanner.go; sigs.k8s.io/json kubernetes_patch.go.
+"""
+
+import re
+from typing import Final
+
+from sampan.core.field import quote
+
+_DEPTH_MAX: Final = 10_000
+_DUPLICATES_MAX: Final = 100
+
+_space = re.compile(rb"[ \t\r\n]*").match
+_string_part = re.compile(rb'[^"\\\x00-\x1f]*').match
+_digits = re.compile(rb"[0-9]*").match
+
+
+def _quote_byte(byte: int) -> str:
+    if byte == 0x27:
+        return r"'\''"
+    if byte == 0x22:
+        return "'\"'"
+    escapes = {7: r"\a", 8: r"\b", 9: r"\t", 10: r"\n", 11: r"\v", 12: r"\f", 13: r"\r", 0x5C: r"\\"}
+    if byte in escapes:
+        return f"'{escapes[byte]}'"
+    char = chr(byte)
+    if char.isprintable():
+        return f"'{char}'"
+    return f"'\\x{byte:02x}'" if byte < 0x80 else f"'\\u{byte:04x}'"
+
+
+class _Broken(Exception):
+    """The syntax breaks at this position: `context` is what the scanner was doing there."""
+
+    def __init__(self, position: int, context: str) -> None:
+        super().__init__(context)
+        self.position = position
+        self.context = context
+
+
+def syntax_error(body: bytes) -> str | None:
+    """Go's text for the first error of syntax, or None when there is none."""
+    try:
+        _scan(body)
+    except _Broken as broken:
+        if broken.context == "depth":
+            return "exceeded max depth"
+        if broken.position >= len(body):
+            return "unexpected end of JSON input"
+        return f"invalid character {_quote_byte(body[broken.position])} {broken.context}"
+    return None
+
+
+def _skip_space(body: bytes, position: int) -> int:
+    match = _space(body, position)
+    return match.end() if match else position
+
+
+def _scan(body: bytes) -> None:
+    """Walks the whole text; raises `_Broken` where it is not JSON."""
+    closers: list[int] = []
+    position = _skip_space(body, 0)
+    while True:
+        position = _value(body, position, closers)
+        if position < 0:
+            position = -position
+            continue
+        position = _after_value(body, position, closers)
+        if not closers:
+            break
+    if position < len(body):
+        raise _Broken(position, "after top-level value")
+
+
+def _value(body: bytes, position: int, closers: list[int]) -> int:
+    """Past one scalar or empty collection; or minus the place of the first value inside a collection that it opens."""
+    char = body[position : position + 1]
+    if char not in (b"{", b"["):
+        return _scalar(body, position)
+    if len(closers) >= _DEPTH_MAX:
+        raise _Broken(position, "depth")
+    inside = _skip_space(body, position + 1)
+    if char == b"[":
+        if body[inside : inside + 1] == b"]":
+            return inside + 1
+        closers.append(0x5D)
+        return -inside
+    if body[inside : inside + 1] == b"}":
+        return inside + 1
+    closers.append(0x7D)
+    return -_key(body, inside)
+
+
+def _key(body: bytes, position: int) -> int:
+    if body[position : position + 1] != b'"':
+        raise _Broken(position, "looking for beginning of object key string")
+    position = _skip_space(body, _string(body, position + 1))
+    if body[position : position + 1] != b":":
+        raise _Broken(position, "after object key")
+    return _skip_space(body, position + 1)
+
+
+def _after_value(body: bytes, position: int, closers: list[int]) -> int:
+    """Past closing brackets, and past a comma (and key) to the next value."""
+    while True:
+        position = _skip_space(body, position)
+        if not closers:
+            return position
+        char = body[position] if position < len(body) else -1
+        if char == closers[-1]:
+            closers.pop()
+            position += 1
+            continue
+        in_object = closers[-1] == 0x7D
+        if char != 0x2C:
+            raise _Broken(position, "after object key:value pair" if in_object else "after array element")
+        position = _skip_space(body, position + 1)
+        return _key(body, position) if in_object else position
+
+
+def _scalar(body: bytes, position: int) -> int:
+    char = body[position : position + 1]
+    if char == b'"':
+        return _string(body, position + 1)
+    if char == b"-" or char.isdigit():
+        return _number(body, position)
+    for word in (b"true", b"false", b"null"):
+        if char == word[:1]:
+            return _word(body, position, word)
+    raise _Broken(position, "looking for beginning of value")
+
+
+def _word(body: bytes, position: int, word: bytes) -> int:
+    for offset in range(1, len(word)):
+        if body[position + offset : position + offset + 1] != word[offset : offset + 1]:
+            context = f"in literal {word.decode()} (expecting '{chr(word[offset])}')"
+            raise _Broken(position + offset, context)
+    return position + len(word)
+
+
+def _string(body: bytes, position: int) -> int:
+    while True:
+        match = _string_part(body, position)
+        position = match.end() if match else position
+        char = body[position : position + 1]
+        if char == b'"':
+            return position + 1
+        if char != b"\\":
+            raise _Broken(position, "in string literal")
+        escape = body[position + 1 : position + 2]
+        if escape == b"u":
+            for offset in range(2, 6):
+                if body[position + offset : position + offset + 1] not in _HEX:
+                    raise _Broken(position + offset, "in \\u hexadecimal character escape")
+            position += 6
+        elif escape and escape in b'bfnrt\\/"':
+            position += 2
+        else:
+            raise _Broken(position + 1, "in string escape code")
+
+
+_HEX = frozenset(bytes([byte]) for byte in b"0123456789abcdefABCDEF")
+
+
+def _some_digits(body: bytes, position: int, context: str) -> int:
+    match = _digits(body, position)
+    end = match.end() if match else position
+    if end == position:
+        raise _Broken(position, context)
+    return end
+
+
+def _number(body: bytes, position: int) -> int:
+    if body[position : position + 1] == b"-":
+        position += 1
+    if body[position : position + 1] == b"0":
+        position += 1
+    else:
+        position = _some_digits(body, position, "in numeric literal")
+    if body[position : position + 1] == b".":
+        position = _some_digits(body, position + 1, "after decimal point in numeric literal")
+    if body[position : position + 1] in (b"e", b"E"):
+        position += 1
+        if body[position : position + 1] in (b"+", b"-"):
+            position += 1
+        position = _some_digits(body, position, "in exponent of numeric literal")
+    return position
+
+
+_next_event = re.compile(r'[{}\[\],]|("(?:[^"\\]|\\.)*")\s*(:?)', re.DOTALL).search
+_escape = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def _unescape(text: str) -> str:
+    return _escape.sub(lambda m: chr(int(m[1], 16)) if m[1] else _ESCAPES.get(m[2], m[2]), text)
+
+
+class _Level:
+    """One open collection: its path, the keys seen so far (None in a list), and where in it the reader stands."""
+
+    __slots__ = ("index", "keys", "path", "step")
+
+    def __init__(self, path: str, *, is_map: bool) -> None:
+        self.path = path
+        self.keys: set[str] | None = set() if is_map else None
+        self.index = 0
+        self.step = ""
+
+    def child_path(self) -> str:
+        if self.keys is None:
+            return f"{self.path}[{self.index}]"
+        return f"{self.path}.{self.step}" if self.path else self.step
+
+
+def duplicate_fields(text: str) -> list[str]:
+    """`duplicate field "spec.x"` for each key that occurs again in its map, at most 100. The text must be JSON."""
+    found: dict[str, None] = {}
+    levels: list[_Level] = []
+    position = 0
+    while (match := _next_event(text, position)) is not None:
+        position = match.end()
+        char = text[match.start()]
+        if char == '"':
+            if match[2] and levels and levels[-1].keys is not None:
+                _note_key(levels[-1], match[1][1:-1], found)
+        elif char in "{[":
+            path = levels[-1].child_path() if levels else ""
+            levels.append(_Level(path, is_map=char == "{"))
+        elif char == ",":
+            levels[-1].index += 1
+        else:
+            levels.pop()
+    return list(found)[:_DUPLICATES_MAX]
+
+
+def _note_key(level: _Level, raw: str, found: dict[str, None]) -> None:
+    key = _unescape(raw) if "\\" in raw else raw
+    level.step = key
+    assert level.keys is not None
+    if key in level.keys:
+        if len(found) < _DUPLICATES_MAX:
+            found[f"duplicate field {quote(level.child_path())}"] = None
+    else:
+        level.keys.add(key)
