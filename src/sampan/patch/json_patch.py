@@ -1,0 +1,221 @@
+"""JSON patch (RFC 6902), as Kubernetes applies it.
+
+Taken over from the library that Kubernetes uses: negative indices count from the end, `replace` of a field that is
+absent adds it, `test` for null succeeds where nothing is.
+Source: evanphx/json-patch patch.go (v4); apiserver pkg/endpoints/handlers/patch.go (1.36).
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from sampan.core.errors import bad_request, request_entity_too_large
+from sampan.core.object import Object
+from sampan.patch.copying import copy_json
+from sampan.patch.errors import not_applicable, result_object
+from sampan.patch.go_text import json_kind
+
+OPERATIONS_MAX = 10_000
+"""More operations in one patch are refused with 413."""
+COPY_BYTES_MAX = 3 * 1024 * 1024
+"""How much all `copy` operations of a patch together may add, in bytes of JSON."""
+
+_FIELDS = ("op", "path", "from", "value")
+_is_index = re.compile(r"[+-]?[0-9]+").fullmatch
+
+
+class _NotApplicableError(Exception):
+    """An operation does not fit the document."""
+
+
+def apply(doc: Object, patch: Any) -> Object:
+    """A new object: `doc` after all operations of `patch`, in order; all or nothing.
+
+    The result shares nothing with either. Raises 400 when the patch is malformed, 413 when it is too long, 422
+    when an operation or test fails.
+    """
+    check(patch)
+    state = _State(copy_json(doc))
+    try:
+        for operation in patch or ():
+            kind = (operation or {}).get("op")
+            run = _OPERATIONS.get(kind) if isinstance(kind, str) else None
+            if run is None:
+                raise _NotApplicableError
+            run(state, operation)
+    except _NotApplicableError:
+        raise not_applicable() from None
+    return result_object(state.doc)
+
+
+def check(patch: Any) -> None:
+    """Whether it is a JSON patch at all. Raises 400 or 413."""
+    if patch is None:
+        return
+    if not isinstance(patch, list):
+        raise _malformed(patch, "Go value of type []handlers.jsonPatchOp")
+    for operation in patch:
+        if operation is None:
+            continue
+        if not isinstance(operation, dict):
+            raise _malformed(operation, "Go value of type handlers.jsonPatchOp")
+        for name in ("op", "path", "from"):
+            value = operation.get(name)
+            if value is not None and not isinstance(value, str):
+                raise _malformed(value, f"Go struct field jsonPatchOp.{name} of type string")
+    if len(patch) > OPERATIONS_MAX:
+        raise request_entity_too_large(
+            f"The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {len(patch)}"
+        )
+
+
+def strict_errors(patch: list[Any]) -> list[str]:
+    """What fieldValidation complains about in the operations themselves: fields that no operation has."""
+    return [
+        f'json patch unknown field "[{index}].{name}"'
+        for index, operation in enumerate(patch)
+        if isinstance(operation, dict)
+        for name in operation
+        if name not in _FIELDS
+    ]
+
+
+def _malformed(value: Any, target: str) -> Exception:
+    return bad_request(f"error decoding patch: json: cannot unmarshal {json_kind(value)} into {target}")
+
+
+class _State:
+    """The document while a patch works on it."""
+
+    __slots__ = ("copied_bytes", "doc")
+
+    def __init__(self, doc: Any) -> None:
+        self.doc = doc
+        self.copied_bytes = 0
+
+    def find(self, operation: Object, field: str) -> tuple[Any, str]:
+        """The dict or list that holds the place which a pointer names, and the last token of the pointer."""
+        pointer = operation.get(field)
+        if pointer is None or "/" not in pointer:
+            raise _NotApplicableError
+        tokens = pointer.split("/")
+        container = self.doc
+        for token in tokens[1:-1]:
+            container = _get(container, _unescape(token))
+            if not isinstance(container, dict | list):
+                raise _NotApplicableError
+        return container, _unescape(tokens[-1])
+
+
+def _unescape(token: str) -> str:
+    return token.replace("~1", "/").replace("~0", "~") if "~" in token else token
+
+
+def _index(items: list[Any], token: str, length: int) -> int:
+    """A position below `length`. Raises when there is none."""
+    if not _is_index(token):
+        raise _NotApplicableError
+    index = int(token)
+    if index < 0:
+        index += length
+    if not 0 <= index < length:
+        raise _NotApplicableError
+    return index
+
+
+def _get(container: Any, token: str) -> Any:
+    if isinstance(container, dict):
+        return container.get(token)
+    return container[_index(container, token, len(container))]
+
+
+def _insert(container: Any, token: str, value: Any) -> None:
+    if isinstance(container, dict):
+        container[token] = value
+    elif token == "-":
+        container.append(value)
+    else:
+        container.insert(_index(container, token, len(container) + 1), value)
+
+
+def _delete(container: Any, token: str) -> None:
+    if isinstance(container, list):
+        del container[_index(container, token, len(container))]
+    elif token in container:
+        del container[token]
+    else:
+        raise _NotApplicableError
+
+
+def _add(state: _State, operation: Object) -> None:
+    container, token = state.find(operation, "path")
+    _insert(container, token, copy_json(operation.get("value")))
+
+
+def _remove(state: _State, operation: Object) -> None:
+    _delete(*state.find(operation, "path"))
+
+
+def _replace(state: _State, operation: Object) -> None:
+    value = copy_json(operation.get("value"))
+    if operation.get("path") == "":
+        if not isinstance(value, dict | list):
+            raise _NotApplicableError
+        state.doc = value
+        return
+    container, token = state.find(operation, "path")
+    if isinstance(container, dict):
+        container[token] = value
+    else:
+        container[_index(container, token, len(container))] = value
+
+
+def _move(state: _State, operation: Object) -> None:
+    container, token = state.find(operation, "from")
+    value = _get(container, token)
+    _delete(container, token)
+    container, token = state.find(operation, "path")
+    _insert(container, token, value)
+
+
+def _copy(state: _State, operation: Object) -> None:
+    source = state.find(operation, "from")
+    value = _get(*source)
+    container, token = state.find(operation, "path")
+    if value is not None:
+        state.copied_bytes += len(orjson.dumps(value))
+        if state.copied_bytes > COPY_BYTES_MAX:
+            raise _NotApplicableError
+    _insert(container, token, copy_json(value))
+
+
+def _test(state: _State, operation: Object) -> None:
+    if operation.get("path") == "":
+        found = state.doc
+    else:
+        found = _get(*state.find(operation, "path"))
+    if not same(found, operation.get("value")):
+        raise _NotApplicableError
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two JSON values are the same; unlike in Python, 1, 1.0 and true are three values."""
+    if left.__class__ is not right.__class__:
+        return False
+    if isinstance(left, dict):
+        return len(left) == len(right) and all(key in right and same(item, right[key]) for key, item in left.items())
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
+
+
+_OPERATIONS: dict[str, Callable[[_State, Object], None]] = {
+    "add": _add,
+    "copy": _copy,
+    "move": _move,
+    "remove": _remove,
+    "replace": _replace,
+    "test": _test,
+}

@@ -1,0 +1,52 @@
+"""JSON merge patch (RFC 7386), as Kubernetes applies it.
+
+Source: evanphx/json-patch merge.go (v4); apiserver pkg/endpoints/handlers/patch.go (1.36).
+"""
+
+from typing import Any
+
+from sampan.core.errors import bad_request
+from sampan.core.object import Object
+from sampan.patch.copying import copy_json
+from sampan.patch.go_text import json_kind
+
+
+def apply(doc: Object, patch: Any) -> Object:
+    """A new object: `doc` with `patch` merged into it; null deletes, lists are replaced.
+
+    The result shares nothing with either. Raises 400 when the patch is not an object.
+    """
+    if patch is None:
+        raise bad_request("Invalid JSON Patch")
+    if not isinstance(patch, dict):
+        text = f"json: cannot unmarshal {json_kind(patch)} into Go value of type map[string]interface {{}}"
+        raise bad_request(f"error decoding patch: {text}")
+    result: Object = copy_json(doc)
+    _merge(result, copy_json(patch))
+    return result
+
+
+def _merge(doc: Object, patch: Object) -> None:
+    for key, value in patch.items():
+        if value is None:
+            doc.pop(key, None)
+            continue
+        current = doc.get(key)
+        if isinstance(current, dict):
+            if isinstance(value, dict):
+                _merge(current, value)
+                continue
+        else:
+            _prune_nulls(value)
+        doc[key] = value
+
+
+def _prune_nulls(value: Any) -> None:
+    if isinstance(value, dict):
+        for key in [key for key, item in value.items() if item is None]:
+            del value[key]
+        for item in value.values():
+            _prune_nulls(item)
+    elif isinstance(value, list):
+        for item in value:
+            _prune_nulls(item)

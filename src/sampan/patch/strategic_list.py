@@ -1,0 +1,156 @@
+"""How strategic merge patch merges lists: by key or as sets, with the order of the patch leading.
+
+Source: apimachinery pkg/util/strategicpatch/patch.go (1.36).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from sampan.core.object import Object
+from sampan.patch.errors import not_applicable, unexpected
+from sampan.patch.go_text import plain, type_name
+
+_DIRECTIVE = "$patch"
+
+MergeItems = Callable[[Object, Object], Object]
+"""Merges an item of the patch into the item with the same key; both are consumed."""
+
+
+def merge(original: list[Any], patch: list[Any], merge_key: str, merge_items: MergeItems) -> list[Any]:
+    """The merged list. Raises 422 for lists of lists, 500 for mixed items or an item without its merge key."""
+    if not original and not patch:
+        return original
+    if not are_maps(original, patch):
+        merged = _without_duplicates(original + patch)
+        return _interleave(merged, patch, original, "")
+    if not merge_key:
+        raise unexpected("cannot merge lists without merge key for struct")
+    original, patch = _follow_directives(original, patch, merge_key)
+    merged = _merge_maps(list(original), patch, merge_key, merge_items)
+    return _interleave(merged, patch, original, merge_key)
+
+
+def in_order(merged: list[Any], order: list[Any], original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
+    """`merged` in the order of a `$setElementOrder` list, what the list leaves out being placed as in `original`."""
+    maps = are_maps(original, patch)
+    return _interleave(merged, order, original, merge_key if maps else "")
+
+
+def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
+    """Whether a `$setElementOrder` list names all items of the patch, in their order. Raises 500 otherwise."""
+    if not patch or not order:
+        return
+    kept = [item for item in patch if not (merge_key and _is_map(item).get(_DIRECTIVE) == "delete")]
+    position = 0
+    for item in order:
+        while position < len(kept) and isinstance(kept[position], dict) and _DIRECTIVE in kept[position]:
+            position += 1
+        if position == len(kept):
+            return
+        if _key(kept[position], merge_key) == _key(item, merge_key):
+            position += 1
+    if any(not (isinstance(item, dict) and _DIRECTIVE in item) for item in kept[position:]):
+        raise unexpected(
+            f"The order in patch list:\n{plain(patch)}\n doesn't match $setElementOrder list:\n{plain(order)}\n"
+        )
+
+
+def delete_scalars(current: list[Any], unwanted: list[Any]) -> list[Any]:
+    """A list of scalars without some of them."""
+    return [item for item in current if item not in unwanted]
+
+
+def are_maps(*lists: list[Any]) -> bool:
+    """Whether the items are maps. Raises 422 for lists of lists, 500 when the items are not of one type."""
+    first: type | None = None
+    for items in lists:
+        for item in items:
+            if first is None:
+                first = item.__class__
+                if first is list:
+                    raise not_applicable()
+            elif item.__class__ is not first:
+                raise unexpected(f"list element types are not identical: {plain(list(lists))}")
+    if first is None:
+        raise unexpected("no elements in any given slices")
+    return first is dict
+
+
+def _is_map(item: Any) -> Object:
+    if not isinstance(item, dict):
+        raise unexpected(f"expected a map[string]interface {{}}, but received a {type_name(item)}")
+    return item
+
+
+def _key(item: Any, merge_key: str) -> Any:
+    """What identifies an item: its merge key, or without one the item itself."""
+    if not merge_key:
+        return item
+    found = _is_map(item)
+    if merge_key not in found:
+        raise unexpected(f"map: {plain(found)} does not contain declared merge key: {merge_key}")
+    return found[merge_key]
+
+
+def _follow_directives(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
+    """Carry out the items that are directives; gives back the rest of both lists."""
+    kept, replace = [], False
+    for item in patch:
+        directive = item.get(_DIRECTIVE)
+        if _DIRECTIVE not in item:
+            kept.append(item)
+        elif directive == "delete":
+            unwanted = _key(item, merge_key)
+            original = [found for found in original if found.get(merge_key) != unwanted]
+        elif directive == "replace":
+            replace = True
+        elif directive == "merge":
+            raise unexpected("merging lists cannot yet be specified in the patch")
+        else:
+            raise unexpected(f"unknown patch type: {plain(directive)} in map: {plain(item)}")
+    return (kept, []) if replace else (original, kept)
+
+
+def _merge_maps(merged: list[Any], patch: list[Any], merge_key: str, merge_items: MergeItems) -> list[Any]:
+    positions: dict[Any, int] = {}
+    for index, item in enumerate(merged):
+        if merge_key in item:
+            positions.setdefault(item[merge_key], index)
+    for item in patch:
+        key = _key(item, merge_key)
+        index = positions.get(key, -1)
+        if index >= 0:
+            merged[index] = merge_items(merged[index], item)
+        else:
+            positions[key] = len(merged)
+            merged.append(item)
+    return merged
+
+
+def _without_duplicates(items: list[Any]) -> list[Any]:
+    return list(dict.fromkeys(items))
+
+
+def _interleave(merged: list[Any], order: list[Any], server_order: list[Any], merge_key: str) -> list[Any]:
+    """What `order` names comes in its order, the rest in the server's; the two are zipped by the server's order."""
+    wanted = {_key(item, merge_key): index for index, item in reversed(list(enumerate(order)))}
+    known: dict[Any, int] = {}
+    for index, item in enumerate(server_order):
+        known.setdefault(_key(item, merge_key), index)
+    named: list[tuple[Any, Any]] = []
+    others: list[tuple[Any, Any]] = []
+    for item in merged:
+        key = _key(item, merge_key)
+        (named if key in wanted else others).append((key, item))
+    named.sort(key=lambda pair: wanted[pair[0]])
+    others.sort(key=lambda pair: known.get(pair[0], -1))
+    result = []
+    position = 0
+    for key, item in named:
+        here = known.get(key, -1)
+        while position < len(others) and here >= 0 and 0 <= known.get(others[position][0], -1) < here:
+            result.append(others[position][1])
+            position += 1
+        result.append(item)
+    result.extend(item for _, item in others[position:])
+    return result
