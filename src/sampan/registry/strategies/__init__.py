@@ -1,0 +1,1 @@
+"""The strategies of the built-in resources, one folder per API group."""

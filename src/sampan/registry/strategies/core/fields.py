@@ -1,0 +1,158 @@
+"""Field errors and checks of fields that many types share."""
+
+import difflib
+from collections.abc import Iterable
+
+import orjson
+
+from sampan.core.field import ErrorType, FieldError, Path, forbidden, invalid, quote, required
+from sampan.core.names import (
+    dns1123_label_errors,
+    dns1123_subdomain_errors,
+    label_value_errors,
+    qualified_name_errors,
+)
+from sampan.core.object import Object
+
+Errors = list[FieldError]
+IMMUTABLE = "field is immutable"
+NOT_NEGATIVE = "must be greater than or equal to 0"
+FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
+ANNOTATIONS_BYTES_MAX = 256 * 1024
+
+
+def not_found_with_detail(path: Path, value: object, detail: str) -> FieldError:
+    """A reference to something that is not there, with what would be."""
+    return FieldError(ErrorType.NOT_FOUND, str(path), value, detail)
+
+
+def duplicate_with_detail(path: Path, value: object, detail: str) -> FieldError:
+    """A value that must be unique occurs twice, and why that is wrong."""
+    return FieldError(ErrorType.DUPLICATE, str(path), value, detail)
+
+
+def check_label(text: str, path: Path, errors: Errors) -> None:
+    """A DNS-1123 label."""
+    errors.extend(invalid(path, text, problem) for problem in dns1123_label_errors(text))
+
+
+def check_subdomain(text: str, path: Path, errors: Errors) -> None:
+    """A DNS-1123 subdomain."""
+    errors.extend(invalid(path, text, problem) for problem in dns1123_subdomain_errors(text))
+
+
+def check_qualified_name(text: str, path: Path, errors: Errors) -> None:
+    """A name with an optional domain, as in label keys."""
+    errors.extend(invalid(path, text, problem) for problem in qualified_name_errors(text))
+
+
+def check_labels(labels: dict[str, str], path: Path, errors: Errors) -> None:
+    """Keys and values of labels; both are reported at the map itself."""
+    for key, value in labels.items():
+        for text in qualified_name_errors(key):
+            errors.append(invalid(path, key, text))
+        for text in label_value_errors(value):
+            errors.append(invalid(path, value, text))
+
+
+def check_annotations(annotations: dict[str, str], path: Path, errors: Errors) -> None:
+    """Keys of annotations, and the size of all together."""
+    size = 0
+    for key, value in annotations.items():
+        size += len(key.encode()) + len(value.encode())
+        for text in qualified_name_errors(key.lower()):
+            errors.append(invalid(path, key, text))
+    if size > ANNOTATIONS_BYTES_MAX:
+        errors.append(
+            FieldError(ErrorType.TOO_LONG, str(path), "", f"may not be more than {ANNOTATIONS_BYTES_MAX} bytes")
+        )
+
+
+def check_label_selector(
+    selector: Object | None, path: Path, errors: Errors, *, allow_invalid_values: bool = False
+) -> None:
+    """A LabelSelector. Source: apimachinery pkg/apis/meta/v1/validation/validation.go (1.36)."""
+    if not selector:
+        return
+    if selector.get("matchLabels"):
+        check_labels(selector["matchLabels"], path.child("matchLabels"), errors)
+    for i, requirement in enumerate(selector.get("matchExpressions", ())):
+        at = path.child("matchExpressions").index(i)
+        operator, values = requirement.get("operator", ""), requirement.get("values") or []
+        if operator in ("In", "NotIn"):
+            if not values:
+                errors.append(required(at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'"))
+        elif operator in ("Exists", "DoesNotExist"):
+            if values:
+                detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+                errors.append(forbidden(at.child("values"), detail))
+        else:
+            errors.append(invalid(at.child("operator"), operator, "not a valid selector operator"))
+        check_qualified_name(requirement.get("key", ""), at.child("key"), errors)
+        if not allow_invalid_values:
+            for j, value in enumerate(values):
+                for text in label_value_errors(value):
+                    errors.append(invalid(at.child("values").index(j), value, text))
+
+
+def check_not_negative(value: int, path: Path, errors: Errors) -> None:
+    """A number that is 0 or more."""
+    if value < 0:
+        errors.append(invalid(path, value, NOT_NEGATIVE))
+
+
+def check_immutable(new: object, old: object, path: Path, errors: Errors) -> None:
+    """A value that stays as it was."""
+    if new != old:
+        errors.append(invalid(path, new, IMMUTABLE))
+
+
+def check_no_backsteps(text: str, path: Path, errors: Errors) -> None:
+    """A path without `..` as a part."""
+    if ".." in text and ".." in text.split("/"):
+        errors.append(invalid(path, text, "must not contain '..'"))
+
+
+def check_local_descending(text: str, path: Path, errors: Errors) -> None:
+    """A relative path that does not leave its directory."""
+    if text.startswith("/"):
+        errors.append(invalid(path, text, "must be a relative path"))
+    check_no_backsteps(text, path, errors)
+
+
+def check_local_not_reserved(text: str, path: Path, errors: Errors) -> None:
+    """A relative path that stays in its directory and does not begin with two dots."""
+    check_local_descending(text, path, errors)
+    if text.startswith("..") and not text.startswith("../"):
+        errors.append(invalid(path, text, "must not start with '..'"))
+
+
+def check_file_mode(source: Object, name: str, path: Path, errors: Errors) -> None:
+    """A file mode between 0 and 0777, if there is one."""
+    mode = source.get(name)
+    if mode is not None and not 0 <= mode <= 0o777:
+        errors.append(invalid(path.child(name), mode, FILE_MODE))
+
+
+def check_required(source: Object, names: Iterable[str], path: Path, errors: Errors) -> None:
+    """Fields that must not be empty."""
+    for name in names:
+        if not source.get(name):
+            errors.append(required(path.child(name)))
+
+
+def difference(old: object, new: object) -> str:
+    """What changed, as a unified diff of both values. Source: apimachinery pkg/util/diff/diff.go (1.36)."""
+    texts = [
+        orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode().splitlines(keepends=True)
+        for value in (old, new)
+    ]
+    lines = [line if line.endswith("\n") else f"{line}\n" for line in difflib.unified_diff(texts[0], texts[1], n=3)]
+    return "".join(line for line in lines if not line.startswith(("---", "+++")))
+
+
+def not_supported(path: Path, value: object, supported: Iterable[str]) -> FieldError:
+    """A value is none of a closed set: a sequence is shown in its order, a set sorted."""
+    known = sorted(supported) if isinstance(supported, set | frozenset) else supported
+    text = ", ".join(quote(item) for item in known)
+    return FieldError(ErrorType.NOT_SUPPORTED, str(path), value, f"supported values: {text}" if text else "")

@@ -1,0 +1,297 @@
+"""Names and amounts of compute resources: which exist, which are allowed where, and how containers add up.
+
+Source: pkg/apis/core/helper/helpers.go, pkg/apis/core/validation/validation.go,
+component-helpers resource/helpers.go (1.36).
+"""
+
+from collections.abc import Callable, Collection
+from functools import lru_cache
+
+from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
+from sampan.core.names import dns1123_label_errors, qualified_name_errors
+from sampan.core.object import Object
+from sampan.core.quantity import Quantity
+from sampan.registry.strategies.core.fields import not_found_with_detail, not_supported
+from sampan.registry.strategies.core.quantities import ONE, ceil_units, is_whole, nano
+
+Errors = list[FieldError]
+ResourceNameCheck = Callable[[str, Path, Errors], None]
+
+NOT_NEGATIVE = "must be greater than or equal to 0"
+NOT_INTEGER = "must be an integer"
+STORAGE = "storage"
+
+_STANDARD_CONTAINER = frozenset({"cpu", "memory", "ephemeral-storage"})
+_COUNTS = frozenset(
+    {
+        "pods",
+        "resourcequotas",
+        "services",
+        "replicationcontrollers",
+        "secrets",
+        "configmaps",
+        "persistentvolumeclaims",
+        "services.nodeports",
+        "services.loadbalancers",
+    }
+)
+_STANDARD_QUOTA = _COUNTS | {
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "requests.cpu",
+    "requests.memory",
+    "requests.storage",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+}
+_STANDARD = _STANDARD_QUOTA | {STORAGE}
+_CPU_AND_MEMORY = frozenset({"cpu", "memory"})
+_PLAIN = frozenset({"cpu", "memory", "ephemeral-storage"})
+
+
+def is_hugepages(name: str) -> bool:
+    """Whether a resource is huge pages of some size."""
+    return name.startswith("hugepages-")
+
+
+def is_native(name: str) -> bool:
+    """Whether Kubernetes itself defines the resource."""
+    return "/" not in name or "kubernetes.io/" in name
+
+
+@lru_cache(maxsize=1024)
+def is_extended(name: str) -> bool:
+    """Whether the name follows the standard of extended resources (`example.com/gpu`)."""
+    if is_native(name) or name.startswith("requests."):
+        return False
+    return not qualified_name_errors(f"requests.{name}")
+
+
+def is_integer_resource(name: str) -> bool:
+    """Whether only whole amounts make sense."""
+    return name in _COUNTS or ("/" in name and is_extended(name))
+
+
+def is_overcommit_allowed(name: str) -> bool:
+    """Whether requests may be less than limits."""
+    return is_native(name) and not is_hugepages(name)
+
+
+def is_pod_level_resource(name: str) -> bool:
+    """Whether a pod as a whole can ask for it."""
+    return name in _CPU_AND_MEMORY or is_hugepages(name)
+
+
+def is_standard_quota_resource(name: str) -> bool:
+    """Whether a quota knows the resource by its short name."""
+    return name in _STANDARD_QUOTA or name.startswith(("hugepages-", "requests.hugepages-"))
+
+
+def check_resource_name(name: str, path: Path, errors: Errors) -> None:
+    """A qualified name, and a known one if it has no domain."""
+    texts = qualified_name_errors(name)
+    if texts:
+        errors.extend(invalid(path, name, text) for text in texts)
+    elif "/" not in name and name not in _STANDARD and not name.startswith(("hugepages-", "requests.hugepages-")):
+        errors.append(invalid(path, name, "must be a standard resource type or fully qualified"))
+
+
+def check_container_resource_name(name: str, path: Path, errors: Errors) -> None:
+    """What a container can ask for."""
+    if name in _PLAIN:
+        return
+    check_resource_name(name, path, errors)
+    if "/" not in name:
+        if not is_hugepages(name):
+            errors.append(invalid(path, name, "must be a standard resource for containers"))
+    elif not is_native(name) and not is_extended(name):
+        errors.append(invalid(path, name, "doesn't follow extended resource name standard"))
+
+
+def check_pod_resource_name(name: str, path: Path, errors: Errors) -> None:
+    """What a pod as a whole can ask for."""
+    before = len(errors)
+    check_resource_name(name, path, errors)
+    if len(errors) == before and not is_pod_level_resource(name):
+        errors.append(not_supported(path, name, ("cpu", "hugepages-", "memory")))
+
+
+def check_quota_resource_name(name: str, path: Path, errors: Errors) -> None:
+    """What a quota can limit."""
+    check_resource_name(name, path, errors)
+    if "/" not in name and not is_standard_quota_resource(name):
+        errors.append(invalid(path, name, "must be a standard resource for quota"))
+
+
+def check_amount(name: str, text: str, path: Path, errors: Errors) -> None:
+    """An amount is not negative, and whole where the resource is counted."""
+    if text[:1] == "-" and nano(text) < 0:
+        errors.append(invalid(path, text, NOT_NEGATIVE))
+    if is_integer_resource(name) and not is_whole(text):
+        errors.append(invalid(path, text, NOT_INTEGER))
+
+
+def check_positive_amount(text: str, path: Path, errors: Errors) -> None:
+    """An amount is more than nothing."""
+    if nano(text) <= 0:
+        errors.append(invalid(path, text, "must be greater than zero"))
+
+
+def check_basic_amount(text: str, path: Path, errors: Errors) -> None:
+    """An amount is not negative."""
+    units = ceil_units(text)
+    if units < 0:
+        errors.append(invalid(path, units, "must be a valid resource quantity"))
+
+
+def _check_hugepages_amount(name: str, text: str, path: Path, errors: Errors) -> None:
+    size = nano(name[len("hugepages-") :])
+    if size <= 0 or size % ONE or ceil_units(text) % (size // ONE):
+        errors.append(invalid(path, text, f"{text} is not positive integer multiple of {name}"))
+
+
+def validate_requirements(
+    resources: Object,
+    claim_names: Collection[str],
+    path: Path,
+    errors: Errors,
+    *,
+    pod_level: bool = False,
+    allow_indivisible_hugepages: bool = False,
+) -> None:
+    """Check ResourceRequirements of a container (or with `pod_level` of a pod)."""
+    limits = resources.get("limits") or {}
+    requests = resources.get("requests") or {}
+    claims = resources.get("claims")
+    plain = not claims and not pod_level and _PLAIN.issuperset(limits) and _PLAIN.issuperset(requests)
+    if plain and _plain_amounts_are_fine(limits, requests):
+        return
+    check_name = check_pod_resource_name if pod_level else check_container_resource_name
+    for kind, amounts in (("limits", limits), ("requests", requests)):
+        for name, text in amounts.items():
+            at = path.child(kind).key(name)
+            check_name(name, at, errors)
+            check_amount(name, text, at, errors)
+            if kind == "requests":
+                _check_request(name, text, limits.get(name), path, errors)
+            if is_hugepages(name) and not allow_indivisible_hugepages:
+                _check_hugepages_amount(name, text, at, errors)
+    everything = limits.keys() | requests.keys()
+    if not everything & _CPU_AND_MEMORY and any(map(is_hugepages, everything)):
+        errors.append(forbidden(path, "HugePages require cpu or memory"))
+    if claims:
+        _check_claims(claims, claim_names, path.child("claims"), errors)
+
+
+def _plain_amounts_are_fine(limits: dict[str, str], requests: dict[str, str]) -> bool:
+    for text in limits.values():
+        if text[:1] == "-":
+            return False
+    for name, text in requests.items():
+        if text[:1] == "-":
+            return False
+        limit = limits.get(name)
+        if limit is not None and limit != text and nano(text) > nano(limit):
+            return False
+    return True
+
+
+def _check_request(name: str, text: str, limit: str | None, path: Path, errors: Errors) -> None:
+    if limit is None:
+        if not is_overcommit_allowed(name):
+            errors.append(required(path.child("limits"), "Limit must be set for non overcommitable resources"))
+        return
+    difference = nano(text) - nano(limit)
+    if difference and not is_overcommit_allowed(name):
+        errors.append(invalid(path.child("requests"), text, f"must be equal to {name} limit of {limit}"))
+    elif difference > 0:
+        errors.append(invalid(path.child("requests"), text, f"must be less than or equal to {name} limit of {limit}"))
+
+
+def _check_claims(claims: list[Object], known: Collection[str], path: Path, errors: Errors) -> None:
+    names: set[str] = set()
+    for i, claim in enumerate(claims):
+        name = claim.get("name", "")
+        request = claim.get("request", "")
+        if not name:
+            errors.append(required(path.index(i)))
+            continue
+        if name in names:
+            errors.append(duplicate(path.index(i), name))
+        else:
+            key = name
+            if request:
+                at = path.index(i).child("request")
+                errors.extend(invalid(at, request, text) for text in dns1123_label_errors(request))
+                key = f"{name}/{request}"
+            if key in names:
+                errors.append(duplicate(path.index(i), key))
+            elif not request:
+                errors.extend(duplicate(path.index(i), name) for other in names if other.partition("/")[0] == name)
+            names.add(key)
+        if name not in known:
+            detail = "must be one of the names in pod.spec.resourceClaims"
+            detail += f": {', '.join(sorted(known))}" if known else " which is empty"
+            errors.append(not_found_with_detail(path.index(i), name, detail))
+
+
+def aggregate_container_resources(spec: Object, kind: str) -> dict[str, int]:
+    """What all containers of a pod need at once, in nano units; `kind` is `requests` or `limits`.
+
+    Init containers run one after the other; those that restart always run on beside the rest.
+    """
+    total: dict[str, int] = {}
+    for container in spec.get("containers", ()):
+        _add(total, _amounts(container, kind))
+    sidecars: dict[str, int] = {}
+    peak: dict[str, int] = {}
+    for container in spec.get("initContainers", ()):
+        amounts = _amounts(container, kind)
+        if container.get("restartPolicy") == "Always":
+            _add(total, amounts)
+            _add(sidecars, amounts)
+            amounts = sidecars
+        else:
+            amounts = dict(amounts)
+            _add(amounts, sidecars)
+        for name, amount in amounts.items():
+            peak[name] = max(amount, peak.get(name, amount))
+    for name, amount in peak.items():
+        total[name] = max(amount, total.get(name, amount))
+    return total
+
+
+def _amounts(container: Object, kind: str) -> dict[str, int]:
+    amounts = (container.get("resources") or {}).get(kind) or {}
+    return {name: nano(text) for name, text in amounts.items()}
+
+
+def _add(total: dict[str, int], amounts: dict[str, int]) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def format_amount(amount: int, spec: Object, kind: str, name: str) -> str:
+    """An aggregated amount as text, with the family of suffixes (binary or decimal) that the first container uses."""
+    binary = False
+    for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
+        text = ((container.get("resources") or {}).get(kind) or {}).get(name)
+        if text is not None and text != "0":
+            binary = text.endswith("i")
+            break
+    return format_nano(amount, binary=binary)
+
+
+def format_nano(amount: int, *, binary: bool) -> str:
+    """The canonical text of an amount in nano units."""
+    units, rest = divmod(amount, ONE)
+    if binary and not rest and abs(units) >= 1024:
+        for suffix in ("Ei", "Pi", "Ti", "Gi", "Mi", "Ki"):
+            size = int(nano(f"1{suffix}") // ONE)
+            if units % size == 0:
+                return f"{units // size}{suffix}"
+        return str(units)
+    return str(Quantity.parse(f"{amount}n"))
