@@ -447,3 +447,15 @@ def selector_from_label_selector(label_selector: Mapping[str, Any] | None) -> Se
             raise ValueError(f"{field.quote(name)} is not a valid label selector operator")
         requirements.append(new_requirement(expression.get("key", ""), operator, expression.get("values") or ()))
     return Selector(requirements) if requirements else EVERYTHING
+
+
+def selector_text(label_selector: Mapping[str, Any] | None) -> str:
+    """A `LabelSelector` object, or a plain map of labels, as `status.selector` of a Scale shows it.
+
+    Raises `ValueError` when it is not a selector.
+    """
+    if not label_selector:
+        return ""
+    if label_selector.keys() <= {"matchLabels", "matchExpressions"}:
+        return selector_from_label_selector(label_selector).text
+    return selector_from_labels(label_selector).text

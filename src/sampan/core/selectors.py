@@ -19,6 +19,7 @@ from sampan.core.label_selectors import (
     parse_labels,
     selector_from_label_selector,
     selector_from_labels,
+    selector_text,
 )
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "parse_labels",
     "selector_from_label_selector",
     "selector_from_labels",
+    "selector_text",
 ]

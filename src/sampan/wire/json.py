@@ -139,14 +139,9 @@ def _encode_leniently(value: Any, error: orjson.JSONEncodeError) -> bytes:
     return _lone_surrogate.sub("\ufffd", text).encode()
 
 
-def encode_pretty(value: Any) -> bytes:
-    """Write JSON for people: two spaces a level. Raises `EncodeError`."""
+def pretty(value: Any) -> bytes:
+    """Write JSON for people (`?pretty=true`): two spaces a level. Raises `EncodeError`."""
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2)
     except orjson.JSONEncodeError as error:
         raise EncodeError(str(error)) from None
-
-
-def pretty(body: bytes) -> bytes:
-    """The same JSON for people (`?pretty=true`). The body must be JSON that this server wrote."""
-    return orjson.dumps(orjson.loads(body), option=orjson.OPT_INDENT_2)

@@ -1,0 +1,81 @@
+"""The continue tokens of paged lists.
+
+Source: apiserver pkg/storage/continue.go (1.36).
+"""
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from sampan.wire.json import DecodeError, decode, encode
+
+_VERSION: Final = "meta.k8s.io/v1"
+_INT64_MAX: Final = 2**63 - 1
+_not_base64 = re.compile(r"[^A-Za-z0-9_-]").search
+INCONSISTENT: Final = -1
+"""The revision of a token that goes on with whatever is there now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContinueToken:
+    """Where a paged list goes on: behind the key `start`, at `revision` (`INCONSISTENT` = now)."""
+
+    revision: int
+    start: str
+
+
+def encode_token(token: ContinueToken, prefix: str) -> str:
+    """The token as clients see it. `start` must lie below `prefix`, which is left out. Raises `ValueError`."""
+    if not prefix or not token.start.startswith(prefix):
+        raise ValueError("unable to encode next field: the key and key prefix do not match")
+    body = encode({"v": _VERSION, "rv": token.revision, "start": f"{token.start[len(prefix) :]}\0"})
+    return base64.urlsafe_b64encode(body).rstrip(b"=").decode()
+
+
+def decode_token(text: str, prefix: str) -> ContinueToken:
+    """Read a token. Raises `ValueError` with Kubernetes' text (behind `invalid continue token: `)."""
+    fields = _fields(text)
+    version, revision, start = fields.get("v") or "", fields.get("rv") or 0, fields.get("start") or ""
+    if not isinstance(version, str) or not isinstance(revision, int) or not isinstance(start, str):
+        raise ValueError("continue key is not valid: json: cannot unmarshal the token's fields")
+    if isinstance(revision, bool) or not -_INT64_MAX <= revision <= _INT64_MAX:
+        raise ValueError("continue key is not valid: json: cannot unmarshal the token's fields")
+    if version != _VERSION:
+        raise ValueError(f"continue key is not valid: server does not recognize this encoded version {version}")
+    if revision == 0:
+        raise ValueError("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+    if not start:
+        raise ValueError("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
+    key = start if start.startswith("/") else f"/{start}"
+    if not _is_clean(key):
+        raise ValueError(f"continue key is not valid: {start}")
+    return ContinueToken(revision, prefix + key[1:].removesuffix("\0"))
+
+
+def _fields(text: str) -> dict[str, object]:
+    broken = _not_base64(text)
+    text = text.replace("\r", "").replace("\n", "") if broken else text
+    broken = _not_base64(text)
+    if broken or len(text) % 4 == 1:
+        position = broken.start() if broken else len(text) - 1
+        raise ValueError(f"continue key is not valid: illegal base64 data at input byte {position}")
+    try:
+        body = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        value = decode(body)
+    except (DecodeError, binascii.Error) as error:
+        raise ValueError(f"continue key is not valid: {error}") from None
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        kind = "array" if isinstance(value, list) else "string" if isinstance(value, str) else "number"
+        raise ValueError(
+            f"continue key is not valid: json: cannot unmarshal {kind} into Go value of type storage.continueToken"
+        )
+    return value
+
+
+def _is_clean(key: str) -> bool:
+    """Whether Go's path.Clean would leave it: no empty, `.` or `..` element, no slash at the end."""
+    return key == "/" or not any(part in ("", ".", "..") for part in key[1:].split("/"))

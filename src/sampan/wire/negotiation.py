@@ -1,0 +1,232 @@
+"""Content negotiation: which representation a client accepts, and which one its body has.
+
+Source: apiserver pkg/endpoints/handlers/negotiation (1.36); github.com/munnerz/goautoneg.
+"""
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from sampan.core.errors import Reason, StatusError
+
+_CACHED_LENGTH_MAX: Final = 512
+_META_VERSIONS = frozenset((("meta.k8s.io", "v1"), ("meta.k8s.io", "v1beta1")))
+_DISCOVERY = ("apidiscovery.k8s.io", "APIGroupDiscoveryList")
+_DISCOVERY_VERSIONS = frozenset(("v2", "v2beta1"))
+
+FORMATS: Final = {
+    "application/json": "json",
+    "application/yaml": "yaml",
+    "application/vnd.kubernetes.protobuf": "protobuf",
+}
+"""The media types of Kubernetes and the names of their codecs."""
+
+OFFERED: Final = ("application/json", "application/yaml")
+"""What this server reads and writes, the first choice first."""
+
+
+@dataclass(frozen=True, slots=True)
+class MediaType:
+    """What a client asked for: the format, and perhaps a transform of the object into another kind.
+
+    `transform` is empty, Table, PartialObjectMetadata, PartialObjectMetadataList or (for discovery)
+    APIGroupDiscoveryList; `group` and `version` are those of the transform. `stream` is `watch` or empty.
+    """
+
+    format: str
+    transform: str = ""
+    group: str = ""
+    version: str = ""
+    stream: str = ""
+    pretty: bool = False
+    profile: str = ""
+    media_type: str = "application/json"
+
+    @property
+    def api_version(self) -> str:
+        """The `apiVersion` of the transformed object: `meta.k8s.io/v1`."""
+        return f"{self.group}/{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One alternative of an Accept header."""
+
+    type: str
+    subtype: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    quality: float = 1.0
+
+
+_is_number = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?").fullmatch
+
+
+def parse_accept(header: str) -> list[Clause]:
+    """The alternatives of an Accept header, the best first. Broken ones are left out."""
+    clauses = [clause for part in header.split(",") if (clause := _parse_clause(part.strip(" "))) is not None]
+    if len(clauses) > 12:
+        return sorted(clauses, key=lambda c: (-c.quality, c.type == "*", c.subtype == "*"))
+    for end in range(1, len(clauses)):
+        index = end
+        while index > 0 and _better(clauses[index], clauses[index - 1]):
+            clauses[index], clauses[index - 1] = clauses[index - 1], clauses[index]
+            index -= 1
+    return clauses
+
+
+def _better(a: Clause, b: Clause) -> bool:
+    """Not an order (a specific type beats a wildcard of any quality), hence the sort by insertion above, as in Go."""
+    if a.quality > b.quality:
+        return True
+    return (a.type != "*" and b.type == "*") or (a.subtype != "*" and b.subtype == "*")
+
+
+def _parse_clause(part: str) -> Clause | None:
+    media_range, _, rest = part.partition(";")
+    type_, _, subtype = media_range.partition("/")
+    type_ = type_.strip(" ")
+    if not subtype:
+        if type_ != "*":
+            return None
+        subtype = "*"
+    elif "/" in subtype[:-1]:
+        return None
+    subtype = subtype.removesuffix("/").strip(" ")
+    quality = 1.0
+    parameters: dict[str, str] = {}
+    for parameter in rest.split(";"):
+        name, _, value = parameter.partition("=")
+        if not value or "=" in value[:-1]:
+            continue
+        name, value = name.strip(" "), value.removesuffix("=")
+        if name == "q":
+            quality = float(value) if _is_number(value) else 0.0
+        else:
+            parameters[name] = value.strip(" ")
+    return Clause(type_, subtype, tuple(parameters.items()), quality)
+
+
+def negotiate(accept: str, offered: tuple[str, ...] = OFFERED, *, allow_transforms: bool = True) -> MediaType:
+    """The representation for an Accept header. Raises 406.
+
+    `allow_transforms` says whether this endpoint serves Table and PartialObjectMetadata; where it does not, clauses
+    that ask for them are passed over.
+    """
+    if not accept:
+        return _plain(offered[0])
+    found = _find(accept, offered, "meta" if allow_transforms else "")
+    if found is None:
+        raise not_acceptable(offered)
+    return found
+
+
+def negotiate_stream(accept: str, offered: tuple[str, ...] = ("application/json",)) -> MediaType:
+    """The representation of a watch. Raises 406."""
+    if not accept:
+        return _plain(offered[0])
+    found = _find(accept, offered, "meta")
+    if found is None:
+        raise not_acceptable(tuple(f"{media_type};stream=watch" for media_type in offered))
+    return found
+
+
+def negotiate_discovery(accept: str, offered: tuple[str, ...] = OFFERED) -> MediaType:
+    """The representation of `/api` and `/apis`: aggregated when the client asks for it, else plain. Raises 406."""
+    if not accept:
+        return _plain(offered[0])
+    return _find(accept, offered, "discovery") or negotiate(accept, offered, allow_transforms=False)
+
+
+def _find(accept: str, offered: tuple[str, ...], transforms: str) -> MediaType | None:
+    """Headers are few, so answers are remembered; long ones are not, to bound the memory."""
+    negotiate_now = _negotiate_cached if len(accept) <= _CACHED_LENGTH_MAX else _negotiate
+    return negotiate_now(accept, offered, transforms)
+
+
+@functools.lru_cache(maxsize=256)
+def _negotiate_cached(accept: str, offered: tuple[str, ...], transforms: str) -> MediaType | None:
+    return _negotiate(accept, offered, transforms)
+
+
+@functools.lru_cache(maxsize=16)
+def _plain(media_type: str) -> MediaType:
+    return MediaType(FORMATS[media_type], media_type=media_type)
+
+
+def _negotiate(accept: str, offered: tuple[str, ...], transforms: str) -> MediaType | None:
+    for clause in parse_accept(accept):
+        for media_type in offered:
+            type_, _, subtype = media_type.partition("/")
+            if clause.type not in (type_, "*") or clause.subtype not in (subtype, "*"):
+                continue
+            if clause.type == "*" and clause.subtype != "*":
+                continue
+            found = _with_parameters(clause, media_type, transforms)
+            if found is not None:
+                return found
+    return None
+
+
+def _with_parameters(clause: Clause, media_type: str, transforms: str) -> MediaType | None:
+    """The media type with a clause's parameters, or None when they ask for what is not served here."""
+    parameters = dict(clause.parameters)
+    if parameters.get("stream") not in (None, "", "watch") or parameters.get("sv"):
+        return None
+    format_ = FORMATS[media_type]
+    asked = (parameters.get("g", ""), parameters.get("v", ""), parameters.get("as", ""))
+    if any(name in parameters for name in ("as", "g", "v")):
+        if not _serves(asked, format_, transforms):
+            return None
+    elif transforms == "discovery":
+        return None
+    return MediaType(
+        format_,
+        transform=asked[2],
+        group=asked[0],
+        version=asked[1],
+        stream=parameters.get("stream", ""),
+        pretty=parameters.get("pretty") == "1",
+        profile=parameters.get("profile", ""),
+        media_type=media_type,
+    )
+
+
+def _serves(asked: tuple[str, str, str], format_: str, transforms: str) -> bool:
+    group, version, kind = asked
+    if transforms == "discovery":
+        return (group, kind) == _DISCOVERY and version in _DISCOVERY_VERSIONS
+    if transforms != "meta" or (group, version) not in _META_VERSIONS:
+        return False
+    if kind == "Table":
+        return format_ != "protobuf"
+    return kind in ("PartialObjectMetadata", "PartialObjectMetadataList")
+
+
+def not_acceptable(offered: tuple[str, ...]) -> StatusError:
+    """406: none of what the client accepts is served."""
+    return StatusError(Reason.NOT_ACCEPTABLE, 406, f"only the following media types are accepted: {', '.join(offered)}")
+
+
+def unsupported_media_type(offered: tuple[str, ...]) -> StatusError:
+    """415: the body's media type is not read here."""
+    return StatusError(
+        Reason.UNSUPPORTED_MEDIA_TYPE,
+        415,
+        f"the body of the request was in an unknown format - accepted media types include: {', '.join(offered)}",
+    )
+
+
+def body_format(content_type: str, offered: tuple[str, ...] = OFFERED) -> str:
+    """The codec of a body (`json`, `yaml`) by its Content-Type; the first offered one without. Raises 415."""
+    media_type = content_type.partition(";")[0].strip().lower() if content_type else offered[0]
+    if media_type not in offered:
+        raise unsupported_media_type(offered)
+    return FORMATS[media_type]
+
+
+def wants_pretty(query_value: str | None, user_agent: str) -> bool:
+    """Whether a person will read the answer: by `?pretty=`, else by an agent that people use."""
+    if query_value:
+        return query_value in ("1", "t", "T", "TRUE", "true", "True")
+    return user_agent.startswith(("curl", "Wget", "Mozilla/5.0"))

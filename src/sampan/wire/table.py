@@ -1,0 +1,109 @@
+"""Tables, the form that `kubectl get` asks for: column definitions, and rows of cells beside each object.
+
+Rows are made by joining bytes, so a row can be kept beside its record and used for every client.
+Source: apimachinery pkg/apis/meta/v1/types.go (Table), apiserver pkg/endpoints/handlers/response.go (1.36).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+from sampan.core.time import Clock, SystemClock, age
+from sampan.wire.json import encode
+from sampan.wire.partial import META_V1, partial_bytes
+
+_SYSTEM_CLOCK: Final = SystemClock()
+NO_HEADERS: Final = b"null"
+"""The column definitions of a table whose client has seen them already (all but the first event of a watch)."""
+
+
+class Column(Protocol):
+    """What is said of a column. `type` and `format` are OpenAPI's; a priority above 0 shows with `-o wide`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def priority(self) -> int: ...
+
+
+def column_definitions(columns: Iterable[Column]) -> bytes:
+    """`columnDefinitions` as JSON; made once for a version, used for all its tables."""
+    return encode(
+        [
+            {
+                "name": column.name,
+                "type": column.type,
+                "format": column.format,
+                "description": column.description,
+                "priority": column.priority,
+            }
+            for column in columns
+        ]
+    )
+
+
+def row(cells: Sequence[Any], object_bytes: bytes | None) -> bytes:
+    """A row: JSON scalars in the order of the columns, and the object (whole, partial, or None) as JSON."""
+    return b'{"cells":%b,"object":%b}' % (encode(cells), b"null" if object_bytes is None else object_bytes)
+
+
+def row_with_metadata(cells: Sequence[Any], value: bytes, api_version: str = META_V1) -> bytes:
+    """A row beside the PartialObjectMetadata of an object given as JSON: the form that clients get unless they ask."""
+    return b'{"cells":%b,"object":%b}' % (encode(cells), partial_bytes(value, api_version))
+
+
+def table_bytes(
+    definitions: bytes, rows: Iterable[bytes], list_metadata: Mapping[str, Any], api_version: str = META_V1
+) -> bytes:
+    """A whole Table, from `column_definitions`, rows and the metadata of the list (or of the one object)."""
+    return b'{"kind":"Table","apiVersion":"%b","metadata":%b,"columnDefinitions":%b,"rows":[%b]}' % (
+        api_version.encode(),
+        encode(list_metadata),
+        definitions,
+        b",".join(rows),
+    )
+
+
+class PlainColumn(NamedTuple):
+    """A column as plain data."""
+
+    name: str
+    type: str
+    description: str
+    format: str = ""
+    priority: int = 0
+
+
+_SCALE_DEFINITIONS: Final = column_definitions(
+    (
+        PlainColumn(
+            "Name",
+            "string",
+            "Name must be unique within a namespace. Is required when creating resources, although some resources may "
+            "allow a client to request the generation of an appropriate name automatically. Name is primarily intended "
+            "for creation idempotence and configuration definition. Cannot be updated. More info: "
+            "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
+        ),
+        PlainColumn("Desired", "integer", "desired number of instances for the scaled object."),
+        PlainColumn("Available", "integer", "actual number of observed instances of the scaled object."),
+        PlainColumn("Age", "string", "How long ago the object was created."),
+    )
+)
+
+
+def scale_table(scale: Mapping[str, Any], clock: Clock = _SYSTEM_CLOCK) -> bytes:
+    """The Table of one autoscaling Scale, which is made on demand and has no columns of its own elsewhere."""
+    metadata = scale.get("metadata") or {}
+    cells = [
+        metadata.get("name", ""),
+        (scale.get("spec") or {}).get("replicas", 0),
+        (scale.get("status") or {}).get("replicas", 0),
+        age(metadata.get("creationTimestamp"), clock.now()),
+    ]
+    list_metadata = {"resourceVersion": metadata["resourceVersion"]} if "resourceVersion" in metadata else {}
+    return table_bytes(_SCALE_DEFINITIONS, [row_with_metadata(cells, encode(scale))], list_metadata)
