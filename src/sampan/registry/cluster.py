@@ -67,8 +67,14 @@ class Cluster:
                 self._start_cache(definition.storage_prefix, cache)
         return cache
 
-    async def remove_cache(self, prefix: str) -> None:
-        """End a cache and its watchers."""
+    def serve(self, definition: ResourceDefinition) -> None:
+        """Serve a resource (again, with another definition): its cache, then its endpoints."""
+        self.add_cache(definition)
+        self.registry.add(definition)
+
+    async def stop_serving(self, group: str, resource: str, prefix: str) -> None:
+        """Serve a resource no longer; its watches end."""
+        self.registry.remove(group, resource)
         self.caches.pop(prefix, None)
         task = self._tasks.pop(prefix, None)
         if task is not None:
@@ -105,12 +111,13 @@ class Cluster:
             part = self._part_strategies.get((group, resource, subresource)) if found[0].builtin else None
             if subresource and part is None:
                 return self.endpoint(group, version, resource)
-            endpoint = self._endpoints[key] = self._make_endpoint(*found, part)
+            endpoint = self._endpoints[key] = self.make_endpoint(*found, part)
         return endpoint
 
-    def _make_endpoint(
-        self, definition: ResourceDefinition, version: VersionDefinition, part: Strategy | None
+    def make_endpoint(
+        self, definition: ResourceDefinition, version: VersionDefinition, part: Strategy | None = None
     ) -> Endpoint:
+        """An endpoint for any version, served or not; `part` is the strategy of a subresource."""
         cache = self.caches.get(definition.storage_prefix)
         if cache is None:
             cache = WatchCache(self.store, definition.storage_prefix, extractor(None), respliced_record)
@@ -118,7 +125,7 @@ class Cluster:
         if definition.builtin:
             from_stored = conversion.from_hub if conversion is not None else _unchanged
             store = ResourceStore(
-                definition, part or definition.strategy, self.store, cache, self.reader, allocators=self.allocators
+                definition, part or version.strategy or definition.strategy, self.store, cache, self.reader, allocators=self.allocators
             )
             return Endpoint(definition, version, store, from_stored)
         strategy = version.strategy or definition.strategy

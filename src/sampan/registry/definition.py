@@ -103,6 +103,8 @@ class ResourceDefinition:
     def group_resource(self) -> GroupResource:
         return GroupResource(self.group, self.resource)
 
+    terminating: bool = False
+    """The CRD is being deleted: objects may be read and deleted, not created."""
     storage_group: str | None = None
     """The group of the stored form where it differs (events.k8s.io objects are stored as core events)."""
 

@@ -1,0 +1,1 @@
+"""CustomResourceDefinitions: how a declared type becomes a served resource."""

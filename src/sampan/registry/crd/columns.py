@@ -1,0 +1,83 @@
+"""Printer columns of custom resources. Source: apiextensions pkg/registry/customresource/tableconvertor (1.36)."""
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+from sampan.core.json_path import JsonPath
+from sampan.core.object import Object
+from sampan.core.time import human_duration, parse_time
+from sampan.registry.definition import Column
+from sampan.wire import json as wire_json
+
+_NAME = "Name must be unique within a namespace."
+
+
+def columns_of(version: dict[str, Any]) -> Callable[[], tuple[Column, ...]] | None:
+    """Name, then the declared columns; None (Name and Age) when none is declared."""
+    declared = version.get("additionalPrinterColumns")
+    if not declared:
+        return None
+    made: list[tuple[Column, ...]] = []
+
+    def columns() -> tuple[Column, ...]:
+        if not made:
+            name = Column("Name", "string", lambda obj: obj["metadata"].get("name", ""), "name", _NAME)
+            made.append((name, *(_column(column) for column in declared)))
+        return made[0]
+
+    return columns
+
+
+def _column(declared: dict[str, Any]) -> Column:
+    kind = declared["type"]
+    path = JsonPath(declared["jsonPath"])
+
+    def cell(obj: Object) -> Any:
+        return _cell(kind, path.find(obj))
+
+    return Column(
+        name=declared["name"],
+        type=kind,
+        cell=cell,
+        format=declared.get("format", ""),
+        description=declared.get("description", "") or f"Custom resource definition column (in JSONPath format): {declared['jsonPath']}",
+        priority=declared.get("priority", 0),
+    )
+
+
+def _cell(kind: str, values: list[Any]) -> Any:
+    if not values:
+        return None
+    value = values[0]
+    if kind == "date":
+        return _age(value)
+    if kind == "integer":
+        return value if isinstance(value, int) and not isinstance(value, bool) else _whole(value)
+    if kind == "number":
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if kind == "boolean":
+        return value if isinstance(value, bool) else None
+    if len(values) > 1:
+        return ",".join(_text(item) for item in values)
+    return _text(value)
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, float) and value.is_integer() else None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return wire_json.encode(value).decode()
+
+
+def _age(value: Any) -> str | None:
+    if not isinstance(value, str):
+        return "<invalid>" if value is not None else None
+    try:
+        then = parse_time(value)
+    except ValueError:
+        return "<invalid>"
+    return human_duration(dt.datetime.now(dt.UTC) - then)

@@ -1,0 +1,117 @@
+"""From a CRD object (hub version v1) to the `ResourceDefinition` that serves its objects."""
+
+from typing import Any
+
+from sampan.core.object import Object
+from sampan.registry.crd.columns import columns_of
+from sampan.registry.crd.custom_resource import CustomResourceStrategy, VersionSchema
+from sampan.registry.definition import ResourceDefinition, ScalePaths, VersionDefinition
+from sampan.schema.compile import SchemaCompiler
+from sampan.schema.structural import Schema
+
+VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+
+
+def storage_prefix(crd: Object) -> str:
+    """Where the custom resources live."""
+    spec = crd["spec"]
+    return f"/registry/{spec['group']}/{spec['names']['plural']}/"
+
+
+def definition_of(crd: Object, compiler: SchemaCompiler, object_meta: Schema) -> ResourceDefinition:
+    """All versions of a CRD, with the names that were accepted. Schemas are parsed and compiled on first use."""
+    spec = crd["spec"]
+    names = {**spec["names"], **((crd.get("status") or {}).get("acceptedNames") or {})}
+    versions = {}
+    for version in _by_preference(spec["versions"]):
+        if version.get("served") or version.get("storage"):
+            versions[version["name"]] = _version(crd, version, compiler, object_meta)
+    storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
+    strategy = versions[storage].strategy
+    assert strategy is not None
+    return ResourceDefinition(
+        group=spec["group"],
+        resource=names["plural"],
+        singular=names.get("singular", ""),
+        kind=names["kind"],
+        list_kind=names.get("listKind") or f"{names['kind']}List",
+        namespaced=spec["scope"] == "Namespaced",
+        verbs=VERBS,
+        versions=versions,
+        storage_version=storage,
+        strategy=strategy,
+        short_names=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()),
+        builtin=False,
+        storage_prefix=storage_prefix(crd),
+    )
+
+
+def _version(crd: Object, version: dict[str, Any], compiler: SchemaCompiler, object_meta: Schema) -> VersionDefinition:
+    spec = crd["spec"]
+    subresources = version.get("subresources") or {}
+    preserve = bool(spec.get("preserveUnknownFields"))
+    schema = VersionSchema((version.get("schema") or {}).get("openAPIV3Schema"), preserve, object_meta, compiler)
+    selectable = tuple(field["jsonPath"] for field in version.get("selectableFields") or ())
+    strategy = CustomResourceStrategy(
+        kind=spec["names"]["kind"],
+        schema=schema,
+        status="status" in subresources,
+        scale=_scale(subresources),
+        selectable=selectable,
+    )
+    return VersionDefinition(
+        name=version["name"],
+        schema=schema.get,
+        served=bool(version.get("served")),
+        deprecated=bool(version.get("deprecated")),
+        deprecation_warning=_deprecation(spec, version),
+        columns=columns_of(version),
+        status="status" in subresources,
+        scale=_scale(subresources),
+        selectable_fields=selectable,
+        strategy=strategy,
+    )
+
+
+def _scale(subresources: dict[str, Any]) -> ScalePaths | None:
+    scale = subresources.get("scale")
+    if scale is None:
+        return None
+    return ScalePaths(
+        spec_replicas=scale["specReplicasPath"].lstrip("."),
+        status_replicas=scale["statusReplicasPath"].lstrip("."),
+        label_selector=(scale.get("labelSelectorPath") or "").lstrip("."),
+    )
+
+
+def _deprecation(spec: dict[str, Any], version: dict[str, Any]) -> str:
+    if not version.get("deprecated"):
+        return ""
+    default = f"{spec['group']}/{version['name']} {spec['names']['kind']} is deprecated"
+    text: str = version.get("deprecationWarning") or default
+    return text
+
+
+def _by_preference(versions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """GA before beta before alpha, then the higher number; names of another form last, alphabetically."""
+    return sorted(versions, key=lambda version: version_priority(version["name"]))
+
+
+def version_priority(name: str) -> tuple[int, int, int, str]:
+    """Sort key of a version name. Source: apimachinery pkg/version/helpers.go CompareKubeAwareVersionStrings."""
+    head, stage, minor = _parse_version(name)
+    if head < 0:
+        return (1, 0, 0, name)
+    return (0, {"": 0, "beta": 1, "alpha": 2}[stage], -(head * 10_000 + minor), "")
+
+
+def _parse_version(name: str) -> tuple[int, str, int]:
+    for stage in ("beta", "alpha"):
+        major, found, minor = name.partition(stage)
+        if found and major[:1] == "v" and major[1:].isdigit() and minor.isdigit():
+            return int(major[1:]), stage, int(minor)
+    if name[:1] == "v" and name[1:].isdigit():
+        return int(name[1:]), "", 0
+    return -1, "", 0

@@ -1,0 +1,88 @@
+"""The schemas of a CRD, as registration looks at them.
+
+Source: apiextensions pkg/apis/apiextensions/validation/validation.go (1.36).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sampan.core.field import FieldError, Path, forbidden, invalid
+from sampan.core.object import Object
+from sampan.schema.cel.registration import rule_errors
+from sampan.schema.formats import is_known_format
+from sampan.schema.openapi import parse
+from sampan.schema.structural_validation import validate_structural
+
+_AT_ROOT_WITH_STATUS = frozenset(
+    "description type format title maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems "
+    "minItems uniqueItems multipleOf required items properties externalDocs example x-kubernetes-preserve-unknown-fields "
+    "x-kubernetes-validations".split()
+)
+_NESTED = ("items", "additionalProperties", "not")
+_NESTED_LISTS = ("allOf", "anyOf", "oneOf")
+
+
+def schema_faults(schema: dict[str, Any], path: Path, *, structural: bool, status: bool) -> list[FieldError]:
+    """All faults of one version's schema: keywords, structure, defaults, CEL rules."""
+    faults: list[FieldError] = []
+    if status:
+        faults += _root_faults(schema, path)
+    if schema.get("nullable"):
+        faults.append(forbidden(path.child("nullable"), "nullable cannot be true at the root"))
+    if not structural:
+        return faults
+    faults += validate_structural(schema, path)
+    if faults:
+        return faults
+    return rule_errors(parse(schema), path)
+
+
+def _root_faults(schema: dict[str, Any], path: Path) -> list[FieldError]:
+    """With a status subresource the root may use only some keywords."""
+    for keyword, value in schema.items():
+        if keyword not in _AT_ROOT_WITH_STATUS and value not in (None, False, [], {}):
+            text = (
+                'only ["' + '" "'.join(sorted(_AT_ROOT_WITH_STATUS)) + '"] fields are allowed at the root of the schema if '
+                "the status subresource is enabled"
+            )
+            return [invalid(path, keyword, text)]
+    return []
+
+
+def walk(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every node of a schema."""
+    yield schema
+    for name in _NESTED:
+        child = schema.get(name)
+        if isinstance(child, dict):
+            yield from walk(child)
+    for name in _NESTED_LISTS:
+        for child in schema.get(name) or ():
+            yield from walk(child)
+    for child in (schema.get("properties") or {}).values():
+        yield from walk(child)
+
+
+def unrecognized_formats(crd: Object) -> list[str]:
+    """Formats of the CRD's schemas that are not honoured, in order."""
+    found: dict[str, None] = {}
+    for version in crd["spec"].get("versions") or ():
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        for node in walk(schema) if schema else ():
+            name = node.get("format")
+            if name and not is_known_format(name, node.get("type", "")):
+                found[name] = None
+    return list(found)
+
+
+def selectable_schema(schema: dict[str, Any], path: str) -> dict[str, Any]:
+    """The node that a selectable field points to. Raises `ValueError`."""
+    if not path.startswith("."):
+        raise ValueError("expected [ or . but got: " + path[:1])
+    node = schema
+    for name in path[1:].split("."):
+        properties = node.get("properties") or {}
+        if name not in properties:
+            raise ValueError(f"does not refer to a valid field: {name}")
+        node = properties[name]
+    return node

@@ -1,0 +1,89 @@
+"""The strategy of CustomResourceDefinitions themselves.
+
+Source: apiextensions pkg/registry/customresourcedefinition/strategy.go, pkg/apis/apiextensions/v1/defaults.go (1.36).
+"""
+
+from typing import Any
+
+from sampan.core.field import FieldError, Path
+from sampan.core.object import Object
+from sampan.registry.crd.provider import CLEANUP_FINALIZER
+from sampan.registry.crd.schemas import unrecognized_formats
+from sampan.registry.crd.validation import Rules, names_faults, stored_versions_faults, validate_crd
+from sampan.registry.strategy import Context, Strategy
+
+
+class CustomResourceDefinitionStrategy(Strategy):
+    """`legacy`: for writes through apiextensions.k8s.io/v1beta1."""
+
+    allow_unconditional_update = False
+
+    def __init__(self, *, legacy: bool = False) -> None:
+        self._rules = Rules(legacy=legacy)
+
+    def default(self, obj: Object) -> None:
+        """Singular, listKind, conversion None; a column's and a scale path's absent values stay absent."""
+        spec = obj.setdefault("spec", {})
+        names = spec.setdefault("names", {})
+        if names.get("kind"):
+            names.setdefault("singular", names["kind"].lower())
+            names.setdefault("listKind", f"{names['kind']}List")
+        if not spec.get("scope") and self._rules.legacy:
+            spec["scope"] = "Namespaced"
+        spec.setdefault("conversion", {"strategy": "None"})
+        for version in spec.get("versions") or ():
+            version.setdefault("served", False)
+            version.setdefault("storage", False)
+        status = obj.get("status")
+        if status is not None:
+            _fill_status(status)
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        """A new CRD has no status but its storage version, and is cleaned up after."""
+        obj["status"] = {"conditions": [], "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": []}
+        _add_stored_version(obj)
+        finalizers = obj["metadata"].setdefault("finalizers", [])
+        if CLEANUP_FINALIZER not in finalizers:
+            finalizers.append(CLEANUP_FINALIZER)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """A new storage version joins the stored ones."""
+        if "status" in obj:
+            obj["status"] = {**obj["status"]}
+        _add_stored_version(obj)
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """All rules."""
+        return validate_crd(obj, self._rules)
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """All rules; what was accepted before is let through where Kubernetes does."""
+        return validate_crd(obj, self._rules, old)
+
+    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """Accepted names and stored versions."""
+        accepted = (obj.get("status") or {}).get("acceptedNames") or {}
+        return names_faults(accepted, Path("status", "acceptedNames")) + stored_versions_faults(obj)
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        """Formats that nobody knows."""
+        return [f'unrecognized format "{name}"' for name in unrecognized_formats(obj)]
+
+    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+        """Formats that nobody knows and that were not there before."""
+        before = set(unrecognized_formats(old))
+        return [f'unrecognized format "{name}"' for name in unrecognized_formats(obj) if name not in before]
+
+
+def _add_stored_version(obj: Object) -> None:
+    status = obj.setdefault("status", {})
+    stored = status.get("storedVersions") or []
+    for version in obj["spec"].get("versions") or ():
+        if version.get("storage"):
+            if version.get("name") not in stored:
+                status["storedVersions"] = [*stored, version.get("name", "")]
+            return
+
+
+def _fill_status(status: dict[str, Any]) -> None:
+    status.setdefault("acceptedNames", {"plural": "", "kind": ""})
