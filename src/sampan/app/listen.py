@@ -1,0 +1,51 @@
+"""Addresses: bind a socket, and say how clients reach it."""
+
+import ipaddress
+import socket
+from collections.abc import Sequence
+
+SERVICE_ADDRESS = "10.96.0.1"
+"""The cluster IP of the `kubernetes` Service."""
+_NAMES = (
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
+
+
+def bind_socket(host: str, port: int) -> socket.socket:
+    """A bound TCP socket. Raises `OSError`."""
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        sock.bind(address)
+        sock.setblocking(False)
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+def client_host(bind: str) -> str:
+    """How a client on this machine names an address to listen on."""
+    try:
+        address = ipaddress.ip_address(bind)
+    except ValueError:
+        return bind
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "[::1]"
+    return bind if address.version == 4 else f"[{bind}]"
+
+
+def serving_hosts(bind: str) -> Sequence[str]:
+    """What the serving certificate names."""
+    hosts = [*_NAMES, "127.0.0.1", "::1", SERVICE_ADDRESS, bind]
+    hostname = socket.gethostname()
+    if hostname and hostname.isascii() and "_" not in hostname:
+        hosts.append(hostname)
+    return tuple(dict.fromkeys(hosts))

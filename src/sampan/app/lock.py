@@ -1,0 +1,27 @@
+"""One process for each data directory."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sampan.app.errors import StartError
+
+
+@contextmanager
+def locked_directory(directory: Path) -> Iterator[None]:
+    """Hold a directory (made if need be, mode 0700). Raises `StartError` when another process does, or it cannot be used."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StartError(f"cannot use the data directory {directory}: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StartError(f"the data directory {directory} is in use by another sampan process") from error
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,220 @@
+"""`run`: one API server from its settings to its end.
+
+Concurrency: one `TaskGroup` holds the cluster, the HTTP server's sweeper and the deadlines; they end by cancellation after the last
+answer has been sent. The first SIGTERM or SIGINT ends the server in order, the second one at once.
+"""
+
+import asyncio
+import datetime
+import gc
+import logging
+import os
+import resource
+import signal
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from sampan.app.errors import StartError
+from sampan.app.listen import bind_socket, client_host, serving_hosts
+from sampan.app.lock import locked_directory
+from sampan.app.settings import UpSettings
+from sampan.registry.cluster import Cluster
+from sampan.server.apiserver import ApiServer, ApiServerSettings
+from sampan.server.authentication.authenticator import Authenticator
+from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
+from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
+from sampan.server.authentication.static_token import StaticTokenAuthenticator, read_token_file
+from sampan.server.listener import HttpServer
+from sampan.server.pki.directory import (
+    ADMIN_GROUPS,
+    ADMIN_USER,
+    Credentials,
+    prepare_credentials,
+    write_private,
+)
+from sampan.server.pki.kubeconfig import kubeconfig
+from sampan.server.request import UserInfo
+from sampan.server.tls import server_context
+from sampan.storage.memory import MemoryStore
+from sampan.storage.sqlite import SQLiteStore
+from sampan.storage.store import Store
+
+_log = logging.getLogger("sampan.app")
+
+PROGRESS_INTERVAL_S = 5.0
+_GC_THRESHOLDS = (50_000, 20, 100)
+
+Announce = Callable[[str], None]
+
+
+async def run(settings: UpSettings, announce: Announce) -> None:
+    """Serve until a signal comes. `announce` gets the line that says where. Raises `StartError`."""
+    with locked_directory(settings.data):
+        sock = _bind(settings)
+        try:
+            await _serve(settings, sock, announce)
+        finally:
+            sock.close()
+
+
+async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) -> None:
+    port = sock.getsockname()[1]
+    address = f"{client_host(settings.bind)}:{port}"
+    credentials = _credentials(settings, f"https://{address}")
+    context = _tls(settings, credentials)
+    cluster = Cluster(_store(settings))
+    api = ApiServer(
+        cluster,
+        _authenticators(settings, credentials),
+        settings=ApiServerSettings(
+            cors_allowed_origins=settings.cors_allowed_origins,
+            request_timeout_s=settings.request_timeout_s,
+            flags=settings.flags(),
+        ),
+        server_address=lambda: address,
+    )
+    http = HttpServer(api.handler)
+    ready = asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(cluster.run(ready.set), name="cluster"),
+            group.create_task(http.run(), name="http"),
+            group.create_task(api.deadlines.run(), name="deadlines"),
+        ]
+        with _signals(api.lifecycle.stop):
+            if await _started(ready, api.lifecycle.stop_requested):
+                await http.start(sock, context)
+                api.lifecycle.serving = True
+                _settle()
+                announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
+                await api.lifecycle.stop_requested.wait()
+                await _end(api, http, settings)
+            for task in tasks:
+                task.cancel()
+
+
+async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:
+    """Wait until the data is loaded, with a line now and then; False when the end was asked for before."""
+    began = asyncio.get_running_loop().time()
+    waits = {asyncio.create_task(ready.wait()), asyncio.create_task(stop.wait())}
+    try:
+        while not ready.is_set() and not stop.is_set():
+            await asyncio.wait(waits, timeout=PROGRESS_INTERVAL_S, return_when=asyncio.FIRST_COMPLETED)
+            if not ready.is_set():
+                took = asyncio.get_running_loop().time() - began
+                _log.info("still loading the store", extra={"seconds": round(took)})
+    finally:
+        for task in waits:
+            task.cancel()
+    return not stop.is_set()
+
+
+async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
+    """The end in order: readyz fails, new requests are refused, streams end, requests under way finish."""
+    _log.info("shutting down", extra={"connections": http.connection_count})
+    if settings.shutdown_delay_s:
+        await asyncio.sleep(settings.shutdown_delay_s)
+    api.lifecycle.draining = True
+    await http.close_streams()
+    http.stop_listening()
+    await http.drain(settings.drain_timeout_s)
+    _log.info("ended")
+
+
+def _settle() -> None:
+    """What has been loaded stays: the collector need not look at it again, and seldom at the rest."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_GC_THRESHOLDS)
+
+
+@contextmanager
+def _signals(stop: Callable[[], None]) -> Iterator[None]:
+    """SIGTERM and SIGINT call `stop`; a second one ends the process on the spot."""
+    loop = asyncio.get_running_loop()
+    received: list[int] = []
+
+    def on_signal(number: int) -> None:
+        if received:
+            os._exit(128 + number)
+        received.append(number)
+        _log.info("signal received", extra={"signal": signal.Signals(number).name})
+        stop()
+
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    for number in numbers:
+        loop.add_signal_handler(number, on_signal, number)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+def _bind(settings: UpSettings) -> socket.socket:
+    try:
+        return bind_socket(settings.bind, settings.port)
+    except OSError as error:
+        raise StartError(f"cannot listen on {settings.bind}:{settings.port}: {error.strerror}") from error
+
+
+def _credentials(settings: UpSettings, server: str) -> Credentials:
+    """Make what is missing, and write the kubeconfig for the port of this start."""
+    now = datetime.datetime.now(datetime.UTC)
+    try:
+        credentials = prepare_credentials(settings.data, serving_hosts(settings.bind), now)
+        content = kubeconfig(server, _trusted(settings, credentials), credentials.admin)
+        write_private(settings.data / "kubeconfig", content)
+    except OSError as error:
+        raise StartError(f"cannot use {error.filename or settings.data}: {error.strerror}") from error
+    except ValueError as error:
+        raise StartError(str(error)) from error
+    return credentials
+
+
+def _trusted(settings: UpSettings, credentials: Credentials) -> bytes:
+    """By which certificate clients know the server: our CA, or the given serving certificate (with its chain)."""
+    return settings.tls_cert_file.read_bytes() if settings.tls_cert_file else credentials.ca_pem
+
+
+def _tls(settings: UpSettings, credentials: Credentials) -> ssl.SSLContext:
+    client_ca_files = [credentials.ca_file]
+    if settings.client_ca_file:
+        client_ca_files.append(settings.client_ca_file)
+    certificate = settings.tls_cert_file or credentials.serving_certificate_file
+    key = settings.tls_private_key_file or credentials.serving_key_file
+    for file in (certificate, key, *client_ca_files):
+        if not os.access(file, os.R_OK):
+            raise StartError(f"cannot read {file}")
+    try:
+        return server_context(certificate, key, client_ca_files)
+    except (OSError, ValueError) as error:
+        files = f"{certificate} and {key}" if settings.client_ca_file is None else "the TLS files"
+        raise StartError(f"cannot use {files}: {error}") from error
+
+
+def _authenticators(settings: UpSettings, credentials: Credentials) -> list[Authenticator]:
+    admin = StaticTokenAuthenticator({credentials.admin_token: UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)})
+    tokens = [admin]
+    if settings.token_auth_file:
+        try:
+            tokens.append(StaticTokenAuthenticator(read_token_file(settings.token_auth_file)))
+        except OSError as error:
+            raise StartError(f"cannot read {settings.token_auth_file}: {error.strerror}") from error
+        except ValueError as error:
+            raise StartError(str(error)) from error
+    return [ClientCertificateAuthenticator(), BearerTokenAuthenticator(tokens)]
+
+
+def _store(settings: UpSettings) -> Store:
+    return MemoryStore() if settings.storage == "memory" else SQLiteStore(settings.data / "state.db")
+
+
+def raise_open_files_limit() -> None:
+    """Every watcher is an open connection: allow as many as the system lets us."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,66 @@
+"""`sampan up`: run an API server."""
+
+from pathlib import Path
+
+import click
+
+from sampan.app.main import up
+from sampan.app.settings import STORAGES, UpSettings
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_DEFAULTS = UpSettings()
+
+
+@click.command("up")
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=_DEFAULTS.data,
+    show_default=True,
+    help="Directory of the database, the certificates and the kubeconfig; made on the first start.",
+)
+@click.option("--bind", default=_DEFAULTS.bind, show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=_DEFAULTS.port, show_default=True, help="0 picks a free one."
+)
+@click.option("--storage", type=click.Choice(STORAGES), default=_DEFAULTS.storage, show_default=True)
+@click.option("--token-auth-file", type=_FILE, help='CSV of tokens: token,user,uid,"group1,group2".')
+@click.option("--client-ca-file", type=_FILE, help="Accept client certificates of this CA too.")
+@click.option("--tls-cert-file", type=_FILE, help="Serving certificate (with its chain) instead of our own.")
+@click.option("--tls-private-key-file", type=_FILE, help="The key of --tls-cert-file.")
+@click.option(
+    "--cors-allowed-origin", "cors_allowed_origins", multiple=True, help="Regular expression; may be repeated."
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(("debug", "info", "warning", "error")),
+    default=_DEFAULTS.log_level,
+    show_default=True,
+    help="debug shows every request.",
+)
+@click.option("--log-format", type=click.Choice(("text", "json")), default=_DEFAULTS.log_format, show_default=True)
+@click.option(
+    "--shutdown-delay",
+    "shutdown_delay_s",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="Seconds that /readyz fails before requests are refused.",
+)
+@click.option(
+    "--drain-timeout",
+    "drain_timeout_s",
+    type=click.FloatRange(min=0),
+    default=_DEFAULTS.drain_timeout_s,
+    show_default=True,
+    help="Seconds that requests under way may take at the end.",
+)
+def up_command(**options: object) -> None:
+    """Run a Kubernetes API server.
+
+    Prints one line when it serves. The data directory then holds a kubeconfig and admin.token, both with all rights.
+    """
+    settings = UpSettings(**options)  # type: ignore[arg-type]  # click has checked the types
+    if (settings.tls_cert_file is None) != (settings.tls_private_key_file is None):
+        raise click.UsageError("--tls-cert-file and --tls-private-key-file belong together")
+    up(settings, lambda line: click.echo(line))

@@ -1,0 +1,72 @@
+"""Client certificates: the common name is the user, the organizations are the groups.
+
+TLS has verified the chain by the time a certificate gets here; a connection may outlive its certificate, though, so the
+dates are looked at with every request. Source: apiserver pkg/authentication/request/x509/x509.go (1.36).
+"""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.x509.oid import NameOID
+
+from sampan.core.errors import unauthorized
+from sampan.server.authentication.authenticator import with_authenticated_group
+from sampan.server.request import Request, UserInfo
+
+UID_OID = x509.ObjectIdentifier("1.3.6.1.4.1.57683.2")
+CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
+_CACHE_ENTRIES_MAX = 4096
+
+
+class _Entry(NamedTuple):
+    user: UserInfo | None
+    not_before: float
+    not_after: float
+
+
+class ClientCertificateAuthenticator:
+    """Reads a certificate once and remembers who it is, by its bytes."""
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self._now = now
+        self._entries: dict[bytes, _Entry] = {}
+
+    async def authenticate(self, request: Request) -> UserInfo | None:
+        """The user of the connection's certificate; None without one (or without a common name)."""
+        der = request.client_certificate
+        if der is None:
+            return None
+        entry = self._entries.get(der)
+        if entry is None:
+            entry = self._remember(der)
+        if not entry.not_before <= self._now() <= entry.not_after:
+            raise unauthorized()
+        return entry.user
+
+    def _remember(self, der: bytes) -> _Entry:
+        if len(self._entries) >= _CACHE_ENTRIES_MAX:
+            self._entries.clear()
+        certificate = x509.load_der_x509_certificate(der)
+        entry = _Entry(
+            certificate_user(certificate),
+            certificate.not_valid_before_utc.timestamp(),
+            certificate.not_valid_after_utc.timestamp(),
+        )
+        self._entries[der] = entry
+        return entry
+
+
+def certificate_user(certificate: x509.Certificate) -> UserInfo | None:
+    """Whom a certificate names."""
+    subject = certificate.subject
+    names = subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    if not names or not names[-1].value:
+        return None
+    uids = subject.get_attributes_for_oid(UID_OID)
+    groups = tuple(str(a.value) for a in subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME))
+    fingerprint = certificate.fingerprint(hashes.SHA256()).hex()
+    extra = {CREDENTIAL_ID: (f"X509SHA256={fingerprint}",)}
+    return with_authenticated_group(UserInfo(str(names[-1].value), str(uids[0].value) if uids else "", groups, extra))

@@ -1,0 +1,59 @@
+"""Tokens that are known beforehand: a CSV file `token,user,uid,"group1,group2"`, and the administrator's token.
+
+Source: apiserver pkg/authentication/token/tokenfile/tokenfile.go (1.36).
+"""
+
+import csv
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from sampan.server.request import UserInfo
+
+
+class StaticTokenAuthenticator:
+    """Compares digests of equal length, every one of them, so that the time taken says nothing about the tokens."""
+
+    cacheable = True
+
+    def __init__(self, tokens: Mapping[str, UserInfo]) -> None:
+        self._users = [(_digest(token), user) for token, user in tokens.items()]
+
+    async def authenticate_token(self, token: str) -> UserInfo | None:
+        digest = _digest(token)
+        found = None
+        for known, user in self._users:
+            if hmac.compare_digest(known, digest):
+                found = user
+        return found
+
+
+def read_token_file(path: Path) -> dict[str, UserInfo]:
+    """The tokens of a CSV file; of equal tokens the last one counts. Raises `OSError`, `ValueError`."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return parse_tokens(file, str(path))
+
+
+def parse_tokens(lines: Iterable[str], source: str) -> dict[str, UserInfo]:
+    """Read CSV lines; `source` is named in errors. Raises `ValueError` for a line of fewer than three columns."""
+    tokens: dict[str, UserInfo] = {}
+    try:
+        for record in csv.reader(lines, skipinitialspace=True, strict=True):
+            if not record:
+                continue
+            if len(record) < 3:
+                raise ValueError(
+                    f"token file '{source}' must have at least 3 columns (token, user name, user uid), found {len(record)}"
+                )
+            token, name, uid = record[:3]
+            if token:
+                groups = tuple(record[3].split(",")) if len(record) > 3 and record[3] else ()
+                tokens[token] = UserInfo(name, uid, groups)
+    except csv.Error as error:
+        raise ValueError(f"token file '{source}': {error}") from error
+    return tokens
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()

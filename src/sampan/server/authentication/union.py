@@ -1,0 +1,33 @@
+"""Ask authenticators in turn.
+
+Source: apiserver pkg/authentication/request/union/union.go, kubeapiserver authenticator/config.go (1.36).
+"""
+
+from collections.abc import Sequence
+
+from sampan.core.errors import StatusError
+from sampan.server.authentication.anonymous import AnonymousAuthenticator
+from sampan.server.authentication.authenticator import Authenticator
+from sampan.server.request import Request, UserInfo
+
+
+class UnionAuthenticator:
+    """The first that knows the user wins. Credentials that are wrong are refused even where anonymous requests are let in."""
+
+    def __init__(self, authenticators: Sequence[Authenticator], *, anonymous: bool = True) -> None:
+        self._authenticators = tuple(authenticators)
+        self._anonymous = AnonymousAuthenticator() if anonymous else None
+
+    async def authenticate(self, request: Request) -> UserInfo | None:
+        refused: StatusError | None = None
+        for authenticator in self._authenticators:
+            try:
+                user = await authenticator.authenticate(request)
+            except StatusError as error:
+                refused = error
+            else:
+                if user is not None:
+                    return user
+        if refused is not None:
+            raise refused
+        return await self._anonymous.authenticate(request) if self._anonymous else None

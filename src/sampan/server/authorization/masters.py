@@ -1,0 +1,13 @@
+"""`system:masters` may do everything. Source: apiserver pkg/authorization/authorizerfactory/builtin.go (1.36)."""
+
+from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Verdict
+from sampan.server.request import RequestInfo, UserInfo
+
+MASTERS = "system:masters"
+
+
+class MastersAuthorizer:
+    """Allows the group `system:masters`, has no opinion on others."""
+
+    async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
+        return ALLOWED if MASTERS in user.groups else NO_OPINION

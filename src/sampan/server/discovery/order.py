@@ -1,0 +1,51 @@
+"""In which order groups and versions are listed; the first version of a group is the preferred one.
+
+Source: apimachinery pkg/version/helpers.go, the group priorities of kube-apiserver (1.36).
+"""
+
+import re
+
+_VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_STAGES = {None: 2, "beta": 1, "alpha": 0}
+CUSTOM_PRIORITY = 1000
+"""Groups of custom resources."""
+
+GROUP_PRIORITIES = {
+    "apiregistration.k8s.io": 20000,
+    "": 18000,
+    "apps": 17800,
+    "events.k8s.io": 17750,
+    "authentication.k8s.io": 17700,
+    "authorization.k8s.io": 17600,
+    "autoscaling": 17500,
+    "batch": 17400,
+    "certificates.k8s.io": 17300,
+    "networking.k8s.io": 17200,
+    "policy": 17100,
+    "rbac.authorization.k8s.io": 17000,
+    "storage.k8s.io": 16800,
+    "apiextensions.k8s.io": 16700,
+    "admissionregistration.k8s.io": 16700,
+    "scheduling.k8s.io": 16600,
+    "coordination.k8s.io": 16500,
+    "node.k8s.io": 16300,
+    "discovery.k8s.io": 16200,
+    "resource.k8s.io": 16150,
+    "flowcontrol.apiserver.k8s.io": 16100,
+    "internal.apiserver.k8s.io": 16000,
+    "storagemigration.k8s.io": 15800,
+}
+
+
+def group_key(group: str) -> tuple[int, str]:
+    """Sorts groups as kubectl lists them."""
+    return (-GROUP_PRIORITIES.get(group, CUSTOM_PRIORITY), group)
+
+
+def version_key(version: str) -> tuple[int, int, int, int, str]:
+    """Sorts versions, best first: GA before beta before alpha, higher before lower; other names last, by the alphabet."""
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        return (1, 0, 0, 0, version)
+    major, stage, minor = match.groups()
+    return (0, -_STAGES[stage], -int(major), -int(minor or 0), "")

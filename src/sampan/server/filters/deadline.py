@@ -1,0 +1,96 @@
+"""A request that is not long-running is answered within its time, or with 504.
+
+The common limit costs a request no timer: `Deadlines.run()` looks over the requests under way once a second. A shorter
+`?timeout=` gets a timer of its own.
+Source: apiserver pkg/endpoints/filters/request_deadline.go, pkg/server/filters/timeout.go (1.36).
+"""
+
+import asyncio
+
+from sampan.core.errors import StatusError, bad_request, timeout
+from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
+from sampan.server.request import Handler, Request, Response
+
+REQUEST_TIMEOUT_S = 60.0
+SWEEP_INTERVAL_S = 1.0
+
+
+class Deadlines:
+    """The requests under way that have a deadline. One task runs `run()`; filters come and go."""
+
+    def __init__(self, maximum_s: float = REQUEST_TIMEOUT_S) -> None:
+        self.maximum_s = maximum_s
+        self._under_way: dict[asyncio.Task[object], float] = {}
+        self._expired: set[asyncio.Task[object]] = set()
+
+    async def run(self) -> None:
+        """Cancel what is late, for ever."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(SWEEP_INTERVAL_S)
+            self.expire(loop.time())
+
+    def expire(self, now: float) -> None:
+        """Cancel the requests whose deadline is before loop time `now`."""
+        for task, deadline in list(self._under_way.items()):
+            if deadline < now and task not in self._expired:
+                self._expired.add(task)
+                task.cancel()
+
+    @property
+    def count(self) -> int:
+        """How many requests with a deadline are under way."""
+        return len(self._under_way)
+
+    def filter(self, handler: Handler) -> Handler:
+        """Set `request.deadline` and hold it."""
+        under_way, maximum_s = self._under_way, self.maximum_s
+        current_task = asyncio.current_task
+
+        async def filter_(request: Request) -> Response:
+            if request.long_running:
+                return await handler(request)
+            if "timeout" in request.query:
+                return await _within(handler, request, _timeout_s(request, maximum_s))
+            task = current_task()
+            if task is None:
+                raise RuntimeError("the deadline filter runs in a task")
+            request.deadline = under_way[task] = request.received + maximum_s
+            try:
+                return await handler(request)
+            except asyncio.CancelledError:
+                if task not in self._expired:
+                    raise
+                task.uncancel()
+                raise _late() from None
+            finally:
+                under_way.pop(task, None)
+                self._expired.discard(task)
+
+        return filter_
+
+
+async def _within(handler: Handler, request: Request, limit_s: float) -> Response:
+    request.deadline = request.received + limit_s
+    try:
+        async with asyncio.timeout_at(request.deadline):
+            return await handler(request)
+    except TimeoutError:
+        if asyncio.get_running_loop().time() < request.deadline:
+            raise
+        raise _late() from None
+
+
+def _timeout_s(request: Request, maximum_s: float) -> float:
+    text = request.param("timeout")
+    if not text:
+        return maximum_s
+    try:
+        wanted = parse_duration(text) / NANOSECONDS_PER_SECOND
+    except ValueError as error:
+        raise bad_request(f"invalid timeout specified in the request URL - {error}") from None
+    return wanted if 0 < wanted < maximum_s else maximum_s
+
+
+def _late() -> StatusError:
+    return timeout("request did not complete within the allotted timeout")

@@ -1,0 +1,51 @@
+"""Warnings that a request gathered become `Warning` headers; kubectl prints them.
+
+Source: apiserver pkg/endpoints/filters/warning.go, apimachinery pkg/util/net/http.go (1.36).
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from sampan.server.request import Handler, Request, Response
+
+TOTAL_CHARACTERS_MAX = 4096
+"""Beyond so many in all, every text is cut."""
+TRUNCATED_CHARACTERS = 256
+
+
+def with_warnings(handler: Handler) -> Handler:
+    """Send `request.warnings`."""
+
+    async def filter_(request: Request) -> Response:
+        response = await handler(request)
+        if request.warnings:
+            response.headers += [(b"Warning", text.encode()) for text in warning_headers(request.warnings)]
+        return response
+
+    return filter_
+
+
+def warning_headers(texts: Sequence[str]) -> list[str]:
+    """The header values: no text twice, none that a header cannot hold, and not too many."""
+    unique = [t for t in dict.fromkeys(texts) if t and not _has_control(t)]
+    if sum(len(t) for t in unique) > TOTAL_CHARACTERS_MAX:
+        unique = list(_truncated(unique))
+    return [f"299 - {_quoted(t)}" for t in unique]
+
+
+def _truncated(texts: Iterable[str]) -> Iterable[str]:
+    written = 0
+    for text in texts:
+        if written >= TOTAL_CHARACTERS_MAX:
+            return
+        short = text[:TRUNCATED_CHARACTERS]
+        written += len(short)
+        yield short
+
+
+def _has_control(text: str) -> bool:
+    return any(unicodedata.category(c) == "Cc" for c in text)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,140 @@
+"""`Health`: /healthz, /livez and /readyz with their checks.
+
+Source: apiserver pkg/server/healthz/healthz.go, pkg/server/healthz.go (1.36).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+from sampan.core.field import quote
+from sampan.server.lifecycle import Lifecycle
+from sampan.server.request import Request, Response
+from sampan.server.status import text_response
+
+_log = logging.getLogger("sampan.health")
+
+ENDPOINTS = ("healthz", "livez", "readyz")
+STORE_TIMEOUT_S = 2.0
+
+CheckFunction = Callable[[], Awaitable[None]]
+
+
+class Check(NamedTuple):
+    """One named check; `run` raises when it fails, and what it raises is for the log."""
+
+    name: str
+    run: CheckFunction
+
+
+class Health:
+    """The checks of each endpoint, in order. Results also count for /metrics/slis."""
+
+    def __init__(self, lifecycle: Lifecycle, store: CheckFunction) -> None:
+        self._checks: dict[str, list[Check]] = {endpoint: [] for endpoint in ENDPOINTS}
+        self.slis: dict[tuple[str, str, str], int] = {}
+        """How often (check, endpoint, status)."""
+        self.add("ping", _pass)
+        self.add("log", _pass)
+        self.add("etcd", _timed(store, STORE_TIMEOUT_S))
+        self.add("etcd-readiness", _timed(store, STORE_TIMEOUT_S), endpoints=("readyz",))
+
+        async def synced() -> None:
+            if not lifecycle.serving:
+                raise RuntimeError("not everything has been loaded")
+
+        async def not_stopping() -> None:
+            if lifecycle.stopping:
+                raise RuntimeError("process is shutting down")
+
+        self.add("informer-sync", synced, endpoints=("readyz",))
+        self.add("shutdown", not_stopping, endpoints=("readyz",))
+
+    def add(self, name: str, run: CheckFunction, endpoints: Sequence[str] = ENDPOINTS) -> None:
+        """Ask `run` with every call of these endpoints."""
+        for endpoint in endpoints:
+            self._checks[endpoint].append(Check(name, run))
+
+    async def handle(self, request: Request) -> Response:
+        """Answer `/readyz` and `/readyz/<check>`."""
+        endpoint, _, name = request.path.strip("/").partition("/")
+        checks = self._checks[endpoint]
+        if not name:
+            return await self._all(endpoint, checks, request)
+        for check in checks:
+            if check.name == name:
+                return await _single(check)
+        return text_response(404, "404 page not found\n")
+
+    def paths(self) -> list[str]:
+        """All paths that are answered, for the index."""
+        return [
+            f"/{e}{suffix}" for e, checks in self._checks.items() for suffix in ("", *(f"/{c.name}" for c in checks))
+        ]
+
+    async def _all(self, endpoint: str, checks: Sequence[Check], request: Request) -> Response:
+        excluded = dict.fromkeys(request.query.get("exclude", ()))
+        lines, failed = [], []
+        for check in checks:
+            if check.name in excluded:
+                excluded[check.name] = None
+                lines.append(f"[+]{check.name} excluded: ok\n")
+                continue
+            error = await _run(check)
+            self._count(check.name, endpoint, "error" if error else "success")
+            if error is None:
+                lines.append(f"[+]{check.name} ok\n")
+            else:
+                failed.append(f"{check.name}: {error!r}")
+                lines.append(f"[-]{check.name} failed: reason withheld\n")
+        unknown = sorted(set(excluded) - {check.name for check in checks})
+        if unknown:
+            names = ",".join(quote(name) for name in unknown)
+            lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
+        if failed:
+            _log.warning("health check failed", extra={"endpoint": endpoint, "checks": "; ".join(failed)})
+            return text_response(500, f"{''.join(lines)}{endpoint} check failed\n")
+        if "verbose" in request.query:
+            return text_response(200, f"{''.join(lines)}{endpoint} check passed\n")
+        return text_response(200, "ok")
+
+    def _count(self, name: str, endpoint: str, status: str) -> None:
+        key = (name, endpoint, status)
+        self.slis[key] = self.slis.get(key, 0) + 1
+
+    def slis_text(self) -> bytes:
+        """/metrics/slis: how often each check passed and failed."""
+        lines = ["# TYPE kubernetes_healthchecks_total counter"]
+        lines += [
+            f'kubernetes_healthchecks_total{{name="{name}",status="{status}",type="{endpoint}"}} {count}'
+            for (name, endpoint, status), count in sorted(self.slis.items())
+        ]
+        return ("\n".join(lines) + "\n").encode()
+
+
+async def _single(check: Check) -> Response:
+    error = await _run(check)
+    if error is None:
+        return Response(200, b"ok", "text/plain; charset=utf-8")
+    return text_response(500, f"internal server error: {error}\n")
+
+
+async def _run(check: Check) -> Exception | None:
+    try:
+        await check.run()
+    except Exception as error:
+        return error
+    return None
+
+
+async def _pass() -> None:
+    return None
+
+
+def _timed(run: CheckFunction, limit_s: float) -> CheckFunction:
+    async def timed() -> None:
+        async with asyncio.timeout(limit_s):
+            await run()
+
+    return timed

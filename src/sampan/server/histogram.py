@@ -1,0 +1,58 @@
+"""Counters and histograms that cost the hot path one dict look-up; Prometheus' objects are made when somebody scrapes."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+
+
+class Histogram:
+    """Durations in seconds by label values. Recorded on the event loop, read from any thread."""
+
+    def __init__(self, name: str, help_text: str, labels: Sequence[str], buckets: Sequence[float]) -> None:
+        self.name = name
+        self.help_text = help_text
+        self.labels = tuple(labels)
+        self.buckets = tuple(buckets)
+        self._series: dict[tuple[str, ...], list[float]] = {}
+
+    def observe(self, values: tuple[str, ...], seconds: float) -> None:
+        """Count one duration under these label values."""
+        series = self._series.get(values)
+        if series is None:
+            series = self._series[values] = [0.0] * (len(self.buckets) + 2)
+        series[0] += seconds
+        series[bisect_left(self.buckets, seconds) + 1] += 1
+
+    def collect(self) -> Iterable[HistogramMetricFamily]:
+        """For Prometheus."""
+        family = HistogramMetricFamily(self.name, self.help_text, labels=self.labels)
+        bounds = [f"{bound:g}" for bound in self.buckets] + ["+Inf"]
+        for values, series in list(self._series.items()):
+            total, cumulative = 0.0, []
+            for bound, count in zip(bounds, series[1:], strict=True):
+                total += count
+                cumulative.append((bound, total))
+            family.add_metric(values, cumulative, series[0])
+        yield family
+
+
+class Counter:
+    """Counts by label values. Recorded on the event loop, read from any thread."""
+
+    def __init__(self, name: str, help_text: str, labels: Sequence[str]) -> None:
+        self.name = name
+        self.help_text = help_text
+        self.labels = tuple(labels)
+        self.counts: dict[tuple[str, ...], int] = {}
+
+    def add(self, values: tuple[str, ...], count: int = 1) -> None:
+        """Count under these label values."""
+        self.counts[values] = self.counts.get(values, 0) + count
+
+    def collect(self) -> Iterable[CounterMetricFamily]:
+        """For Prometheus."""
+        family = CounterMetricFamily(self.name, self.help_text, labels=self.labels)
+        for values, count in list(self.counts.items()):
+            family.add_metric(values, count)
+        yield family

@@ -1,0 +1,494 @@
+"""HTTP/1.1 on httptools: one `Connection` per client, answers from one `Handler`.
+
+Concurrency: a connection runs one task at a time, for the request at its head; later requests that were sent without waiting
+(pipelining) queue up to `PIPELINE_MAX`, then reading stops. A request body is buffered up to what its reader allows, and until
+there is a reader up to `BODY_AHEAD_BYTES`. What is written waits for the client (`drain`) beyond the transport's own high-water
+mark. The task of a stream is cancelled when its client goes, any other task runs to its end, as a write may be under way.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import Protocol, cast
+
+import httptools
+
+from sampan.core.errors import StatusError, request_entity_too_large
+from sampan.server.request import Handler, Request, Response
+from sampan.server.request_info import Target, TargetCache
+from sampan.server.status import status_response
+
+HEADER_BYTES_MAX = 1 << 20
+"""Request line and headers of one request; beyond that 431."""
+BODY_AHEAD_BYTES = 256 << 10
+"""How much of a body is taken in before anything reads it."""
+BODY_DISCARD_BYTES_MAX = 4 << 20
+"""How much unread body is swallowed after an early answer before the connection is closed."""
+PIPELINE_MAX = 16
+WRITE_CHUNK_BYTES = 1 << 20
+
+_STATUS_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
+_BODILESS = frozenset({204, 304})
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_NAMES_MAX = 1024
+
+
+class Clock(Protocol):
+    """Monotonic seconds."""
+
+    def time(self) -> float: ...
+
+
+class Heads:
+    """Builds response heads; what repeats is kept."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._prefixes: dict[tuple[int, str], bytes] = {}
+        self._date = b""
+        self._date_until = 0.0
+
+    def build(self, response: Response, length: int | None, *, close: bool) -> bytes:
+        """Status line and headers with the empty line. `length` None: chunked."""
+        key = (response.status, response.content_type)
+        prefix = self._prefixes.get(key)
+        if prefix is None:
+            prefix = self._remember(key)
+        now = self._clock.time()
+        if now >= self._date_until:
+            self._date = b"Date: " + formatdate(time.time(), usegmt=True).encode() + b"\r\n"
+            self._date_until = now + 1.0
+        parts = [prefix]
+        for name, value in response.headers:
+            parts += (name, b": ", value, b"\r\n")
+        parts.append(self._date)
+        if close:
+            parts.append(b"Connection: close\r\n")
+        if length is None:
+            parts.append(b"Transfer-Encoding: chunked\r\n\r\n")
+        elif response.status in _BODILESS:
+            parts.append(b"\r\n")
+        else:
+            parts.append(b"Content-Length: %d\r\n\r\n" % length)
+        return b"".join(parts)
+
+    def _remember(self, key: tuple[int, str]) -> bytes:
+        status, content_type = key
+        line = _STATUS_LINES.get(status) or b"HTTP/1.1 %d Unknown\r\n" % status
+        prefix = line + b"Content-Type: " + content_type.encode("latin-1") + b"\r\n" if content_type else line
+        if len(self._prefixes) < _NAMES_MAX:
+            self._prefixes[key] = prefix
+        return prefix
+
+
+class Incoming:
+    """A request as it arrives."""
+
+    __slots__ = (
+        "body",
+        "complete",
+        "connection",
+        "expect_continue",
+        "headers",
+        "keep_alive",
+        "limit",
+        "method",
+        "raw_target",
+        "size",
+        "waiter",
+    )
+
+    def __init__(self, connection: "Connection") -> None:
+        self.connection = connection
+        self.raw_target = b""
+        self.method = ""
+        self.headers: dict[str, str] = {}
+        self.body: list[bytes] = []
+        self.size = 0
+        self.limit = -1
+        self.complete = False
+        self.keep_alive = True
+        self.expect_continue = False
+        self.waiter: asyncio.Future[None] | None = None
+
+    async def read_body(self, limit: int) -> bytes:
+        """The whole body. Raises `StatusError` 413 beyond `limit` bytes, `ConnectionResetError` when the client goes."""
+        if self.complete and self.size <= limit:
+            return self.body[0] if len(self.body) == 1 else b"".join(self.body)
+        self.limit = limit
+        declared = self.headers.get("content-length", "")
+        if self.size > limit or (declared.isdigit() and int(declared) > limit):
+            raise _too_large(limit)
+        if self.expect_continue:
+            self.expect_continue = False
+            self.connection.send_continue()
+        self.connection.resume_reading()
+        while not self.complete:
+            if self.connection.closed:
+                raise ConnectionResetError("the client went away while sending the body")
+            self.waiter = self.connection.loop.create_future()
+            await self.waiter
+            if self.size > limit:
+                self.body.clear()
+                raise _too_large(limit)
+        return b"".join(self.body)
+
+    async def disconnected(self) -> None:
+        """Returns when the client has gone."""
+        await self.connection.wait_closed()
+
+    def wake(self) -> None:
+        """Let `read_body` look again."""
+        waiter = self.waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+
+def _too_large(limit: int) -> StatusError:
+    return request_entity_too_large(f"limit is {limit}")
+
+
+class ConnectionOwner(Protocol):
+    """What a connection needs of its server."""
+
+    handler: Handler
+    loop: asyncio.AbstractEventLoop
+    heads: Heads
+    targets: TargetCache
+    header_names: dict[bytes, str]
+
+    def connected(self, connection: "Connection") -> None: ...
+
+    def disconnected(self, connection: "Connection") -> None: ...
+
+
+class Connection(asyncio.Protocol):
+    """One client's connection. See the module for what bounds what."""
+
+    def __init__(self, owner: ConnectionOwner) -> None:
+        self.owner = owner
+        self.loop = owner.loop
+        self.closed = False
+        self.active = self.loop.time()
+        self.streaming = False
+        self.write_paused_at = 0.0
+        self._parser = httptools.HttpRequestParser(self)
+        self._transport: asyncio.Transport = cast(asyncio.Transport, None)
+        self._incoming: Incoming | None = None
+        self._queue: deque[Incoming] = deque()
+        self._ready: Incoming | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._current: Incoming | None = None
+        self._head_bytes = 0
+        self._in_head = False
+        self._reading_paused = False
+        self._ending = False
+        self._can_write: asyncio.Future[None] | None = None
+        self._gone: asyncio.Future[None] | None = None
+        self._certificate: bytes | None = None
+        self._address = ""
+
+    # --- the transport's callbacks
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        ssl_object = transport.get_extra_info("ssl_object")
+        if ssl_object is not None:
+            self._certificate = ssl_object.getpeercert(binary_form=True)
+        peer = transport.get_extra_info("peername")
+        self._address = peer[0] if isinstance(peer, tuple) else ""
+        self.owner.connected(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.closed = True
+        self.owner.disconnected(self)
+        if self._can_write is not None and not self._can_write.done():
+            self._can_write.set_result(None)
+        if self._gone is not None and not self._gone.done():
+            self._gone.set_result(None)
+        if self._current is not None:
+            self._current.wake()
+        if self.streaming and self._task is not None:
+            self._task.cancel()
+        self._queue.clear()
+
+    def eof_received(self) -> None:
+        return None
+
+    def pause_writing(self) -> None:
+        self.write_paused_at = self.loop.time()
+        self._can_write = self.loop.create_future()
+
+    def resume_writing(self) -> None:
+        self.write_paused_at = 0.0
+        waiter, self._can_write = self._can_write, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    def data_received(self, data: bytes) -> None:
+        self.active = self.loop.time()
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEADER_BYTES_MAX:
+                self._refuse(431)
+                return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass
+        except httptools.HttpParserError:
+            self._refuse(400)
+            return
+        if self._in_head and not self._head_bytes:
+            self._head_bytes = len(data)
+            if self._head_bytes > HEADER_BYTES_MAX:
+                self._refuse(431)
+                return
+        ready = self._ready
+        if ready is not None and self._current is None:
+            self._ready = None
+            self._start(ready)
+
+    # --- the parser's callbacks
+
+    def on_message_begin(self) -> None:
+        self._incoming = Incoming(self)
+        self._in_head = True
+        self._head_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        incoming = cast(Incoming, self._incoming)
+        incoming.raw_target = incoming.raw_target + url if incoming.raw_target else url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        text = self.owner.header_names.get(name)
+        if text is None:
+            text = self._header_name(name)
+        headers = cast(Incoming, self._incoming).headers
+        if text in headers:
+            headers[text] = f"{headers[text]}, {value.decode('latin-1')}"
+        else:
+            headers[text] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        incoming = cast(Incoming, self._incoming)
+        parser = self._parser
+        incoming.method = parser.get_method().decode("ascii")
+        incoming.keep_alive = parser.should_keep_alive()
+        if incoming.headers.get("expect", "").lower() == "100-continue":
+            incoming.expect_continue = True
+        if self._ready is None and self._current is None:
+            self._ready = incoming
+        else:
+            self._queue.append(incoming)
+            if len(self._queue) >= PIPELINE_MAX:
+                self._pause_reading()
+
+    def on_body(self, chunk: bytes) -> None:
+        incoming = cast(Incoming, self._incoming)
+        incoming.size += len(chunk)
+        if incoming.limit >= 0 and incoming.size > incoming.limit:
+            incoming.wake()
+            if incoming.size > incoming.limit + BODY_DISCARD_BYTES_MAX:
+                self._transport.close()
+            return
+        incoming.body.append(chunk)
+        if incoming.limit < 0 and incoming.size > BODY_AHEAD_BYTES:
+            self._pause_reading()
+
+    def on_message_complete(self) -> None:
+        incoming = cast(Incoming, self._incoming)
+        incoming.complete = True
+        incoming.wake()
+
+    # --- for the request at work
+
+    def send_continue(self) -> None:
+        """Tell a client that waits (`Expect: 100-continue`) to send its body."""
+        if not self.closed:
+            self._transport.write(_CONTINUE)
+
+    def resume_reading(self) -> None:
+        """Take in more, if reading was stopped."""
+        if self._reading_paused and not self.closed:
+            self._reading_paused = False
+            self._transport.resume_reading()
+
+    async def wait_closed(self) -> None:
+        """Returns when the client has gone."""
+        if not self.closed:
+            if self._gone is None:
+                self._gone = self.loop.create_future()
+            await asyncio.shield(self._gone)
+
+    # --- for the server
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being answered."""
+        return self._current is None
+
+    @property
+    def receiving(self) -> bool:
+        """Whether a request has begun to arrive and its head is not complete."""
+        return self._in_head
+
+    def end(self) -> None:
+        """Take no further request: close at once when idle, else after the answer. A stream is ended properly."""
+        self._ending = True
+        if self._current is None:
+            self._transport.close()
+        elif self.streaming and self._task is not None:
+            self._task.cancel()
+
+    def abort(self) -> None:
+        """Cut the connection."""
+        self._transport.abort()
+
+    # --- inside
+
+    def _header_name(self, name: bytes) -> str:
+        text = name.decode("latin-1").lower()
+        names = self.owner.header_names
+        if len(names) < _NAMES_MAX and len(name) < 64:
+            names[name] = text
+        return text
+
+    def _pause_reading(self) -> None:
+        if not self._reading_paused and not self.closed:
+            self._reading_paused = True
+            self._transport.pause_reading()
+
+    def _refuse(self, status: int) -> None:
+        """Answer what is not HTTP, and close."""
+        if self._current is None and not self.closed:
+            phrase = f"{status} {HTTPStatus(status).phrase}"
+            response = Response(status, phrase.encode(), "text/plain; charset=utf-8")
+            self._transport.write(self.owner.heads.build(response, len(phrase), close=True) + response.body)
+        self._transport.close()
+
+    def _start(self, incoming: Incoming) -> None:
+        self._current = incoming
+        self._task = self.loop.create_task(self._serve(incoming))
+
+    async def _serve(self, incoming: Incoming) -> None:
+        """Answer one request, and see to the next."""
+        try:
+            await self._answer(incoming)
+        except BaseException:
+            self._transport.abort()
+            raise
+
+    async def _answer(self, incoming: Incoming) -> None:
+        try:
+            target = self.owner.targets.get(incoming.method, incoming.raw_target)
+        except StatusError as error:
+            response = status_response(error)
+        else:
+            response = await self.owner.handler(self._request(incoming, target))
+        close = True
+        try:
+            close = not incoming.keep_alive or response.close or self._ending
+            if self.closed:
+                await _dispose(response)
+                return
+            if response.stream is None:
+                await self._send(incoming, response, close=close)
+            else:
+                close = await self._send_stream(incoming, response, response.stream) or close
+        finally:
+            if response.finished is not None:
+                response.finished()
+            self._current = None
+        if close or self._ending or self.closed:
+            self._transport.close()
+            return
+        self._next(incoming)
+
+    def _request(self, incoming: Incoming, target: Target) -> Request:
+        request = Request(
+            incoming.method, target.path, target.query_string, incoming.headers, incoming.read_body, target.query
+        )
+        if target.info is not None:
+            request.info = target.info
+        request.long_running = target.long_running
+        request.client_certificate = self._certificate
+        request.client_address = self._address
+        request.received = self.active
+        request.disconnected = incoming.disconnected
+        return request
+
+    def _next(self, done: Incoming) -> None:
+        """Begin with the next request that is there."""
+        if not done.complete:
+            done.limit = 0
+            done.body.clear()
+        ready, self._ready = self._ready, None
+        if ready is None and self._queue:
+            ready = self._queue.popleft()
+        if ready is not None:
+            self._start(ready)
+        if self._reading_paused:
+            self.resume_reading()
+
+    async def _send(self, incoming: Incoming, response: Response, *, close: bool) -> None:
+        body = response.body
+        head = self.owner.heads.build(response, len(body), close=close)
+        if incoming.method == "HEAD" or response.status in _BODILESS:
+            self._transport.write(head)
+        elif len(body) < WRITE_CHUNK_BYTES:
+            self._transport.write(head + body)
+        else:
+            self._transport.write(head)
+            view = memoryview(body)
+            for start in range(0, len(body), WRITE_CHUNK_BYTES):
+                self._transport.write(view[start : start + WRITE_CHUNK_BYTES])
+                if self._can_write is not None:
+                    await self._drain()
+                if self.closed:
+                    return
+
+    async def _send_stream(self, incoming: Incoming, response: Response, stream: AsyncIterator[bytes]) -> bool:
+        """Send chunks until the stream, the client or the server ends. Gives whether the connection has to be closed."""
+        transport = self._transport
+        try:
+            transport.write(self.owner.heads.build(response, None, close=False))
+            if incoming.method == "HEAD":
+                return True
+            self.streaming = True
+            async for chunk in stream:
+                if chunk:
+                    transport.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+                    if self._can_write is not None:
+                        await self._drain()
+        except asyncio.CancelledError:
+            if not self.closed and not self._ending:
+                raise
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()
+        finally:
+            self.streaming = False
+            await _aclose(stream)
+        if not self.closed:
+            transport.write(b"0\r\n\r\n")
+        return False
+
+    async def _drain(self) -> None:
+        if self._can_write is not None and not self.closed:
+            await self._can_write
+
+
+async def _aclose(stream: AsyncIterator[bytes]) -> None:
+    aclose: Callable[[], object] | None = getattr(stream, "aclose", None)
+    if aclose is not None:
+        await cast("asyncio.Future[None]", aclose())
+
+
+async def _dispose(response: Response) -> None:
+    if response.stream is not None:
+        await _aclose(response.stream)

@@ -1,0 +1,117 @@
+"""`HttpServer`: the listening socket, its connections, and their orderly end.
+
+Concurrency: `run()` is the only task of its own; it closes connections that idle or stall. Each connection runs its own task.
+"""
+
+import asyncio
+import logging
+import socket
+import ssl
+from dataclasses import dataclass
+
+from sampan.server.http import Connection, Heads
+from sampan.server.request import Handler
+from sampan.server.request_info import TargetCache
+
+_log = logging.getLogger("sampan.http")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """Limits of the HTTP server, in seconds."""
+
+    idle_timeout_s: float = 90.0
+    """How long a connection may stay open without a request (as kube-apiserver)."""
+    header_timeout_s: float = 32.0
+    """How long a request may take to arrive."""
+    write_timeout_s: float = 60.0
+    """How long a client may leave what was sent to it unread."""
+    handshake_timeout_s: float = 20.0
+    sweep_interval_s: float = 5.0
+    backlog: int = 1024
+
+
+class HttpServer:
+    """Accepts connections and hands their requests to `handler`.
+
+    Guarantees: after `close_streams()` and `drain()` every answer that was begun has been sent or its time is up.
+    """
+
+    def __init__(self, handler: Handler, settings: HttpSettings | None = None) -> None:
+        self.handler = handler
+        self.settings = settings or HttpSettings()
+        self.loop = asyncio.get_running_loop()
+        self.heads = Heads(self.loop)
+        self.targets = TargetCache()
+        self.header_names: dict[bytes, str] = {}
+        self._connections: set[Connection] = set()
+        self._server: asyncio.Server | None = None
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def connected(self, connection: Connection) -> None:
+        """A client came."""
+        self._connections.add(connection)
+        self._empty.clear()
+
+    def disconnected(self, connection: Connection) -> None:
+        """A client went."""
+        self._connections.discard(connection)
+        if not self._connections:
+            self._empty.set()
+
+    @property
+    def connection_count(self) -> int:
+        return len(self._connections)
+
+    async def start(self, sock: socket.socket, context: ssl.SSLContext | None) -> None:
+        """Serve on a bound socket. Raises `OSError`."""
+        self._server = await self.loop.create_server(
+            lambda: Connection(self),
+            sock=sock,
+            ssl=context,
+            backlog=self.settings.backlog,
+            ssl_handshake_timeout=self.settings.handshake_timeout_s if context else None,
+        )
+
+    async def run(self) -> None:
+        """Close connections that idle or stall, for ever."""
+        while True:
+            await asyncio.sleep(self.settings.sweep_interval_s)
+            self.sweep(self.loop.time())
+
+    def sweep(self, now: float) -> None:
+        """Close what has idled or stalled too long at loop time `now`."""
+        settings = self.settings
+        for connection in list(self._connections):
+            if connection.write_paused_at and now - connection.write_paused_at > settings.write_timeout_s:
+                connection.abort()
+            elif connection.idle and now - connection.active > (
+                settings.header_timeout_s if connection.receiving else settings.idle_timeout_s
+            ):
+                connection.end()
+
+    def stop_listening(self) -> None:
+        """Accept no further connections."""
+        if self._server is not None:
+            self._server.close()
+
+    async def close_streams(self, batch: int = 200) -> None:
+        """End the streams that are open, properly and not all in one go, so that their clients do not return as one crowd."""
+        streams = [c for c in self._connections if c.streaming]
+        for start in range(0, len(streams), batch):
+            for connection in streams[start : start + batch]:
+                connection.end()
+            await asyncio.sleep(0.01)
+
+    async def drain(self, timeout_s: float) -> None:
+        """Let requests under way finish, close every connection; cut those that are left after `timeout_s` seconds."""
+        for connection in list(self._connections):
+            connection.end()
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._empty.wait()
+        except TimeoutError:
+            _log.warning("connections cut at shutdown", extra={"count": len(self._connections)})
+            for connection in list(self._connections):
+                connection.abort()

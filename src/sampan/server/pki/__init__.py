@@ -1,0 +1,1 @@
+"""Keys, certificates and kubeconfigs of a server that makes its own."""

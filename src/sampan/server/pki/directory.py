@@ -1,0 +1,120 @@
+"""`Credentials`: what a server keeps in its data directory, made on the first start and renewed when near its end.
+
+pki/ca.crt pki/ca.key              the cluster's certificate authority
+pki/apiserver.crt pki/apiserver.key  the serving certificate
+pki/admin.crt pki/admin.key        the administrator's client certificate
+admin.token                        the administrator's bearer token
+"""
+
+import datetime
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sampan.server.pki.certificates import (
+    KeyPair,
+    covers,
+    make_ca,
+    make_client,
+    make_serving,
+    needs_renewal,
+    read_key_pair,
+    signed_by,
+)
+
+ADMIN_USER = "admin"
+ADMIN_GROUPS = ("system:masters",)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Where the files are, and what the kubeconfig is made of."""
+
+    ca_file: Path
+    serving_certificate_file: Path
+    serving_key_file: Path
+    ca_pem: bytes
+    admin: KeyPair
+    admin_token: str
+
+
+def prepare_credentials(directory: Path, hosts: Sequence[str], now: datetime.datetime) -> Credentials:
+    """Read or make the credentials under `directory` (mode 0700, files 0600). `hosts`: what the serving certificate names.
+
+    Raises `OSError`, and `ValueError` when the CA's files are damaged.
+    """
+    pki = directory / "pki"
+    pki.mkdir(parents=True, exist_ok=True, mode=0o700)
+    ca = _ca(pki, now)
+    _key_pair(
+        pki / "apiserver",
+        lambda pair: _usable(pair, ca, now) and covers(pair.certificate, hosts),
+        lambda: make_serving(ca, hosts, now),
+    )
+    admin = _key_pair(
+        pki / "admin", lambda pair: _usable(pair, ca, now), lambda: make_client(ca, ADMIN_USER, ADMIN_GROUPS, now)
+    )
+    return Credentials(
+        pki / "ca.crt",
+        pki / "apiserver.crt",
+        pki / "apiserver.key",
+        ca.certificate_pem(),
+        admin,
+        _admin_token(directory / "admin.token"),
+    )
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Replace a file as a whole; only its owner may read it."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _ca(pki: Path, now: datetime.datetime) -> KeyPair:
+    """The CA; damaged files are an error, as a new CA would lock every client out."""
+    certificate, key = pki / "ca.crt", pki / "ca.key"
+    if certificate.exists() or key.exists():
+        try:
+            return read_key_pair(certificate.read_bytes(), key.read_bytes())
+        except ValueError as error:
+            raise ValueError(f"cannot use the CA in {pki}: {error}") from error
+    ca = make_ca("sampan-ca", now)
+    write_private(key, ca.key_pem())
+    write_private(certificate, ca.certificate_pem())
+    return ca
+
+
+def _usable(pair: KeyPair, ca: KeyPair, now: datetime.datetime) -> bool:
+    return not needs_renewal(pair.certificate, now) and signed_by(pair.certificate, ca)
+
+
+def _key_pair(stem: Path, good: Callable[[KeyPair], bool], make: Callable[[], KeyPair]) -> KeyPair:
+    certificate, key = stem.with_suffix(".crt"), stem.with_suffix(".key")
+    try:
+        pair = read_key_pair(certificate.read_bytes(), key.read_bytes())
+        if good(pair):
+            return pair
+    except (FileNotFoundError, ValueError):
+        pass
+    pair = make()
+    write_private(key, pair.key_pem())
+    write_private(certificate, pair.certificate_pem())
+    return pair
+
+
+def _admin_token(path: Path) -> str:
+    try:
+        token = path.read_text().strip()
+    except FileNotFoundError:
+        token = ""
+    if not token:
+        token = secrets.token_urlsafe(32)
+        write_private(path, token.encode() + b"\n")
+    return token

@@ -1,0 +1,33 @@
+"""Write a kubeconfig for one cluster and one user."""
+
+import base64
+
+from sampan.server.pki.certificates import KeyPair
+
+
+def kubeconfig(server: str, ca_pem: bytes, client: KeyPair, *, name: str = "sampan", user: str = "admin") -> bytes:
+    """The content of the file. `name` (of cluster and context) and `user` are plain YAML words."""
+    return f"""\
+apiVersion: v1
+kind: Config
+current-context: {name}
+clusters:
+- name: {name}
+  cluster:
+    server: {server}
+    certificate-authority-data: {_encoded(ca_pem)}
+contexts:
+- name: {name}
+  context:
+    cluster: {name}
+    user: {user}
+users:
+- name: {user}
+  user:
+    client-certificate-data: {_encoded(client.certificate_pem())}
+    client-key-data: {_encoded(client.key_pem())}
+""".encode()
+
+
+def _encoded(pem: bytes) -> str:
+    return base64.b64encode(pem).decode()

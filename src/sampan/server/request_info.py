@@ -1,0 +1,181 @@
+"""Read a request target: path, query and what they mean (`RequestInfo`).
+
+Source: apiserver pkg/endpoints/request/requestinfo.go (1.36).
+"""
+
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from sampan.core.errors import StatusError, bad_request
+from sampan.server.request import RequestInfo
+
+_VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_SPECIAL_VERBS = frozenset({"proxy", "watch"})
+_NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
+_SELECTOR_VERBS = frozenset({"list", "watch", "deletecollection"})
+_LONG_RUNNING_VERBS = frozenset({"watch", "proxy"})
+_LONG_RUNNING_SUBRESOURCES = frozenset({"attach", "exec", "proxy", "log", "portforward"})
+
+_CACHE_ENTRIES_MAX = 4096
+_CACHED_TARGET_BYTES_MAX = 1024
+
+
+class Target(NamedTuple):
+    """A parsed request target. Shared between requests: read only."""
+
+    path: str
+    query_string: str
+    query: dict[str, list[str]]
+    info: RequestInfo | None
+    """None: the path is malformed (`/api/v1/watch` and nothing behind it)."""
+    long_running: bool
+
+
+class TargetCache:
+    """Remembers parsed targets, as clients ask for the same ones again and again.
+
+    Bounded by two generations: when the young one is full it becomes the old one, and what is not asked for again goes.
+    """
+
+    def __init__(self, entries_max: int = _CACHE_ENTRIES_MAX) -> None:
+        self._entries_max = entries_max
+        self._young: dict[tuple[str, bytes], Target] = {}
+        self._old: dict[tuple[str, bytes], Target] = {}
+
+    def get(self, method: str, raw: bytes) -> Target:
+        """The parsed form of a target. Raises `StatusError` 400 when it cannot be read."""
+        key = (method, raw)
+        target = self._young.get(key)
+        if target is not None:
+            return target
+        target = self._old.get(key)
+        if target is None:
+            target = parse_target(method, raw)
+        if len(raw) <= _CACHED_TARGET_BYTES_MAX:
+            if len(self._young) >= self._entries_max:
+                self._old, self._young = self._young, {}
+            self._young[key] = target
+        return target
+
+
+def parse_target(method: str, raw: bytes) -> Target:
+    """Read the target of a request line. Raises `StatusError` 400 when it is malformed."""
+    text = raw.decode("latin-1")
+    if not text.startswith("/"):
+        text = _origin_form(text)
+    raw_path, _, query_string = text.partition("?")
+    path = _unquote(raw_path) if "%" in raw_path or not raw_path.isascii() else raw_path
+    query = parse_query(query_string) if query_string else {}
+    info = request_info(method, path, query)
+    return Target(path, query_string, query, info, info is not None and is_long_running(info))
+
+
+def parse_query(query_string: str) -> dict[str, list[str]]:
+    """The parameters in order of appearance. As in Go, pairs with a semicolon are left out."""
+    query: dict[str, list[str]] = {}
+    for pair in query_string.split("&"):
+        if not pair or ";" in pair:
+            continue
+        name, _, value = pair.partition("=")
+        if "%" in pair or "+" in pair:
+            name, value = unquote(name.replace("+", " ")), unquote(value.replace("+", " "))
+        query.setdefault(name, []).append(value)
+    return query
+
+
+def is_long_running(info: RequestInfo) -> bool:
+    """Whether the request may stay open: no deadline holds for it."""
+    return info.verb in _LONG_RUNNING_VERBS or (info.is_resource and info.subresource in _LONG_RUNNING_SUBRESOURCES)
+
+
+def request_info(method: str, path: str, query: dict[str, list[str]]) -> RequestInfo | None:
+    """What method and path ask for; None when the path cannot be understood."""
+    info = RequestInfo(path, method.lower())
+    stripped = path.strip("/")
+    parts = stripped.split("/") if stripped else []
+    if len(parts) < 3 or parts[0] not in ("api", "apis"):
+        return info
+    if parts[0] == "apis":
+        if len(parts) < 4:
+            return info
+        info.group, parts = parts[1], parts[2:]
+    else:
+        parts = parts[1:]
+    info.is_resource, info.version, parts = True, parts[0], parts[1:]
+    via_path_prefix = parts[0] in _SPECIAL_VERBS
+    if via_path_prefix:
+        if len(parts) < 2:
+            return None
+        info.verb, parts = parts[0], parts[1:]
+    else:
+        info.verb = _VERBS.get(method, "")
+    _fill_parts(info, parts)
+    _refine_verb(info, query)
+    if not via_path_prefix and info.verb in _SELECTOR_VERBS:
+        info.field_selector = query["fieldSelector"][0] if "fieldSelector" in query else ""
+        info.label_selector = query["labelSelector"][0] if "labelSelector" in query else ""
+    return info
+
+
+def _fill_parts(info: RequestInfo, parts: list[str]) -> None:
+    """Set namespace, resource, name and subresource from the path behind the version."""
+    if parts[0] == "namespaces" and len(parts) > 1:
+        info.namespace = parts[1]
+        if len(parts) > 2 and parts[2] not in _NAMESPACE_SUBRESOURCES:
+            parts = parts[2:]
+    info.parts = tuple(parts)
+    info.resource = parts[0]
+    if len(parts) >= 2:
+        info.name = parts[1]
+    if len(parts) >= 3 and info.verb != "proxy":
+        info.subresource = parts[2]
+
+
+def _refine_verb(info: RequestInfo, query: dict[str, list[str]]) -> None:
+    """Without a name, get means list or watch, and delete means deletecollection."""
+    if info.name:
+        return
+    if info.verb == "get":
+        watch = query.get("watch")
+        info.verb = "watch" if watch and watch[0].lower() not in ("false", "0") else "list"
+        if "fieldSelector" in query:
+            info.name = _exact_name(query["fieldSelector"][0])
+    if info.verb == "delete" and not info.name:
+        info.verb = "deletecollection"
+
+
+def _exact_name(field_selector: str) -> str:
+    """The name that a field selector requires, or nothing."""
+    if "metadata.name" not in field_selector or "\\" in field_selector:
+        return ""
+    for term in field_selector.split(","):
+        field, operator, value = term.partition("=")
+        if operator and field == "metadata.name":
+            name = value.removeprefix("=")
+            if name in (".", "..") or "/" in name or "%" in name or "=" in name:
+                return ""
+            return name
+    return ""
+
+
+def _origin_form(text: str) -> str:
+    """`http://host/path` (as a proxy would ask) without scheme and host. Raises `StatusError` 400."""
+    scheme, separator, rest = text.partition("://")
+    if not separator or scheme not in ("http", "https"):
+        if text == "*":
+            return "/"
+        raise _malformed(text)
+    _, slash, path = rest.partition("/")
+    return slash + path or "/"
+
+
+def _unquote(raw_path: str) -> str:
+    """Percent-decode a path. Raises `StatusError` 400 for a broken escape."""
+    for tail in raw_path.split("%")[1:]:
+        if len(tail) < 2 or not all(c in "0123456789abcdefABCDEF" for c in tail[:2]):
+            raise _malformed(raw_path)
+    return unquote(raw_path.encode("latin-1").decode("utf-8", "replace"))
+
+
+def _malformed(text: str) -> StatusError:
+    return bad_request(f"invalid request target: {text[:256]!r}")

@@ -1,0 +1,45 @@
+"""/statusz and /flagz: what a person wants to know about a running server, as text.
+
+Source: component-base zpages/{statusz,flagz} (1.36).
+"""
+
+import datetime
+import platform
+from collections.abc import Callable, Iterable
+
+from sampan.server.request import Handler, Request, Response
+from sampan.server.version import GIT_VERSION, MAJOR, MINOR
+
+_TEXT = "text/plain; charset=utf-8"
+_WARNING = "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees."
+
+
+def statusz(component: str, paths: Callable[[], Iterable[str]]) -> Handler:
+    """Version, start and age of the process."""
+    started = datetime.datetime.now(datetime.UTC)
+
+    async def handle(request: Request) -> Response:
+        up = datetime.datetime.now(datetime.UTC) - started
+        lines = [
+            f"\n{component} statusz\n{_WARNING}\n",
+            f"Started: {started:%a %b %d %H:%M:%S UTC %Y}",
+            f"Up: {up.days * 24 + up.seconds // 3600} hr {up.seconds // 60 % 60:02} min {up.seconds % 60:02} sec",
+            f"Python version: {platform.python_version()}",
+            f"Binary version: {GIT_VERSION}",
+            f"Emulation version: {MAJOR}.{MINOR}",
+            f"Paths: {' '.join(sorted(paths()))}",
+        ]
+        return Response(200, ("\n".join(lines) + "\n").encode(), _TEXT)
+
+    return handle
+
+
+def flagz(component: str, flags: Iterable[tuple[str, str]]) -> Handler:
+    """The flags that the process runs with."""
+    lines = [f"\n{component} flagz\n{_WARNING}\n", *(f"{name}={value}" for name, value in sorted(flags))]
+    body = ("\n".join(lines) + "\n").encode()
+
+    async def handle(request: Request) -> Response:
+        return Response(200, body, _TEXT)
+
+    return handle
