@@ -13,16 +13,18 @@ from sampan.core.time import Clock, SystemClock
 from sampan.registry.catalogue import builtin_definitions
 from sampan.registry.columns import builtin_columns
 from sampan.registry.conversions import builtin_conversions
-from sampan.registry.definition import ResourceDefinition, VersionDefinition
+from sampan.registry.crd.strategy import CustomResourceDefinitionStrategy
+from sampan.registry.definition import Column, ResourceDefinition, VersionDefinition
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.reader import CacheReader
 from sampan.registry.registry import ResourceRegistry
-from sampan.registry.rest.store import ResourceStore
+from sampan.registry.rest.store import Convert, ResourceStore
 from sampan.registry.strategies import builtin_strategies
 from sampan.registry.strategies.core.allocators import Allocators
 from sampan.registry.strategies.parts import part_strategies
 from sampan.registry.strategy import Strategy
 from sampan.schema.builtin import Definitions
+from sampan.schema.compile import SchemaCompiler
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import extractor, respliced_record
 from sampan.storage.store import Store
@@ -36,6 +38,7 @@ class Cluster:
         self.clock: Clock = clock or SystemClock()
         self.registry = ResourceRegistry()
         self.schemas = Definitions()
+        self.compiler = SchemaCompiler()
         self.caches: dict[str, WatchCache] = {}
         self.allocators = allocators or Allocators()
         self.reader = CacheReader(self.registry, self.caches)
@@ -46,10 +49,15 @@ class Cluster:
         self.registry.subscribe(self._endpoints.clear)
         self._add_builtins()
 
+    def _strategies(self) -> dict[tuple[str, str], Strategy]:
+        crds = ("apiextensions.k8s.io", "customresourcedefinitions")
+        return {**builtin_strategies(), crds: CustomResourceDefinitionStrategy()}
+
     def _add_builtins(self) -> None:
-        definitions = builtin_definitions(
-            self.schemas, builtin_strategies(), builtin_columns(), builtin_conversions()
-        )
+        definitions = builtin_definitions(self.schemas, self._strategies(), _column_makers(), builtin_conversions())
+        for definition in definitions:
+            if definition.kind == "CustomResourceDefinition":
+                definition.versions["v1beta1"].strategy = CustomResourceDefinitionStrategy(legacy=True)
         self.registry.add(*definitions)
         for definition in definitions:
             self.add_cache(definition)
@@ -123,11 +131,16 @@ class Cluster:
             cache = WatchCache(self.store, definition.storage_prefix, extractor(None), respliced_record)
         conversion = version.conversion
         if definition.builtin:
-            from_stored = conversion.from_hub if conversion is not None else _unchanged
+            from_stored: Convert = conversion.from_hub if conversion is not None else _unchanged
             store = ResourceStore(
-                definition, part or version.strategy or definition.strategy, self.store, cache, self.reader, allocators=self.allocators
+                definition,
+                part or version.strategy or definition.strategy,
+                self.store,
+                cache,
+                self.reader,
+                allocators=self.allocators,
             )
-            return Endpoint(definition, version, store, from_stored)
+            return Endpoint(definition, version, store, from_stored, self.compiler)
         strategy = version.strategy or definition.strategy
         store = ResourceStore(
             definition,
@@ -138,7 +151,16 @@ class Cluster:
             from_stored=_retyped(version.api_version_of(definition.group)),
             to_stored=_retyped(definition.storage_api_version),
         )
-        return Endpoint(definition, version, store, _retyped(version.api_version_of(definition.group)))
+        from_stored = _retyped(version.api_version_of(definition.group))
+        return Endpoint(definition, version, store, from_stored, self.compiler)
+
+
+def _column_makers() -> dict[tuple[str, str, str], Callable[[], tuple[Column, ...]]]:
+    return {key: _constant(columns) for key, columns in builtin_columns().items()}
+
+
+def _constant(columns: tuple[Column, ...]) -> Callable[[], tuple[Column, ...]]:
+    return lambda: columns
 
 
 def _selectable(definition: ResourceDefinition) -> Callable[[Object], dict[str, str]] | None:

@@ -11,7 +11,7 @@ from sampan.core.object import Object
 from sampan.patch.managed_fields import FieldManager
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.rest.store import ResourceStore
-from sampan.schema.compile import CompiledSchema
+from sampan.schema.compile import CompiledSchema, SchemaCompiler
 from sampan.schema.structural import Schema
 from sampan.storage.encoding import decode
 from sampan.wire.json import encode
@@ -20,12 +20,13 @@ from sampan.wire.json import encode
 class Endpoint:
     """What serves `/apis/<group>/<version>/…/<resource>`.
 
-    `hub_store` is where the verbs read and write; `compiled` checks, prunes and defaults bodies; `item_prefix` is how every stored value
+    `store` is where the verbs read and write; `compiled` checks, prunes and defaults bodies; `item_prefix` is how every stored value
     of the storage version begins (list items of built-ins leave it out).
     """
 
     __slots__ = (
         "_compiled",
+        "_compiler",
         "_field_managers",
         "api_version",
         "definition",
@@ -44,7 +45,9 @@ class Endpoint:
         version: VersionDefinition,
         store: ResourceStore,
         from_stored: Callable[[Object], Object],
+        compiler: SchemaCompiler,
     ) -> None:
+        self._compiler = compiler
         self.definition = definition
         self.version = version
         self.store = store
@@ -66,7 +69,7 @@ class Endpoint:
     def compiled(self) -> CompiledSchema:
         """The compiled schema of this version."""
         if self._compiled is None:
-            self._compiled = CompiledSchema(self.version.schema())
+            self._compiled = self._compiler.compile(self.version.schema())
         return self._compiled
 
     def to_hub(self, obj: Object) -> Object:

@@ -64,7 +64,7 @@ class Strategy:
     returns_deleted_object = False
     """Whether DELETE answers with the object instead of a Status."""
 
-    def name_errors(self, name: str, *, prefix: bool) -> list[str]:
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         """Why a name (or with `prefix` a generateName) is not allowed; the default is a DNS-1123 subdomain."""
         return dns1123_subdomain_errors(name, prefix=prefix)
 

@@ -53,6 +53,9 @@ def resource_handler(cluster: Cluster) -> Handler:
         if endpoint is None or not _right_scope(endpoint, request):
             return not_found()
         verb = verb_of(endpoint, request)
+        if endpoint.definition.terminating and info.verb == "create":
+            text = "create not allowed while custom resource definition is terminating"
+            raise errors.forbidden(endpoint.definition.group_resource, info.name, text)
         warning = endpoint.version.deprecation_warning
         if warning:
             request.warnings.append(warning)
@@ -80,7 +83,7 @@ def _right_scope(endpoint: Endpoint, request: Request) -> bool:
     info = request.info
     if not endpoint.definition.namespaced:
         return not info.namespace or (endpoint.definition.resource == "namespaces" and endpoint.definition.group == "")
-    return bool(info.namespace) or info.verb in ("list", "watch", "create") and not info.name
+    return bool(info.namespace) or (info.verb in ("list", "watch", "create") and not info.name)
 
 
 def verb_of(endpoint: Endpoint, request: Request) -> Verb:
@@ -89,9 +92,7 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
     definition = endpoint.definition
     table = _table(endpoint, info.subresource)
     if table is None:
-        raise errors.StatusError(
-            errors.Reason.NOT_FOUND, 404, "the server could not find the requested resource"
-        )
+        raise errors.StatusError(errors.Reason.NOT_FOUND, 404, "the server could not find the requested resource")
     verb = table.get(info.verb)
     if verb is None or (not info.subresource and info.verb not in definition.verbs):
         raise errors.method_not_supported(GroupResource(definition.group, definition.resource), info.verb)

@@ -10,14 +10,13 @@ from sampan.core.time import human_duration, parse_time
 from sampan.registry.definition import Column
 from sampan.wire import json as wire_json
 
+_AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
 _NAME = "Name must be unique within a namespace."
 
 
-def columns_of(version: dict[str, Any]) -> Callable[[], tuple[Column, ...]] | None:
-    """Name, then the declared columns; None (Name and Age) when none is declared."""
-    declared = version.get("additionalPrinterColumns")
-    if not declared:
-        return None
+def columns_of(version: dict[str, Any]) -> Callable[[], tuple[Column, ...]]:
+    """Name, then the declared columns; Name and Age when none is declared."""
+    declared = version.get("additionalPrinterColumns") or [_AGE]
     made: list[tuple[Column, ...]] = []
 
     def columns() -> tuple[Column, ...]:
@@ -41,7 +40,8 @@ def _column(declared: dict[str, Any]) -> Column:
         type=kind,
         cell=cell,
         format=declared.get("format", ""),
-        description=declared.get("description", "") or f"Custom resource definition column (in JSONPath format): {declared['jsonPath']}",
+        description=declared.get("description", "")
+        or f"Custom resource definition column (in JSONPath format): {declared['jsonPath']}",
         priority=declared.get("priority", 0),
     )
 
@@ -80,4 +80,4 @@ def _age(value: Any) -> str | None:
         then = parse_time(value)
     except ValueError:
         return "<invalid>"
-    return human_duration(dt.datetime.now(dt.UTC) - then)
+    return human_duration((dt.datetime.now(dt.UTC) - then).total_seconds())

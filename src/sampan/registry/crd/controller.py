@@ -20,9 +20,8 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.delete import DeleteOptions, delete
 from sampan.registry.rest.update import Part, Transform, UpdateOptions, update
 from sampan.registry.strategy import Context
-from sampan.schema.compile import SchemaCompiler
-from sampan.storage.cache import CacheReset, WatcherTooSlow
 from sampan.storage.encoding import decode
+from sampan.storage.records import CacheReset, WatcherTooSlow
 
 _log = logging.getLogger(__name__)
 _GROUP, _RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
@@ -35,7 +34,6 @@ class CrdController:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._compiler = SchemaCompiler()
         self._served: dict[str, tuple[str, object]] = {}
         self._deleting: set[str] = set()
         self.synced = asyncio.Event()
@@ -104,7 +102,7 @@ class CrdController:
             return
         self._served[name] = shape
         object_meta = self._cluster.schemas.schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
-        definition = definition_of(crd, self._compiler, object_meta)
+        definition = definition_of(crd, self._cluster.compiler, object_meta)
         definition.terminating = _is_terminating(crd)
         self._cluster.serve(definition)
 
@@ -153,9 +151,7 @@ class CrdController:
         store = self._cluster.make_endpoint(definition, definition.versions[storage]).store
         await store.cache.fresh()
         for record in store.cache.list(store.prefix).records:
-            ctx = Context(
-                user=_CONTEXT.user, groups=_CONTEXT.groups, namespace=record.namespace, name=record.name
-            )
+            ctx = Context(user=_CONTEXT.user, groups=_CONTEXT.groups, namespace=record.namespace, name=record.name)
             try:
                 await delete(store, ctx, record.name, DeleteOptions(clock=self._cluster.clock))
             except StatusError as error:
@@ -169,7 +165,7 @@ class CrdController:
 
         async def transform(old: Object | None, stored: bytes) -> Object:
             assert old is not None
-            wanted = decode(stored)
+            wanted: Object = decode(stored)
             set_condition(wanted, make_condition("Terminating", status, reason, message), now)
             return wanted
 
@@ -177,7 +173,7 @@ class CrdController:
 
     async def _remove_finalizer(self, name: str) -> None:
         async def transform(old: Object | None, stored: bytes) -> Object:
-            wanted = decode(stored)
+            wanted: Object = decode(stored)
             metadata = wanted["metadata"]
             metadata["finalizers"] = [f for f in metadata.get("finalizers", []) if f != CLEANUP_FINALIZER]
             return wanted
@@ -186,7 +182,8 @@ class CrdController:
 
     async def _write_status(self, crd: Object) -> None:
         async def transform(old: Object | None, stored: bytes) -> Object:
-            return decode(self._endpoint.store.plain(crd))
+            copy: Object = decode(self._endpoint.store.plain(crd))
+            return copy
 
         await self._update(crd["metadata"]["name"], transform, Part.STATUS)
 

@@ -9,14 +9,35 @@ from typing import Any
 from sampan.core.field import FieldError, Path, forbidden, invalid
 from sampan.core.object import Object
 from sampan.schema.cel.registration import rule_errors
-from sampan.schema.formats import is_known_format
+from sampan.schema.formats import is_known
 from sampan.schema.openapi import parse
 from sampan.schema.structural_validation import validate_structural
 
 _AT_ROOT_WITH_STATUS = frozenset(
-    "description type format title maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems "
-    "minItems uniqueItems multipleOf required items properties externalDocs example x-kubernetes-preserve-unknown-fields "
-    "x-kubernetes-validations".split()
+    [
+        "description",
+        "type",
+        "format",
+        "title",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "multipleOf",
+        "required",
+        "items",
+        "properties",
+        "externalDocs",
+        "example",
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-validations",
+    ]
 )
 _NESTED = ("items", "additionalProperties", "not")
 _NESTED_LISTS = ("allOf", "anyOf", "oneOf")
@@ -42,7 +63,9 @@ def _root_faults(schema: dict[str, Any], path: Path) -> list[FieldError]:
     for keyword, value in schema.items():
         if keyword not in _AT_ROOT_WITH_STATUS and value not in (None, False, [], {}):
             text = (
-                'only ["' + '" "'.join(sorted(_AT_ROOT_WITH_STATUS)) + '"] fields are allowed at the root of the schema if '
+                'only ["'
+                + '" "'.join(sorted(_AT_ROOT_WITH_STATUS))
+                + '"] fields are allowed at the root of the schema if '
                 "the status subresource is enabled"
             )
             return [invalid(path, keyword, text)]
@@ -70,7 +93,7 @@ def unrecognized_formats(crd: Object) -> list[str]:
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         for node in walk(schema) if schema else ():
             name = node.get("format")
-            if name and not is_known_format(name, node.get("type", "")):
+            if name and not is_known(name, node.get("type", "")):
                 found[name] = None
     return list(found)
 

@@ -324,7 +324,7 @@ def approval_state(crd: Object) -> tuple[str, str]:
     if parts.scheme and parts.netloc:
         return "Approved", f"approved in {value}"
     return "Invalid", (
-        f'protected groups must have approval annotation {annotation} with either a URL or a reason starting with '
+        f"protected groups must have approval annotation {annotation} with either a URL or a reason starting with "
         f'"unapproved", see {_APPROVAL_URL}'
     )
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from sampan.core import errors
+from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.time import Clock, format_time, parse_time
 from sampan.registry.rest.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
@@ -88,9 +89,7 @@ async def _write_marked(store: ResourceStore, row: KeyValue, obj: Object, option
     return Deleted(splice(value, revision), obj, gone=False)
 
 
-async def _remove(
-    store: ResourceStore, row: KeyValue, obj: Object, stored: bytes, options: DeleteOptions
-) -> Deleted:
+async def _remove(store: ResourceStore, row: KeyValue, obj: Object, stored: bytes, options: DeleteOptions) -> Deleted:
     if options.dry_run:
         return Deleted(stored, obj, gone=True)
     revision = await store.store.delete(row.key, row.mod_revision)
@@ -100,7 +99,7 @@ async def _remove(
 
 def _check_preconditions(store: ResourceStore, obj: Object, options: DeleteOptions) -> None:
     definition, metadata = store.definition, obj["metadata"]
-    resource = errors.GroupResource(definition.group, definition.kind)
+    resource = GroupResource(definition.group, definition.kind)
     if options.uid and options.uid != metadata.get("uid"):
         raise errors.conflict(
             resource,

@@ -10,8 +10,9 @@ from sampan.core import errors
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.strategy import ObjectReader, Strategy
-from sampan.storage.cache import Record, WatchCache
+from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode, encode, splice
+from sampan.storage.records import Record
 from sampan.storage.store import KeyValue, Store
 from sampan.wire import json as wire_json
 
@@ -28,7 +29,17 @@ class ResourceStore:
     those of the request's version; `from_stored` and `to_stored` convert (in place, on a private object).
     """
 
-    __slots__ = ("_from_stored", "_to_stored", "allocators", "cache", "definition", "prefix", "reader", "store", "strategy")
+    __slots__ = (
+        "_from_stored",
+        "_to_stored",
+        "allocators",
+        "cache",
+        "definition",
+        "prefix",
+        "reader",
+        "store",
+        "strategy",
+    )
 
     def __init__(
         self,

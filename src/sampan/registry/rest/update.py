@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sampan.core import errors
 from sampan.core.field import FieldError, Path
+from sampan.core.gvk import GroupKind
 from sampan.core.metadata import validate_object_meta, validate_object_meta_update
 from sampan.core.object import Object
 from sampan.core.time import Clock
@@ -176,9 +177,7 @@ def _check_resource_version(store: ResourceStore, metadata: dict[str, Any], row:
     given = metadata.get("resourceVersion", "")
     if given in ("", "0"):
         if not definition.strategy.allow_unconditional_update:
-            raise errors.invalid(
-                errors.GroupKind(definition.group, definition.resource), name, [unset_resource_version(name)]
-            )
+            raise errors.invalid(GroupKind(definition.group, definition.resource), name, [unset_resource_version(name)])
         metadata["resourceVersion"] = str(row.mod_revision)
     elif given != str(row.mod_revision):
         raise errors.conflict(definition.group_resource, name, errors.OPTIMISTIC_LOCK_MESSAGE)
@@ -224,9 +223,7 @@ def _set_or_drop(target: dict[str, Any], name: str, value: Any) -> None:
         target[name] = value
 
 
-def _faults(
-    store: ResourceStore, ctx: Context, obj: Object, old: Object, options: UpdateOptions
-) -> list[FieldError]:
+def _faults(store: ResourceStore, ctx: Context, obj: Object, old: Object, options: UpdateOptions) -> list[FieldError]:
     definition, strategy = store.definition, store.strategy
     metadata = obj["metadata"]
     faults = validate_object_meta(

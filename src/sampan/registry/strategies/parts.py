@@ -2,7 +2,10 @@
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, quote
 from sampan.core.object import Object
-from sampan.registry.strategies.core.ephemeral_containers import prepare_ephemeral_containers, validate_ephemeral_containers
+from sampan.registry.strategies.core.ephemeral_containers import (
+    prepare_ephemeral_containers,
+    validate_ephemeral_containers,
+)
 from sampan.registry.strategies.core.resize import prepare_resize, validate_resize
 from sampan.registry.strategy import Context, Strategy
 

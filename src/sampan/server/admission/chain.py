@@ -50,15 +50,12 @@ class ValidatingPlugin(Protocol):
 class AdmissionChain:
     """All plug-ins of a server."""
 
-    def __init__(
-        self, mutating: Sequence[MutatingPlugin] = (), validating: Sequence[ValidatingPlugin] = ()
-    ) -> None:
+    def __init__(self, mutating: Sequence[MutatingPlugin] = (), validating: Sequence[ValidatingPlugin] = ()) -> None:
         self._mutating = {
             op: tuple(p for p in mutating if op in p.operations) for op in ("CREATE", "UPDATE", "DELETE", "CONNECT")
         }
         self._validating = {
-            op: tuple(p for p in validating if op in p.operations)
-            for op in ("CREATE", "UPDATE", "DELETE", "CONNECT")
+            op: tuple(p for p in validating if op in p.operations) for op in ("CREATE", "UPDATE", "DELETE", "CONNECT")
         }
 
     def mutates(self, operation: str) -> bool:

@@ -13,7 +13,7 @@ from sampan.server.verbs.list import list_bytes, read_page
 from sampan.server.verbs.options import DeleteParameters, delete_parameters, list_options
 from sampan.server.verbs.respond import dict_response, object_response, success_status
 from sampan.server.verbs.scope import Scope
-from sampan.storage.cache import Page
+from sampan.storage.records import Page
 
 
 async def delete(scope: Scope) -> Response:

@@ -15,7 +15,8 @@ from sampan.server.verbs.revision import parse_resource_version, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import Selection, selection_of
 from sampan.server.verbs.tables import Tabler
-from sampan.storage.cache import Page, WatchCache
+from sampan.storage.cache import WatchCache
+from sampan.storage.records import Page
 from sampan.storage.store import Compacted, FutureRevision
 from sampan.wire import json as wire_json
 from sampan.wire.continue_token import ContinueToken, decode_token, encode_token
@@ -86,7 +87,9 @@ def _single(cache: WatchCache, key: str, selection: Selection, scope: Scope) -> 
         return cache.list(scope.endpoint.store.prefix, matches=selection.matches)
     record = cache.get(key)
     found = record is not None and (selection.matches is None or selection.matches(record))
-    return Page(records=[record] if found and record is not None else [], more=False, remaining=None, revision=cache.revision)
+    return Page(
+        records=[record] if found and record is not None else [], more=False, remaining=None, revision=cache.revision
+    )
 
 
 async def _query(scope: Scope, options: ListOptions, selection: Selection, prefix: str) -> Query:
@@ -163,9 +166,7 @@ def list_bytes(endpoint: Endpoint, page: Page, metadata: dict[str, Any]) -> byte
     return b"".join((head, b"{", items, b"]}"))
 
 
-def _represented(
-    request: Request, endpoint: Endpoint, media: MediaType, page: Page, metadata: dict[str, Any]
-) -> bytes:
+def _represented(request: Request, endpoint: Endpoint, media: MediaType, page: Page, metadata: dict[str, Any]) -> bytes:
     if media.transform == "Table":
         tabler = Tabler(endpoint, include_object(request))
         return tabler.table([endpoint.value_of(record.value) for record in page.records], metadata)

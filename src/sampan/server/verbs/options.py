@@ -45,9 +45,7 @@ def parse_int(request: Request, name: str) -> int | None:
     try:
         value = int(text)
     except ValueError:
-        raise errors.bad_request(
-            f'strconv.ParseInt: parsing {errors_quote(text)}: invalid syntax'
-        ) from None
+        raise errors.bad_request(f"strconv.ParseInt: parsing {errors_quote(text)}: invalid syntax") from None
     if not -(2**63) <= value < 2**63:
         raise errors.bad_request(f"strconv.ParseInt: parsing {errors_quote(text)}: value out of range")
     return value
@@ -182,9 +180,7 @@ def _watch_faults(options: ListOptions) -> list[FieldError]:
     faults = []
     match = options.resource_version_match
     if options.send_initial_events is not None and match != "NotOlderThan":
-        faults.append(
-            forbidden(_MATCH, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
-        )
+        faults.append(forbidden(_MATCH, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
     if match:
         if options.send_initial_events is None:
             text = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"

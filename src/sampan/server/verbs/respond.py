@@ -15,11 +15,10 @@ from sampan.server.verbs.tables import Tabler
 from sampan.wire import json as wire_json
 from sampan.wire import yaml as wire_yaml
 from sampan.wire.negotiation import MediaType, negotiate
+from sampan.wire.negotiation import wants_pretty as agent_wants_pretty
 from sampan.wire.partial import partial_bytes
 
 _PLAIN = frozenset({"", "*/*", "application/json", "application/json, */*"})
-_JSON_MEDIA = ("application/json", "application/yaml")
-_CURLS = ("curl", "Wget", "Mozilla")
 JSON = "application/json"
 YAML = "application/yaml"
 
@@ -29,16 +28,14 @@ def media_of(request: Request, *, transforms: bool = True) -> MediaType | None:
     accept = request.headers.get("accept", "")
     if accept in _PLAIN and not wants_pretty(request):
         return None
-    media = negotiate(accept, _JSON_MEDIA, allow_transforms=transforms)
+    media = negotiate(accept, allow_transforms=transforms)
     return None if media.format == "json" and not media.transform and not wants_pretty(request) else media
 
 
 def wants_pretty(request: Request) -> bool:
     """`?pretty=true`, or an agent that shows answers to people."""
-    if request.query and "pretty" in request.query:
-        return request.param("pretty").lower() not in ("false", "0", "")
-    agent = request.headers.get("user-agent", "")
-    return agent.startswith(_CURLS)
+    pretty = request.param("pretty") if request.query else None
+    return agent_wants_pretty(pretty, request.headers.get("user-agent", ""))
 
 
 def object_response(request: Request, endpoint: Endpoint, stored: bytes, status: int = 200) -> Response:

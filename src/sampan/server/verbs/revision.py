@@ -13,9 +13,7 @@ def parse_resource_version(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or int(text) >= 2**64:
         reason = "value out of range" if text.isascii() and text.isdigit() else "invalid syntax"
         fault = invalid(Path("resourceVersion"), text, f'strconv.ParseUint: parsing "{text}": {reason}')
-        raise errors.StatusError(
-            errors.Reason.BAD_REQUEST, 400, f"invalid resource version: {fault}"
-        )
+        raise errors.StatusError(errors.Reason.BAD_REQUEST, 400, f"invalid resource version: {fault}")
     return int(text)
 
 
@@ -28,5 +26,3 @@ async def wait_not_older(cache: WatchCache, revision: int) -> None:
         await cache.wait_for(revision)
     except FutureRevision as future:
         raise errors.too_large_resource_version(revision, future.current_revision) from None
-
-

@@ -9,7 +9,7 @@ from sampan.core import errors
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.gvk import GroupKind, GroupResource
 from sampan.core.object import Object
-from sampan.core.selectors import selector_text
+from sampan.core.selectors import selector_from_label_selector, selector_from_labels
 from sampan.patch import json_patch, merge_patch
 from sampan.registry.definition import ScalePaths
 from sampan.registry.rest.update import Part
@@ -128,7 +128,7 @@ def scale_of(scope: Scope, stored: bytes) -> Object:
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     status: dict[str, Any] = {"replicas": _take(obj, paths.status_replicas) or 0}
     selector = _take(obj, paths.label_selector) if paths.label_selector else None
-    text = selector if isinstance(selector, str) else selector_text(selector) if selector else ""
+    text = _selector_text(selector)
     if text:
         status["selector"] = text
     replicas = _take(obj, paths.spec_replicas)
@@ -139,6 +139,16 @@ def scale_of(scope: Scope, stored: bytes) -> Object:
         "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }
+
+
+def _selector_text(selector: Any) -> str:
+    if isinstance(selector, str):
+        return selector
+    if not isinstance(selector, dict):
+        return ""
+    if selector.keys() <= {"matchLabels", "matchExpressions"}:
+        return str(selector_from_label_selector(selector))
+    return str(selector_from_labels(selector))
 
 
 def _paths(scope: Scope) -> ScalePaths:

@@ -3,6 +3,7 @@
 Source: apiserver pkg/storage/selection_predicate.go, per-type field label conversions (1.36).
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from sampan.core import errors
 from sampan.core.selectors import FieldSelector, Selector, parse_fields, parse_labels
 from sampan.registry.endpoint import Endpoint
 from sampan.server.verbs.options import ListOptions
-from sampan.storage.cache import Record
+from sampan.storage.records import Record
 
 _METADATA_FIELDS = frozenset({"metadata.name", "metadata.namespace"})
 
@@ -75,7 +76,9 @@ def _unsupported(endpoint: Endpoint, label: str, supported: frozenset[str]) -> s
     return f"field label not supported: {label}"
 
 
+@functools.lru_cache(maxsize=1024)
 def _predicate(labels: Selector | None, fields: FieldSelector | None, name: str) -> Callable[[Record], bool] | None:
+    """Equal selectors give the same predicate, so that watchers with equal selectors share its verdicts."""
     label_matches = None if labels is None or labels.empty else labels.matches
     field_matches = None if fields is None or fields.empty else fields.matches
     if field_matches is None and name:

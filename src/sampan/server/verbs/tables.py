@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from sampan.registry.columns.default import DEFAULT_COLUMNS
+from sampan.registry.columns import DEFAULT_COLUMNS
 from sampan.registry.definition import Column
 from sampan.registry.endpoint import Endpoint
 from sampan.storage.encoding import decode
-from sampan.wire.partial import partial_bytes
-from sampan.wire.table import column_definitions, row, table_bytes
+from sampan.wire.table import NO_HEADERS, column_definitions, row, row_with_metadata, table_bytes
 
 
 class Tabler:
@@ -27,9 +26,9 @@ class Tabler:
         cells = [column.cell(obj) for column in self._columns]
         if self._include == "Object":
             return row(cells, value)
-        return row(cells, partial_bytes(value) if self._include == "Metadata" else None)
+        return row_with_metadata(cells, value) if self._include == "Metadata" else row(cells, None)
 
     def table(self, values: list[bytes], list_metadata: dict[str, Any], *, headers: bool = True) -> bytes:
         """A whole Table."""
-        definitions = self._definitions if headers else b"[]"
+        definitions = self._definitions if headers else NO_HEADERS
         return table_bytes(definitions, [self.row(value) for value in values], list_metadata)

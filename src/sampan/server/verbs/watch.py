@@ -19,8 +19,9 @@ from sampan.server.verbs.revision import parse_resource_version, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import selection_of
 from sampan.server.verbs.tables import Tabler
-from sampan.storage.cache import CacheEvent, CacheReset, Watcher, WatcherTooSlow
+from sampan.storage.records import CacheEvent, CacheReset, WatcherTooSlow
 from sampan.storage.store import Compacted
+from sampan.storage.watcher import Watcher
 from sampan.wire import json as wire_json
 from sampan.wire.negotiation import MediaType
 from sampan.wire.partial import partial_bytes
@@ -49,22 +50,26 @@ class Stream:
         loop = asyncio.get_running_loop()
         end = loop.time() + self.timeout_s
         next_bookmark = self._first_bookmark(loop.time(), end)
-        async with self.watcher as watcher:
+        watcher = self.watcher
+        try:
             if self.initial_end:
                 initial = await watcher.next(0)
                 frames = [self.frame(kind, event) for kind, event in initial.events]
                 yield b"".join((*frames, self.bookmark(initial.revision, True)))
             while (now := loop.time()) < end:
-                try:
-                    batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
-                except (WatcherTooSlow, CacheReset):
-                    return
+                batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
                 if batch.events:
                     frame = self.frame
                     yield b"".join([frame(kind, event) for kind, event in batch.events])
                 if self.bookmarks and loop.time() >= next_bookmark:
                     yield self.bookmark(batch.revision, False)
                     next_bookmark = self._next_bookmark(loop.time(), end)
+        except (WatcherTooSlow, CacheReset):
+            return
+        except Compacted as compacted:
+            yield _error_frame(errors.expired(f"too old resource version: {compacted.compact_revision}"))
+        finally:
+            watcher.close()
 
     def _first_bookmark(self, now: float, end: float) -> float:
         return self._next_bookmark(now, end) if self.bookmarks else end
@@ -92,13 +97,14 @@ async def watch(scope: Scope) -> Response:
     after = revision if revision and not initial else None
     if initial is False and not revision:
         after = cache.revision
+    watcher = cache.watch(
+        endpoint.store.scope_prefix(scope.ctx.namespace),
+        after=after,
+        matches=selection.matches,
+        initial=after is None,
+    )
     try:
-        watcher = cache.watch(
-            endpoint.store.scope_prefix(scope.ctx.namespace),
-            after=after,
-            matches=selection.matches,
-            initial=after is None,
-        )
+        await watcher.__aenter__()
     except Compacted as compacted:
         return _expired(revision, compacted.compact_revision)
     stream = Stream(
@@ -119,12 +125,16 @@ def _timeout(options: ListOptions) -> float:
 
 
 def _expired(revision: int, compacted: int) -> Response:
-    status = errors.expired(f"too old resource version: {revision} ({compacted})").to_status()
+    error = errors.expired(f"too old resource version: {revision} ({compacted})")
 
     async def chunks() -> AsyncIterator[bytes]:
-        yield b'{"type":"ERROR","object":' + wire_json.encode(status) + b"}\n"
+        yield _error_frame(error)
 
     return Response(200, content_type="application/json", stream=chunks())
+
+
+def _error_frame(error: errors.StatusError) -> bytes:
+    return b'{"type":"ERROR","object":' + wire_json.encode(error.to_status()) + b"}\n"
 
 
 def framer(request: Request, endpoint: Endpoint, media: MediaType | None) -> Frame:
