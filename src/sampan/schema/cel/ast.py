@@ -1,0 +1,188 @@
+"""The tree of an expression. Macros are expanded: what loops is a `Comprehension`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sampan.schema.cel.types import ERROR, CelType
+
+
+class Node:
+    """A node with the offset of the token that it is reported at, and what the checker finds out."""
+
+    __slots__ = ("offset", "type")
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+        self.type: CelType = ERROR
+
+    def children(self) -> Iterator["Node"]:
+        """The nodes directly below."""
+        return iter(())
+
+
+class Literal(Node):
+    """A constant: None, bool, int, UInt, float, str or bytes."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, offset: int, value: Any) -> None:
+        super().__init__(offset)
+        self.value = value
+
+
+class Ident(Node):
+    """A name. After the check `constant` holds the type value if the name is that of a type."""
+
+    __slots__ = ("constant", "name")
+
+    def __init__(self, offset: int, name: str) -> None:
+        super().__init__(offset)
+        self.name = name
+        self.constant: Any = None
+
+
+class Select(Node):
+    """`operand.field`; `test_only` for `has(operand.field)`; `optional` for `operand.?field`."""
+
+    __slots__ = ("field", "operand", "optional", "test_only", "variable")
+
+    def __init__(
+        self, offset: int, operand: Node, field: str, *, test_only: bool = False, optional: bool = False
+    ) -> None:
+        super().__init__(offset)
+        self.operand = operand
+        self.field = field
+        self.test_only = test_only
+        self.optional = optional
+        self.variable: Ident | None = None
+        """Set by the checker when the dotted name is that of one variable or type."""
+
+    def children(self) -> Iterator[Node]:
+        yield self.operand
+
+
+class Call(Node):
+    """A function or operator. `target` is the receiver; the checker fills in `overloads`."""
+
+    __slots__ = ("args", "function", "overloads", "target")
+
+    def __init__(self, offset: int, function: str, args: list[Node], target: Node | None = None) -> None:
+        super().__init__(offset)
+        self.function = function
+        self.target = target
+        self.args = args
+        self.overloads: list[Any] = []
+
+    def children(self) -> Iterator[Node]:
+        if self.target is not None:
+            yield self.target
+        yield from self.args
+
+    def operands(self) -> list[Node]:
+        """The receiver, if any, and the arguments."""
+        return self.args if self.target is None else [self.target, *self.args]
+
+
+class ListNode(Node):
+    """`[a, ?b]`; `optionals` are the indices of the optional elements."""
+
+    __slots__ = ("elements", "optionals")
+
+    def __init__(self, offset: int, elements: list[Node], optionals: frozenset[int] = frozenset()) -> None:
+        super().__init__(offset)
+        self.elements = elements
+        self.optionals = optionals
+
+    def children(self) -> Iterator[Node]:
+        return iter(self.elements)
+
+
+class MapNode(Node):
+    """`{k: v, ?k: v}`."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, offset: int, entries: list[tuple[Node, Node, bool]]) -> None:
+        super().__init__(offset)
+        self.entries = entries
+
+    def children(self) -> Iterator[Node]:
+        for key, value, _ in self.entries:
+            yield key
+            yield value
+
+
+class StructNode(Node):
+    """`Name{field: value}`; each entry has the offset of its colon."""
+
+    __slots__ = ("entries", "name")
+
+    def __init__(self, offset: int, name: str, entries: list[tuple[int, str, Node, bool]]) -> None:
+        super().__init__(offset)
+        self.name = name
+        self.entries = entries
+
+    def children(self) -> Iterator[Node]:
+        for _, _, value, _ in self.entries:
+            yield value
+
+
+class Comprehension(Node):
+    """A fold over a list or map. `kind` names the macro that it came from; `bind` for a local variable.
+
+    The generic parts (`accu_init`, `condition`, `step`, `result`) are what is checked and estimated; `predicate` and
+    `transform` are the macro's arguments, from which the program is built.
+    """
+
+    __slots__ = (
+        "accu_init", "accu_var", "condition", "iter_range", "iter_var", "iter_var2", "kind", "predicate", "result",
+        "step", "transform",
+    )  # fmt: skip
+
+    def __init__(self, offset: int, kind: str, *, iter_range: Node, iter_var: str, iter_var2: str = "") -> None:
+        super().__init__(offset)
+        self.kind = kind
+        self.iter_range = iter_range
+        self.iter_var = iter_var
+        self.iter_var2 = iter_var2
+        self.accu_var = "@result"
+        self.accu_init: Node = self
+        self.condition: Node = self
+        self.step: Node = self
+        self.result: Node = self
+        self.predicate: Node | None = None
+        self.transform: Node | None = None
+
+    def children(self) -> Iterator[Node]:
+        return iter((self.iter_range, self.accu_init, self.condition, self.step, self.result))
+
+
+def depth(root: Node) -> int:
+    """The height of the tree, found without recursion."""
+    deepest = 0
+    stack = [(root, 1)]
+    while stack:
+        node, level = stack.pop()
+        deepest = max(deepest, level)
+        stack.extend((child, level + 1) for child in node.children())
+    return deepest
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """All nodes."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(node.children())
+
+
+def qualified_name(node: Node) -> str | None:
+    """`a.b.c` if the node is a plain chain of names."""
+    names: list[str] = []
+    while isinstance(node, Select) and not node.test_only and not node.optional:
+        names.append(node.field)
+        node = node.operand
+    if not isinstance(node, Ident):
+        return None
+    return ".".join([node.name, *reversed(names)])

@@ -1,0 +1,258 @@
+"""`Code`: what a node of an expression is compiled to.
+
+A closure takes the frame, a list: the cost so far, the limit of the cost, then the variables. Costs that do not
+depend on data are summed up when the program is built and charged once, where control can no longer leave the branch.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sampan.schema.cel.declarations import Cost, Overload
+from sampan.schema.cel.errors import EVALUATION_FAULTS, CelBudgetExceeded, CelRuntimeError, as_runtime_error
+from sampan.schema.cel.types import CelType
+from sampan.schema.cel.values import ABSENT, MapList, ObjectValue, OptionalValue, SetList, UInt, type_name
+
+Frame: TypeAlias = list[Any]
+Closure: TypeAlias = Callable[[Frame], Any]
+
+COST, LIMIT = 0, 1
+FIRST_VARIABLE = 2
+
+
+@dataclass(slots=True)
+class Code:
+    """A closure and the constant part of its cost. `attribute` is "path" for a variable and what is selected from
+    it, "choice" for a ternary, "" for all others: costs differ where such a node is part of another."""
+
+    run: Closure
+    cost: int
+    constant: Any = ABSENT
+    attribute: str = ""
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the value is known."""
+        return self.constant is not ABSENT
+
+    @property
+    def part_cost(self) -> int:
+        """The cost as the branch of a ternary: reading the variable itself is free there."""
+        return self.cost - 1 if self.attribute == "path" else self.cost
+
+
+def constant(value: Any) -> Code:
+    """Code of a known value."""
+    return Code(lambda frame: value, 0, value)
+
+
+def over_limit() -> CelBudgetExceeded:
+    """The error of a call that costs more than a call may."""
+    return CelBudgetExceeded("operation cancelled: actual cost limit exceeded")
+
+
+def charge(frame: Frame, cost: int) -> None:
+    """Adds to the cost. **Raises** CelBudgetExceeded."""
+    frame[COST] += cost
+    if frame[COST] > frame[LIMIT]:
+        raise over_limit()
+
+
+_RUNTIME: dict[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    "int": (int,),
+    "uint": (UInt,),
+    "double": (float,),
+    "string": (str,),
+    "bytes": (bytes,),
+    "null": (type(None),),
+    "list": (list, SetList, MapList),
+    "map": (dict, ObjectValue),
+}
+_NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "type": "type"}
+
+
+def fits(kind: CelType, value: Any) -> bool:
+    """Whether a value is of a parameter's type, as far as one looks at run time."""
+    if kind.kind in ("dyn", "param", "error"):
+        return True
+    classes = _RUNTIME.get(kind.kind)
+    if classes is not None:
+        if type(value) not in classes:
+            return False
+        return kind.kind != "list" or not value or fits(kind.params[0], value[0])
+    if kind.kind == "opaque" and kind.name == "optional_type":
+        return type(value) is OptionalValue and (value.value is ABSENT or fits(kind.params[0], value.value))
+    return type_name(value) == _NAMES.get(kind.kind, kind.name)
+
+
+def _certain(kind: CelType, param: CelType) -> bool:
+    """Whether a static type leaves no doubt that its values are of a parameter's type."""
+    if param.kind in ("dyn", "param"):
+        return True
+    return kind.kind == param.kind and all(map(_certain, kind.params, param.params))
+
+
+def _dispatched(name: str, overloads: list[Overload]) -> Callable[..., Any]:
+    def call(*args: Any) -> Any:
+        for overload in overloads:
+            if all(map(fits, overload.params, args)):
+                return overload.impl(*args)
+        if not name[0].isalpha():
+            raise CelRuntimeError("no such overload")
+        raise CelRuntimeError(f"no such overload: {name}({', '.join(map(type_name, args))})")
+
+    return call
+
+
+def implementation(name: str, overloads: list[Overload], args: list[CelType]) -> tuple[Callable[..., Any], Cost]:
+    """What to call, and what it costs: the one overload that is certain, or a choice at run time."""
+    first = overloads[0]
+    if len(overloads) == 1 and all(map(_certain, args, first.params)):
+        return first.impl, first.cost
+    shared = all(overload.cost is first.cost or overload.cost == first.cost for overload in overloads)
+    return _dispatched(name, overloads), first.cost if shared else 1
+
+
+def _dynamic_call(
+    impl: Callable[..., Any], args: list[Closure], cost: Callable[[tuple[Any, ...], Any], int]
+) -> Closure:
+    if len(args) == 1:
+        only = args[0]
+
+        def call_one(frame: Frame) -> Any:
+            value = only(frame)
+            result = impl(value)
+            charge(frame, cost((value,), result))
+            return result
+
+        return call_one
+
+    def call(frame: Frame) -> Any:
+        values = tuple([arg(frame) for arg in args])
+        result = impl(*values)
+        charge(frame, cost(values, result))
+        return result
+
+    return call
+
+
+def _constant_cost_call(impl: Callable[..., Any], args: list[Closure]) -> Closure:
+    if len(args) == 1:
+        only = args[0]
+        return lambda frame: impl(only(frame))
+    if len(args) == 2:
+        left, right = args
+        return lambda frame: impl(left(frame), right(frame))
+    return lambda frame: impl(*[arg(frame) for arg in args])
+
+
+def call(impl: Callable[..., Any], args: list[Code], cost: Cost) -> Code:
+    """Code of a strict function."""
+    closures = [arg.run for arg in args]
+    total = sum(arg.cost for arg in args)
+    if isinstance(cost, int):
+        return Code(_constant_cost_call(impl, closures), total + cost)
+    return Code(_dynamic_call(impl, closures, cost), total)
+
+
+def _bool(value: Any) -> bool:
+    if value is True or value is False:
+        return bool(value)
+    raise CelRuntimeError("no such overload")
+
+
+def _logical_pair(left: Closure, right: Closure, right_cost: int, stop: bool) -> Closure:
+    def run(frame: Frame) -> bool:
+        try:
+            value = left(frame)
+            if value is stop:
+                return stop
+            if value is not (not stop):
+                raise CelRuntimeError("no such overload")
+        except EVALUATION_FAULTS as fault:
+            frame[COST] += right_cost
+            if right(frame) is stop:
+                return stop
+            raise as_runtime_error(fault) from None
+        frame[COST] += right_cost
+        return _bool(right(frame))
+
+    return run
+
+
+def _logical_chain(first: Closure, rest: list[tuple[Closure, int]], stop: bool) -> Closure:
+    terms = [(first, 0), *rest]
+
+    def run(frame: Frame) -> bool:
+        failed: Exception | None = None
+        for term, cost in terms:
+            frame[COST] += cost
+            try:
+                value = term(frame)
+            except EVALUATION_FAULTS as fault:
+                failed = failed or fault
+                continue
+            if value is stop:
+                return stop
+            if value is not (not stop):
+                failed = failed or CelRuntimeError("no such overload")
+        if failed is not None:
+            raise as_runtime_error(failed)
+        return not stop
+
+    return run
+
+
+def logical(terms: list[Code], *, stop: bool) -> Code:
+    """Code of && (`stop=False`) or || (`stop=True`): an operand that decides hides the errors of the others."""
+    first, *rest = terms
+    if len(rest) == 1:
+        return Code(_logical_pair(first.run, rest[0].run, rest[0].cost, stop), first.cost)
+    return Code(_logical_chain(first.run, [(term.run, term.cost) for term in rest], stop), first.cost)
+
+
+def choice(condition: Code, yes: Code, no: Code) -> Code:
+    """Code of a ternary."""
+    test, on_true, on_false = condition.run, yes.run, no.run
+    shared = min(yes.part_cost, no.part_cost)
+    true_cost, false_cost = yes.part_cost - shared, no.part_cost - shared
+
+    def run(frame: Frame) -> Any:
+        value = test(frame)
+        if value is True:
+            frame[COST] += true_cost
+            return on_true(frame)
+        if value is False:
+            frame[COST] += false_cost
+            return on_false(frame)
+        raise CelRuntimeError("no such overload")
+
+    return Code(run, condition.cost + shared, attribute="choice")
+
+
+def _size_cost(left: Any, right: Any) -> int:
+    return math.ceil(min(len(left), len(right)) * 0.1)
+
+
+def text_relation(left: Code, right: Code, compare: Callable[[Any, Any], bool]) -> Code:
+    """Code of a comparison of two strings or two byte strings."""
+    first, second = left.run, right.run
+    if right.is_constant and 0 < len(right.constant) <= 10:
+        known = right.constant
+
+        def run_short(frame: Frame) -> bool:
+            value = first(frame)
+            if value:
+                frame[COST] += 1
+            return compare(value, known)
+
+        return Code(run_short, left.cost + right.cost)
+
+    def run(frame: Frame) -> bool:
+        one, other = first(frame), second(frame)
+        frame[COST] += _size_cost(one, other)
+        return compare(one, other)
+
+    return Code(run, left.cost + right.cost)

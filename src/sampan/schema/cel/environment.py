@@ -1,0 +1,176 @@
+"""`Environment`: the variables, types and functions that expressions may use. `Program`: an expression made ready.
+
+environment = Environment({"self": INT, "oldSelf": INT})
+program = environment.compile("self >= oldSelf")
+program.evaluate({"self": 3, "oldSelf": 2}, Budget())    # True
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sampan.schema.cel import literals
+from sampan.schema.cel.ast import Node
+from sampan.schema.cel.budget import Budget
+from sampan.schema.cel.checker import check
+from sampan.schema.cel.code import COST, FIRST_VARIABLE, LIMIT, Frame
+from sampan.schema.cel.compiler import Compiler
+from sampan.schema.cel.declarations import Library, Overload, by_name
+from sampan.schema.cel.errors import (
+    EVALUATION_FAULTS,
+    CelBudgetExceeded,
+    CelRuntimeError,
+    CelSyntaxError,
+    as_runtime_error,
+)
+from sampan.schema.cel.library.kubernetes import KUBERNETES
+from sampan.schema.cel.parser import parse
+from sampan.schema.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    CelType,
+    list_of,
+    map_of,
+    type_of,
+)
+
+_TYPES = {
+    "bool": BOOL,
+    "int": INT,
+    "uint": UINT,
+    "double": DOUBLE,
+    "string": STRING,
+    "bytes": BYTES,
+    "list": list_of(DYN),
+    "map": map_of(DYN, DYN),
+    "null_type": NULL,
+    "type": type_of(DYN),
+    "google.protobuf.Timestamp": TIMESTAMP,
+    "google.protobuf.Duration": DURATION,
+}
+
+
+class Program:
+    """A compiled expression. May be evaluated any number of times; holds no state of an evaluation."""
+
+    __slots__ = ("_frame", "_inputs", "_run", "expression", "result_type", "root", "variables")
+
+    def __init__(self, expression: str, root: Node, result_type: CelType, variables: Mapping[str, CelType]) -> None:
+        self.expression = expression
+        self.root = root
+        """The checked tree, for the estimate of costs."""
+        self.result_type = result_type
+        compiler = Compiler()
+        compiled = compiler.compile(root)
+        self._run = compiled.run
+        self._frame: Frame = [compiled.cost, 0, *[None] * (compiler.size - FIRST_VARIABLE)]
+        self._inputs = [(name, slot, variables[name].wrap) for name, slot in compiler.slots.items()]
+        self.variables = frozenset(compiler.slots)
+        """The names of the environment's variables that the expression reads."""
+
+    def evaluate(self, bindings: Mapping[str, Any], budget: Budget) -> Any:
+        """The value of the expression for these values of its variables (JSON values, or values of libraries).
+
+        The cost is taken from the budget, also when there is no value.
+
+        **Raises** CelRuntimeError if there is no value, CelBudgetExceeded if finding it costs too much; after the
+        latter the budget is spent.
+        """
+        frame = self._frame.copy()
+        frame[LIMIT] = limit = budget.call_max
+        try:
+            for name, slot, wrap in self._inputs:
+                value = bindings[name]
+                frame[slot] = value if wrap is None else wrap(value)
+            value = self._run(frame)
+        except CelBudgetExceeded:
+            budget.remaining = -1
+            raise
+        except EVALUATION_FAULTS as fault:
+            self._pay(frame, budget)
+            if type(fault) is KeyError and any(name not in bindings for name in self.variables):
+                missing = next(name for name in self.variables if name not in bindings)
+                raise CelRuntimeError(f"no such attribute(s): {missing}") from None
+            raise as_runtime_error(fault) from None
+        cost = frame[COST]
+        if cost > limit or cost > budget.remaining:
+            self._pay(frame, budget)
+        budget.remaining -= cost
+        return value
+
+    def _pay(self, frame: Frame, budget: Budget) -> None:
+        """Takes what was spent before an error, or raises that it is too much."""
+        if frame[COST] > budget.call_max:
+            budget.remaining = -1
+            raise CelBudgetExceeded("operation cancelled: actual cost limit exceeded")
+        if frame[COST] > budget.remaining:
+            budget.remaining = -1
+            raise CelBudgetExceeded(
+                "validation failed due to running out of cost budget, no further validation rules will be run"
+            )
+
+
+class Environment:
+    """What expressions may use: variables and types by name, and libraries of functions.
+
+    `types` are struct types that expressions may construct; `extended` gives an environment with more.
+    """
+
+    def __init__(
+        self,
+        variables: Mapping[str, CelType],
+        types: Mapping[str, CelType] | None = None,
+        libraries: Iterable[Library] = KUBERNETES,
+    ) -> None:
+        self.variables = dict(variables)
+        self._libraries = tuple(libraries)
+        self._types = {**_TYPES, **(types or {})}
+        for library in self._libraries:
+            self._types.update({kind.name: kind for kind in library.types})
+        self._functions = _functions(self._libraries)
+
+    def extended(
+        self,
+        variables: Mapping[str, CelType] | None = None,
+        types: Mapping[str, CelType] | None = None,
+        libraries: Iterable[Library] = (),
+    ) -> "Environment":
+        """An environment that has these things too."""
+        return Environment(
+            {**self.variables, **(variables or {})},
+            {**self._types, **(types or {})},
+            (*self._libraries, *libraries),
+        )
+
+    def compile(self, expression: str) -> Program:
+        """The program of an expression.
+
+        **Raises** CelSyntaxError or CelTypeError, the message being what clients see after `compilation failed: `.
+        """
+        root = parse(expression)
+        try:
+            result = check(root, expression, variables=self.variables, types=self._types, functions=self._functions)
+            literals.check(root, expression)
+            return Program(expression, root, result, self.variables)
+        except RecursionError:
+            raise CelSyntaxError("ERROR: <input>:-1:0: max recursion depth exceeded") from None
+
+
+_TABLES: dict[tuple[int, ...], tuple[tuple[Library, ...], dict[str, list[Overload]]]] = {}
+
+
+def _functions(libraries: tuple[Library, ...]) -> dict[str, list[Overload]]:
+    """The table of the libraries' functions, built once for each choice of libraries."""
+    key = tuple(id(library) for library in libraries)
+    found = _TABLES.get(key)
+    if found is None:
+        found = libraries, by_name(overload for library in libraries for overload in library.overloads)
+        _TABLES[key] = found
+    return found[1]

@@ -1,0 +1,169 @@
+"""Code of comprehensions: each macro its own loop, costing what its expansion would cost.
+
+Source of the costs: cel-go interpreter/runtimecost.go (0.26), applied to the expansions of `macros.py`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
+
+from sampan.schema.cel.code import COST, LIMIT, Code, Frame, charge, over_limit
+from sampan.schema.cel.declarations import LIST_CREATE_COST
+from sampan.schema.cel.errors import EVALUATION_FAULTS, CelRuntimeError, as_runtime_error
+from sampan.schema.cel.library.lists import insert
+from sampan.schema.cel.values import ABSENT, MapList, ObjectValue, SetList
+
+_LISTS = frozenset((list, SetList, MapList))
+
+
+def _single(value: Any) -> Iterable[Any]:
+    kind = type(value)
+    if kind in _LISTS:
+        return value  # type: ignore[no-any-return]  # a list, by its type
+    if kind is dict:
+        return list(value)
+    if kind is ObjectValue:
+        return [key for key, _ in value.items()]
+    raise CelRuntimeError("no such overload")
+
+
+def _pairs(value: Any) -> Iterable[tuple[Any, Any]]:
+    kind = type(value)
+    if kind in _LISTS:
+        return enumerate(value)
+    if kind is dict or kind is ObjectValue:
+        return list(value.items())
+    raise CelRuntimeError("no such overload")
+
+
+Bind: TypeAlias = Callable[[Frame, Any], Iterator[None]]
+"""Puts the variables of each round into the frame."""
+
+
+def binder(first: int, second: int | None) -> Bind:
+    """The rounds over a range with one variable (elements or keys) or two (index or key, and value)."""
+
+    def single(frame: Frame, value: Any) -> Iterator[None]:
+        for frame[first] in _single(value):
+            yield
+
+    def double(frame: Frame, value: Any) -> Iterator[None]:
+        assert second is not None
+        for frame[first], frame[second] in _pairs(value):
+            yield
+
+    return single if second is None else double
+
+
+def quantifier(source: Code, bind: Bind, predicate: Code, *, stop: bool) -> Code:
+    """Code of `all` (`stop=False`) and `exists` (`stop=True`)."""
+    values, test = source.run, predicate.run
+    condition_cost = 3 if stop else 2
+    round_cost = condition_cost + 1 + predicate.cost
+    go_on = not stop
+
+    def run(frame: Frame) -> bool:
+        failed: Exception | None = None
+        rounds = bind(frame, values(frame))
+        for _ in rounds:
+            frame[COST] += round_cost
+            if frame[COST] > frame[LIMIT]:
+                raise over_limit()
+            try:
+                value = test(frame)
+            except EVALUATION_FAULTS as fault:
+                failed = failed or fault
+                continue
+            if value is go_on:
+                continue
+            if value is stop:
+                if next(rounds, ABSENT) is not ABSENT:
+                    frame[COST] += condition_cost
+                return stop
+            failed = failed or CelRuntimeError("no such overload")
+        if failed is not None:
+            raise as_runtime_error(failed)
+        return go_on
+
+    return Code(run, source.cost + 1)
+
+
+def _holds(value: Any) -> bool:
+    if value is True or value is False:
+        return bool(value)
+    raise CelRuntimeError("no such overload")
+
+
+def exactly_one(source: Code, bind: Bind, predicate: Code) -> Code:
+    """Code of `exists_one`."""
+    values, test, round_cost = source.run, predicate.run, predicate.cost
+
+    def run(frame: Frame) -> bool:
+        found = 0
+        for _ in bind(frame, values(frame)):
+            charge(frame, round_cost)
+            if _holds(test(frame)):
+                frame[COST] += 2
+                found += 1
+        return found == 1
+
+    return Code(run, source.cost + 2)
+
+
+def to_list(source: Code, bind: Bind, predicate: Code | None, transform: Code) -> Code:
+    """Code of `map`, `filter` and `transformList`."""
+    values, make = source.run, transform.run
+    made_cost = 2 + transform.cost
+    if not transform.is_constant:
+        made_cost += LIST_CREATE_COST
+    test = predicate.run if predicate is not None else None
+    test_cost = predicate.cost if predicate is not None else 0
+
+    def run(frame: Frame) -> list[Any]:
+        result: list[Any] = []
+        for _ in bind(frame, values(frame)):
+            frame[COST] += test_cost
+            if test is None or _holds(test(frame)):
+                frame[COST] += made_cost
+                result.append(make(frame))
+            if frame[COST] > frame[LIMIT]:
+                raise over_limit()
+        return result
+
+    return Code(run, source.cost + 1)
+
+
+def to_map(source: Code, bind: Bind, predicate: Code | None, transform: Code, key_slot: int | None) -> Code:
+    """Code of `transformMap` (with the slot of its key) and `transformMapEntry` (without)."""
+    values, make = source.run, transform.run
+    made_cost = transform.cost + (2 if key_slot is None else 3)
+    test = predicate.run if predicate is not None else None
+    test_cost = predicate.cost if predicate is not None else 0
+
+    def run(frame: Frame) -> dict[Any, Any]:
+        result: dict[Any, Any] = {}
+        for _ in bind(frame, values(frame)):
+            frame[COST] += test_cost
+            if test is None or _holds(test(frame)):
+                frame[COST] += made_cost
+                made = make(frame)
+                if key_slot is not None:
+                    result[frame[key_slot]] = made
+                else:
+                    for key, value in made.items():
+                        result = insert(result, key, value)
+            if frame[COST] > frame[LIMIT]:
+                raise over_limit()
+        return result
+
+    return Code(run, source.cost + 1)
+
+
+def local(slot: int, value: Code, body: Code) -> Code:
+    """Code of a local variable."""
+    compute, use = value.run, body.run
+
+    def run(frame: Frame) -> Any:
+        frame[slot] = compute(frame)
+        return use(frame)
+
+    return Code(run, value.cost + body.cost)

@@ -1,0 +1,144 @@
+"""Splits the text of an expression into tokens. Source: the grammar of CEL (cel-go parser/gen/CEL.g4)."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from sampan.schema.cel.values import UInt
+
+_STRING = "|".join(
+    (
+        r'[rR]"""(?:.|\n)*?"""',
+        r"[rR]'''(?:.|\n)*?'''",
+        r'[rR]"[^"\n\r]*"',
+        r"[rR]'[^'\n\r]*'",
+        r'"""(?:\\(?:.|\n)|[^\\])*?"""',
+        r"'''(?:\\(?:.|\n)|[^\\])*?'''",
+        r'"(?:\\.|[^\\"\n\r])*"',
+        r"'(?:\\.|[^\\'\n\r])*'",
+    )
+)
+_TOKEN = re.compile(
+    rf"""(?P<space>[\t \r\n\f]+|//[^\n]*)
+    |(?P<bytes>[bB](?:{_STRING}))
+    |(?P<string>{_STRING})
+    |(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)
+    |(?P<uint>0x[0-9a-fA-F]+[uU]|[0-9]+[uU])
+    |(?P<int>0x[0-9a-fA-F]+|[0-9]+)
+    |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{{}}().,\-!?:+*/%<>])""".replace("\n    |", "|")
+)
+_KEYWORDS = {"in": "op", "true": "bool", "false": "bool", "null": "null"}
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|X([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.|\n))"
+)
+_SIMPLE = {
+    "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
+    "\\": "\\", "'": "'", '"': '"', "`": "`", "?": "?",
+}  # fmt: skip
+
+
+class LexicalError(Exception):
+    """A text that no token begins with, or a literal out of range. Holds the offset and the message."""
+
+    def __init__(self, offset: int, message: str) -> None:
+        super().__init__(message)
+        self.offset = offset
+        self.message = message
+
+
+@dataclass(slots=True)
+class Token:
+    """`kind` is op, name, int, uint, float, string, bytes, bool, null or end; `value` is that of a literal."""
+
+    kind: str
+    text: str
+    offset: int
+    value: Any = None
+
+
+def _unescape_text(body: str, offset: int) -> str:
+    def replace(match: re.Match[str]) -> str:
+        digits = match[1] or match[2] or match[3] or match[4]
+        if digits:
+            code = int(digits, 16)
+            if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+                raise LexicalError(offset, "unable to unescape string")
+            return chr(code)
+        if match[5]:
+            return chr(int(match[5], 8))
+        if match[6] not in _SIMPLE:
+            raise LexicalError(offset, "unable to unescape string")
+        return _SIMPLE[match[6]]
+
+    return _ESCAPE.sub(replace, body)
+
+
+def _unescape_bytes(body: str, offset: int) -> bytes:
+    out = bytearray()
+    position = 0
+    for match in _ESCAPE.finditer(body):
+        out += body[position : match.start()].encode()
+        position = match.end()
+        if match[3] or match[4]:
+            raise LexicalError(offset, "unable to unescape string")
+        if match[1] or match[2]:
+            out.append(int(match[1] or match[2], 16))
+        elif match[5]:
+            out.append(int(match[5], 8))
+        elif match[6] in _SIMPLE:
+            out += _SIMPLE[match[6]].encode()
+        else:
+            raise LexicalError(offset, "unable to unescape string")
+    return bytes(out + body[position:].encode())
+
+
+def _string_value(text: str, offset: int, *, as_bytes: bool) -> str | bytes:
+    raw = text[0] in "rR"
+    if raw:
+        text = text[1:]
+    quotes = 3 if len(text) >= 6 and text[:3] in ('"""', "'''") else 1
+    body = text[quotes:-quotes].replace("\r\n", "\n").replace("\r", "\n")
+    if raw:
+        return body.encode() if as_bytes else body
+    return _unescape_bytes(body, offset) if as_bytes else _unescape_text(body, offset)
+
+
+def _value(kind: str, text: str, offset: int) -> Any:
+    if kind == "string":
+        return _string_value(text, offset, as_bytes=False)
+    if kind == "bytes":
+        return _string_value(text[1:], offset, as_bytes=True)
+    if kind == "int":
+        return int(text, 0) if text.startswith("0x") else int(text)
+    if kind == "uint":
+        number = int(text[:-1], 0) if text.startswith("0x") else int(text[:-1])
+        if number >= 1 << 64:
+            raise LexicalError(offset, "invalid uint literal")
+        return UInt(number)
+    if kind == "float":
+        number_f = float(text)
+        if number_f == float("inf"):
+            raise LexicalError(offset, "invalid double literal")
+        return number_f
+    return {"true": True, "false": False}.get(text)
+
+
+def tokens(source: str) -> list[Token]:
+    """All tokens, the last of kind `end`. **Raises** LexicalError."""
+    found: list[Token] = []
+    position = 0
+    while position < len(source):
+        match = _TOKEN.match(source, position)
+        if match is None:
+            raise LexicalError(position, f"Syntax error: token recognition error at: '{source[position]}'")
+        kind, text = match.lastgroup or "", match[0]
+        if kind != "space":
+            if kind == "name":
+                kind = _KEYWORDS.get(text, kind)
+            if len(text) > 4300 and kind in ("int", "uint"):
+                raise LexicalError(position, f"invalid {kind} literal")
+            found.append(Token(kind, text, position, _value(kind, text, position)))
+        position = match.end()
+    found.append(Token("end", "<EOF>", len(source)))
+    return found

@@ -1,0 +1,1 @@
+"""The libraries of functions that expressions may use, one module each."""

@@ -1,0 +1,164 @@
+"""The strings extension, version 2. Source: cel-go ext/strings.go (0.26); costs: apiserver pkg/cel/library/cost.go."""
+
+import math
+from typing import Any
+
+from sampan.schema.cel.declarations import (
+    Library,
+    first_deep_traversal,
+    first_traversal,
+    first_traversal_twice,
+    function,
+    member,
+    with_cost,
+)
+from sampan.schema.cel.errors import CelRuntimeError
+from sampan.schema.cel.library.formatting import format_text
+from sampan.schema.cel.types import DYN, INT, STRING, list_of
+from sampan.schema.cel.values import size_of
+
+_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_LOWER = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
+_UPPER = str.maketrans({chr(code + 32): chr(code) for code in range(65, 91)})
+_QUOTED = str.maketrans(
+    {
+        "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
+        "\\": "\\\\", '"': '\\"',
+    }
+)  # fmt: skip
+
+
+def _out_of_range(index: int) -> CelRuntimeError:
+    return CelRuntimeError(f"index out of range: {index}")
+
+
+def _char_at(text: str, index: int) -> str:
+    if not 0 <= index <= len(text):
+        raise _out_of_range(index)
+    return text[index : index + 1]
+
+
+def _index_of(text: str, part: str, offset: int = 0) -> int:
+    if not part:
+        return offset
+    if offset < 0:
+        raise _out_of_range(offset)
+    return text.find(part, offset)
+
+
+def _last_index_of(text: str, part: str) -> int:
+    return text.rfind(part) if part else len(text)
+
+
+def _last_index_of_before(text: str, part: str, offset: int) -> int:
+    if not part:
+        return offset
+    if offset < 0:
+        raise _out_of_range(offset)
+    if offset >= len(text):
+        return -1
+    return text.rfind(part, 0, offset + len(part))
+
+
+def _lower(text: str) -> str:
+    return text.translate(_LOWER)
+
+
+def _upper(text: str) -> str:
+    return text.translate(_UPPER)
+
+
+def _split(text: str, separator: str, count: int = -1) -> list[str]:
+    if count == 0:
+        return []
+    if separator:
+        return text.split(separator) if count < 0 else text.split(separator, count - 1)
+    if count < 0 or count >= len(text):
+        return list(text)
+    return [*text[: count - 1], text[count - 1 :]]
+
+
+def _substring(text: str, start: int) -> str:
+    if not 0 <= start <= len(text):
+        raise _out_of_range(start)
+    return text[start:]
+
+
+def _substring_range(text: str, start: int, end: int) -> str:
+    if start > end:
+        raise CelRuntimeError(f"invalid substring range. start: {start}, end: {end}")
+    for index in (start, end):
+        if not 0 <= index <= len(text):
+            raise _out_of_range(index)
+    return text[start:end]
+
+
+def _trim(text: str) -> str:
+    return text.strip(_SPACE)
+
+
+def _join(items: list[Any], separator: str = "") -> str:
+    for item in items:
+        if not isinstance(item, str):
+            raise CelRuntimeError(f"join: invalid input: {item}")
+    return separator.join(items)
+
+
+def _join_cost(args: tuple[Any, ...], result: Any) -> int:
+    return math.ceil(size_of(result) * 2 * 0.1)
+
+
+def _quote(text: str) -> str:
+    return f'"{text.translate(_QUOTED)}"'
+
+
+STRINGS = Library(
+    (
+        member("charAt", "string_char_at_int", (STRING, INT), STRING, _char_at),
+        *with_cost(
+            first_deep_traversal,
+            (
+                member("indexOf", "string_index_of_string", (STRING, STRING), INT, _index_of),
+                member("indexOf", "string_index_of_string_int", (STRING, STRING, INT), INT, _index_of),
+                member("lastIndexOf", "string_last_index_of_string", (STRING, STRING), INT, _last_index_of),
+                member(
+                    "lastIndexOf",
+                    "string_last_index_of_string_int",
+                    (STRING, STRING, INT),
+                    INT,
+                    _last_index_of_before,
+                ),
+            ),
+        ),
+        *with_cost(
+            first_traversal,
+            (
+                member("lowerAscii", "string_lower_ascii", (STRING,), STRING, _lower),
+                member("upperAscii", "string_upper_ascii", (STRING,), STRING, _upper),
+                member("substring", "string_substring_int", (STRING, INT), STRING, _substring),
+                member("substring", "string_substring_int_int", (STRING, INT, INT), STRING, _substring_range),
+                member("trim", "string_trim", (STRING,), STRING, _trim),
+                member("format", "string_format", (STRING, list_of(DYN)), STRING, format_text),
+                function("strings.quote", "strings_quote", (STRING,), STRING, _quote),
+            ),
+        ),
+        *with_cost(
+            first_traversal_twice,
+            (
+                member("replace", "string_replace_string_string", (STRING, STRING, STRING), STRING, str.replace),
+                member(
+                    "replace", "string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, str.replace
+                ),
+                member("split", "string_split_string", (STRING, STRING), list_of(STRING), _split),
+                member("split", "string_split_string_int", (STRING, STRING, INT), list_of(STRING), _split),
+            ),
+        ),
+        *with_cost(
+            _join_cost,
+            (
+                member("join", "list_join", (list_of(STRING),), STRING, _join),
+                member("join", "list_join_string", (list_of(STRING), STRING), STRING, _join),
+            ),
+        ),
+    )
+)

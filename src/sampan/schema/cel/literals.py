@@ -1,0 +1,88 @@
+"""Checks of literals that can only fail: durations, timestamps, patterns, mixed lists and maps.
+
+Source: cel-go cel/validator.go (0.26), in the choice of apiserver pkg/cel/environment/base.go (1.36).
+"""
+
+from collections.abc import Callable
+
+from sampan.schema.cel import times
+from sampan.schema.cel.ast import Call, ListNode, Literal, MapNode, Node, walk
+from sampan.schema.cel.errors import CelRuntimeError, CelTypeError, Issue, render
+from sampan.schema.cel.library.regex import compile_pattern
+from sampan.schema.cel.types import CelType, same, unwrap_optional
+
+
+def _is_duration(text: str) -> bool:
+    return times.parse_duration(text) is not None
+
+
+def _is_timestamp(text: str) -> bool:
+    try:
+        return times.parse_timestamp(text) is not None
+    except CelRuntimeError:
+        return False
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        compile_pattern(text)
+    except CelRuntimeError:
+        return False
+    return True
+
+
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "duration": _is_duration,
+    "timestamp": _is_timestamp,
+    "matches": _is_pattern,
+    "find": _is_pattern,
+    "findAll": _is_pattern,
+}
+
+
+def _call_issue(node: Call) -> Issue | None:
+    valid = _CHECKS.get(node.function)
+    if valid is None or not node.args:
+        return None
+    argument = node.args[0] if node.target is not None or node.function != "matches" else node.args[-1]
+    if not isinstance(argument, Literal) or not isinstance(argument.value, str) or valid(argument.value):
+        return None
+    return Issue(argument.offset, f"invalid {node.function} argument")
+
+
+def _mixed(nodes: list[tuple[Node, bool]]) -> Issue | None:
+    expected: CelType | None = None
+    for node, optional in nodes:
+        kind = unwrap_optional(node.type)[0] if optional else node.type
+        if expected is None:
+            expected = kind
+        elif not same(expected, kind) and "dyn" not in (expected.kind, kind.kind):
+            return Issue(node.offset, f"expected type '{expected}' but found '{kind}'")
+    return None
+
+
+def _exempt(root: Node) -> set[int]:
+    """The nodes within calls of `format`, whose lists may be mixed."""
+    found: set[int] = set()
+    for node in walk(root):
+        if isinstance(node, Call) and node.function == "format":
+            found.update(id(below) for below in walk(node))
+    return found
+
+
+def check(root: Node, source: str) -> None:
+    """**Raises** CelTypeError with every fault of a checked expression's literals."""
+    issues: list[Issue] = []
+    exempt = _exempt(root)
+    for node in walk(root):
+        issue: Issue | None = None
+        if isinstance(node, Call):
+            issue = _call_issue(node)
+        elif isinstance(node, ListNode) and id(node) not in exempt:
+            issue = _mixed([(element, index in node.optionals) for index, element in enumerate(node.elements)])
+        elif isinstance(node, MapNode) and id(node) not in exempt:
+            issue = _mixed([(value, optional) for _, value, optional in node.entries])
+        if issue is not None:
+            issues.append(issue)
+    if issues:
+        raise CelTypeError(render(source, issues))

@@ -1,0 +1,298 @@
+"""Reads the text of an expression into a tree.
+
+Source: the grammar of CEL (cel-go parser/parser.go, 0.26): where operators report, which names are reserved.
+"""
+
+from sampan.schema.cel import macros
+from sampan.schema.cel.ast import Call, Ident, ListNode, Literal, MapNode, Node, Select, StructNode, depth
+from sampan.schema.cel.errors import CelSyntaxError, Issue, render
+from sampan.schema.cel.lexer import LexicalError, Token, tokens
+from sampan.schema.cel.reference_parser import syntax_messages
+
+EXPRESSION_LENGTH_MAX = 100_000
+"""Code points."""
+_DEPTH_MAX = 250
+_NESTING_MAX = 100
+_RESERVED = frozenset(
+    (
+        "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
+        "package", "namespace", "null", "return", "true", "var", "void", "while",
+    )
+)  # fmt: skip
+_LEVELS: dict[str, tuple[int, str]] = {
+    "||": (1, "_||_"),
+    "&&": (2, "_&&_"),
+    "<": (3, "_<_"),
+    "<=": (3, "_<=_"),
+    ">=": (3, "_>=_"),
+    ">": (3, "_>_"),
+    "==": (3, "_==_"),
+    "!=": (3, "_!=_"),
+    "in": (3, "@in"),
+    "+": (4, "_+_"),
+    "-": (4, "_-_"),
+    "*": (5, "_*_"),
+    "/": (5, "_/_"),
+    "%": (5, "_%_"),
+}
+
+
+class _Unexpected(Exception):
+    def __init__(self, token: Token, message: str = "") -> None:
+        super().__init__(message)
+        text = token.text.replace("\n", "\\n")
+        self.issue = Issue(token.offset, message or f"Syntax error: mismatched input '{text}'")
+
+
+def _balanced(function: str, terms: list[Node], offsets: list[int]) -> Node:
+    """A tree of equal height of a chain of && or ||, so that long chains stay shallow."""
+    if len(terms) == 1:
+        return terms[0]
+    middle = len(terms) // 2
+    left = _balanced(function, terms[:middle], offsets[: middle - 1])
+    right = _balanced(function, terms[middle:], offsets[middle:])
+    return Call(offsets[middle - 1], function, [left, right])
+
+
+class _Parser:
+    def __init__(self, found: list[Token]) -> None:
+        self._tokens = found
+        self._position = 0
+        self._nesting = 0
+        self.issues: list[Issue] = []
+
+    def parse(self) -> Node:
+        node = self._expression()
+        if self._peek().kind != "end":
+            raise _Unexpected(self._peek())
+        return node
+
+    def _peek(self) -> Token:
+        return self._tokens[self._position]
+
+    def _next(self) -> Token:
+        token = self._tokens[self._position]
+        self._position += 1
+        return token
+
+    def _accept(self, text: str) -> Token | None:
+        token = self._tokens[self._position]
+        if token.kind == "op" and token.text == text:
+            self._position += 1
+            return token
+        return None
+
+    def _expect(self, text: str) -> Token:
+        token = self._accept(text)
+        if token is None:
+            raise _Unexpected(self._peek())
+        return token
+
+    def _expression(self) -> Node:
+        self._nesting += 1
+        if self._nesting > _NESTING_MAX:
+            raise _Unexpected(self._peek(), f"expression recursion limit exceeded: {_NESTING_MAX}")
+        node = self._binary(1)
+        question = self._accept("?")
+        if question is not None:
+            chosen = self._binary(1)
+            self._expect(":")
+            node = Call(question.offset, "_?_:_", [node, chosen, self._expression()])
+        self._nesting -= 1
+        return node
+
+    def _binary(self, level: int) -> Node:
+        left = self._unary()
+        while True:
+            token = self._peek()
+            found = _LEVELS.get(token.text) if token.kind == "op" else None
+            if found is None or found[0] < level:
+                return left
+            if found[0] <= 2:
+                left = self._logical(left, token.text, *found)
+                continue
+            self._position += 1
+            left = Call(token.offset, found[1], [left, self._binary(found[0] + 1)])
+
+    def _logical(self, first: Node, text: str, level: int, function: str) -> Node:
+        terms, offsets = [first], []
+        while True:
+            token = self._accept(text)
+            if token is None:
+                return _balanced(function, terms, offsets)
+            offsets.append(token.offset)
+            terms.append(self._binary(level + 1))
+
+    def _unary(self) -> Node:
+        token = self._peek()
+        if token.kind != "op" or token.text not in ("!", "-"):
+            return self._member()
+        count = 0
+        while self._accept(token.text):
+            count += 1
+        if token.text == "-" and self._peek().kind in ("int", "float"):
+            if count == 1:
+                return self._member(sign=token)
+            count -= 1
+            inner = self._member(sign=self._tokens[self._position - 1])
+        else:
+            inner = self._member()
+        if count % 2 == 0:
+            return inner
+        return Call(token.offset, "!_" if token.text == "!" else "-_", [inner])
+
+    def _member(self, sign: Token | None = None) -> Node:
+        node = self._literal(self._next(), sign) if sign is not None else self._primary()
+        while True:
+            token = self._peek()
+            if token.kind != "op" or token.text not in (".", "["):
+                return node
+            self._position += 1
+            node = self._select(node, token) if token.text == "." else self._index(node, token)
+
+    def _select(self, node: Node, dot: Token) -> Node:
+        optional = self._accept("?") is not None
+        name = self._next()
+        if name.kind != "name":
+            raise _Unexpected(name)
+        opening = None if optional else self._accept("(")
+        if opening is None:
+            return Select(dot.offset, node, name.text, optional=optional)
+        return self._call(opening.offset, name.text, node, self._arguments(")"))
+
+    def _index(self, node: Node, bracket: Token) -> Node:
+        function = "_[?_]" if self._accept("?") else "_[_]"
+        index = self._expression()
+        self._expect("]")
+        return Call(bracket.offset, function, [node, index])
+
+    def _call(self, offset: int, function: str, target: Node | None, args: list[Node]) -> Node:
+        try:
+            expanded = macros.expand(offset, function, target, args)
+        except macros.MacroError as error:
+            self.issues.append(error.issue)
+            return Literal(offset, None)
+        return expanded or Call(offset, function, args, target)
+
+    def _arguments(self, closing: str) -> list[Node]:
+        args: list[Node] = []
+        if self._accept(closing):
+            return args
+        while True:
+            args.append(self._expression())
+            if not self._accept(","):
+                self._expect(closing)
+                return args
+
+    def _primary(self) -> Node:
+        token = self._next()
+        if token.kind == "name":
+            return self._named(token, "")
+        if token.kind == "op":
+            if token.text == "(":
+                node = self._expression()
+                self._expect(")")
+                return node
+            if token.text == "[":
+                return self._list(token)
+            if token.text == "{":
+                return MapNode(token.offset, self._entries())
+            if token.text == "." and self._peek().kind == "name":
+                return self._named(self._next(), ".")
+            raise _Unexpected(token)
+        return self._literal(token, None)
+
+    def _literal(self, token: Token, sign: Token | None) -> Node:
+        offset = token.offset if sign is None else sign.offset
+        if token.kind == "int":
+            number = token.value if sign is None else -token.value
+            if not -(1 << 63) <= number < 1 << 63:
+                self.issues.append(Issue(offset, "invalid int literal"))
+            return Literal(offset, number)
+        if token.kind == "float":
+            return Literal(offset, token.value if sign is None else -token.value)
+        if token.kind in ("uint", "string", "bytes", "bool", "null"):
+            return Literal(offset, token.value)
+        raise _Unexpected(token)
+
+    def _named(self, token: Token, prefix: str) -> Node:
+        struct_name = self._struct_name(token)
+        if struct_name is not None:
+            return StructNode(self._tokens[self._position - 1].offset, prefix + struct_name, self._fields())
+        if token.text in _RESERVED:
+            self.issues.append(Issue(token.offset, f"reserved identifier: {token.text}"))
+        opening = self._accept("(")
+        if opening is not None:
+            return self._call(opening.offset, prefix + token.text, None, self._arguments(")"))
+        return Ident(token.offset, prefix + token.text)
+
+    def _struct_name(self, token: Token) -> str | None:
+        """The dotted name if it is followed by `{`, which is then consumed."""
+        names, position = [token.text], self._position
+        while self._tokens[position].text == "." and self._tokens[position + 1].kind == "name":
+            names.append(self._tokens[position + 1].text)
+            position += 2
+        if self._tokens[position].kind != "op" or self._tokens[position].text != "{":
+            return None
+        self._position = position + 1
+        return ".".join(names)
+
+    def _fields(self) -> list[tuple[int, str, Node, bool]]:
+        fields: list[tuple[int, str, Node, bool]] = []
+        while not self._accept("}"):
+            optional = self._accept("?") is not None
+            name = self._next()
+            if name.kind != "name":
+                raise _Unexpected(name)
+            colon = self._expect(":")
+            fields.append((colon.offset, name.text, self._expression(), optional))
+            if not self._accept(","):
+                self._expect("}")
+                break
+        return fields
+
+    def _list(self, bracket: Token) -> Node:
+        elements: list[Node] = []
+        optionals: set[int] = set()
+        while not self._accept("]"):
+            if self._accept("?"):
+                optionals.add(len(elements))
+            elements.append(self._expression())
+            if not self._accept(","):
+                self._expect("]")
+                break
+        return ListNode(bracket.offset, elements, frozenset(optionals))
+
+    def _entries(self) -> list[tuple[Node, Node, bool]]:
+        entries: list[tuple[Node, Node, bool]] = []
+        while not self._accept("}"):
+            optional = self._accept("?") is not None
+            key = self._expression()
+            self._expect(":")
+            entries.append((key, self._expression(), optional))
+            if not self._accept(","):
+                self._expect("}")
+                break
+        return entries
+
+
+def parse(source: str) -> Node:
+    """The tree of an expression, macros expanded.
+
+    **Raises** CelSyntaxError with every fault found, in the words of the reference parser.
+    """
+    if len(source) > EXPRESSION_LENGTH_MAX:
+        message = f"expression code point size exceeds limit: size: {len(source)}, limit {EXPRESSION_LENGTH_MAX}"
+        raise CelSyntaxError(f"ERROR: <input>:-1:0: {message}")
+    try:
+        parser = _Parser(tokens(source))
+        node = parser.parse()
+    except LexicalError as error:
+        raise CelSyntaxError(syntax_messages(source) or render(source, [Issue(error.offset, error.message)])) from None
+    except _Unexpected as error:
+        raise CelSyntaxError(syntax_messages(source) or render(source, [error.issue])) from None
+    if parser.issues:
+        raise CelSyntaxError(render(source, parser.issues))
+    if depth(node) > _DEPTH_MAX:
+        raise CelSyntaxError(f"ERROR: <input>:-1:0: max recursion depth exceeded: {_DEPTH_MAX}")
+    return node

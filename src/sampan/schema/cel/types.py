@@ -1,0 +1,106 @@
+"""`CelType`: the types of expressions, and of the data that schemas declare.
+
+Sizes are upper bounds for the cost estimate: code points or bytes of strings, items of lists, entries of maps.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True, eq=False)
+class CelType:
+    """A type. `kind` is bool, int, uint, double, string, bytes, null, timestamp, duration, dyn, list, map, struct,
+    type, opaque, param or error; `name` tells structs, opaque types and type parameters apart."""
+
+    kind: str
+    name: str
+    params: tuple["CelType", ...] = ()
+    fields: Mapping[str, "CelType"] = field(default_factory=dict)
+    """Of a struct: its fields by the identifier that expressions use."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Of a struct: the property's name by its identifier, where the two differ."""
+    max_elements: int | None = None
+    min_size_bytes: int = 1
+    """The least number of bytes that a value takes in JSON."""
+    wrap: Callable[[Any], Any] | None = None
+    """Makes the value that expressions see from the JSON value; None where they are the same."""
+
+    def __str__(self) -> str:
+        if self.kind == "error":
+            return "!error!"
+        if not self.params:
+            return self.name
+        return f"{self.name}({', '.join(str(param) for param in self.params)})"
+
+    __repr__ = __str__
+
+
+BOOL = CelType("bool", "bool", min_size_bytes=4)
+INT = CelType("int", "int")
+UINT = CelType("uint", "uint")
+DOUBLE = CelType("double", "double")
+STRING = CelType("string", "string", min_size_bytes=2)
+BYTES = CelType("bytes", "bytes", min_size_bytes=2)
+NULL = CelType("null", "null", min_size_bytes=4)
+TIMESTAMP = CelType("timestamp", "timestamp")
+DURATION = CelType("duration", "duration")
+DYN = CelType("dyn", "dyn")
+ERROR = CelType("error", "!error!")
+
+
+def list_of(element: CelType) -> CelType:
+    """`list(element)`."""
+    return CelType("list", "list", (element,))
+
+
+def map_of(key: CelType, value: CelType) -> CelType:
+    """`map(key, value)`."""
+    return CelType("map", "map", (key, value))
+
+
+def optional_of(value: CelType) -> CelType:
+    """`optional_type(value)`."""
+    return CelType("opaque", "optional_type", (value,))
+
+
+def type_of(value: CelType) -> CelType:
+    """`type(value)`: the type of type values."""
+    return CelType("type", "type", (value,))
+
+
+def param(name: str) -> CelType:
+    """A type parameter of a declaration."""
+    return CelType("param", name)
+
+
+def struct(name: str, fields: Mapping[str, CelType] | None = None) -> CelType:
+    """An object type with declared fields."""
+    return CelType("struct", name, fields=fields or {})
+
+
+def opaque(name: str) -> CelType:
+    """A type of a library whose values have no fields."""
+    return CelType("opaque", name)
+
+
+def is_optional(kind: CelType) -> bool:
+    """Whether it is `optional_type(T)`."""
+    return kind.kind == "opaque" and kind.name == "optional_type"
+
+
+def unwrap_optional(kind: CelType) -> tuple[CelType, bool]:
+    """T of `optional_type(T)` and whether it was one."""
+    return (kind.params[0], True) if is_optional(kind) else (kind, False)
+
+
+def same(left: CelType, right: CelType) -> bool:
+    """Whether two types are exactly the same."""
+    if left is right:
+        return True
+    return (
+        left.kind == right.kind
+        and left.name == right.name
+        and len(left.params) == len(right.params)
+        and all(same(a, b) for a, b in zip(left.params, right.params, strict=True))
+    )

@@ -1,0 +1,112 @@
+"""When one type fits another: assignability with type parameters. Source: cel-go checker/types.go (0.26)."""
+
+from typing import TypeAlias
+
+from sampan.schema.cel.types import DYN, CelType, same
+
+Mapping: TypeAlias = dict[str, CelType]
+"""The types that type parameters stand for."""
+
+_NULLABLE = frozenset(("opaque", "struct", "duration", "timestamp"))
+_SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "duration", "timestamp", "struct"))
+
+
+def is_dyn_or_error(kind: CelType) -> bool:
+    """Whether anything fits the type."""
+    return kind.kind in ("dyn", "error")
+
+
+def _less_specific(left: CelType, right: CelType) -> bool:
+    if left.kind in ("dyn", "param"):
+        return True
+    if right.kind in ("dyn", "param") or left.kind != right.kind:
+        return False
+    if left.kind == "type":
+        return True
+    if left.kind in ("opaque", "list", "map"):
+        return (
+            left.name == right.name
+            and len(left.params) == len(right.params)
+            and all(map(_less_specific, left.params, right.params))
+        )
+    return same(left, right)
+
+
+def most_general(left: CelType, right: CelType) -> CelType:
+    """The less specific of two types that fit each other."""
+    return left if _less_specific(left, right) else right
+
+
+def _occurs(mapping: Mapping, name: str, within: CelType) -> bool:
+    if within.kind == "param":
+        if within.name == name:
+            return True
+        found = mapping.get(within.name)
+        return found is not None and _occurs(mapping, name, found)
+    return any(_occurs(mapping, name, part) for part in within.params)
+
+
+def _substitution(mapping: Mapping, kind: CelType, parameter: CelType) -> tuple[bool, bool]:
+    """Whether the type may stand for the parameter, and whether the parameter had a type already."""
+    if kind.kind == "param" and kind.name == parameter.name:
+        return True, True
+    known = mapping.get(parameter.name)
+    if known is not None:
+        if same(kind, known):
+            return True, True
+        if not _assign(mapping, kind, known):
+            return False, True
+        general = most_general(kind, known)
+        if not _occurs(mapping, parameter.name, general):
+            mapping[parameter.name] = general
+        return True, True
+    if _occurs(mapping, parameter.name, kind):
+        return False, False
+    mapping[parameter.name] = kind
+    return True, False
+
+
+def _assign(mapping: Mapping, left: CelType, right: CelType) -> bool:
+    if right.kind == "param":
+        valid, known = _substitution(mapping, left, right)
+        if valid or known:
+            return valid
+    if left.kind == "param":
+        return _substitution(mapping, right, left)[0]
+    if is_dyn_or_error(left) or is_dyn_or_error(right):
+        return True
+    if left.kind == "null" or right.kind == "null":
+        other = right if left.kind == "null" else left
+        return other.kind == "null" or other.kind in _NULLABLE
+    if left.kind != right.kind:
+        return False
+    if left.kind in _SCALARS:
+        return left.name == right.name
+    if left.kind == "type":
+        return True
+    return (
+        left.name == right.name
+        and len(left.params) == len(right.params)
+        and all(_assign(mapping, a, b) for a, b in zip(left.params, right.params, strict=True))
+    )
+
+
+def assign(mapping: Mapping, pairs: list[tuple[CelType, CelType]]) -> Mapping | None:
+    """The mapping under which every left type fits its right one; None if there is none."""
+    tried = dict(mapping)
+    return tried if all(_assign(tried, left, right) for left, right in pairs) else None
+
+
+def substitute(mapping: Mapping, kind: CelType, *, free_to_dyn: bool = False) -> CelType:
+    """The type with its parameters replaced by what they stand for."""
+    if kind.kind == "param":
+        found = mapping.get(kind.name)
+        if found is not None:
+            return substitute(mapping, found, free_to_dyn=free_to_dyn)
+        return DYN if free_to_dyn else kind
+    if not kind.params:
+        return kind
+    params = tuple(substitute(mapping, part, free_to_dyn=free_to_dyn) for part in kind.params)
+    if all(new is old for new, old in zip(params, kind.params, strict=True)):
+        return kind
+    return CelType(kind.kind, kind.name, params)
