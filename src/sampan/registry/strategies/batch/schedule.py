@@ -1,0 +1,146 @@
+"""Cron schedules: five fields, a descriptor (`@daily`) or an interval (`@every 1h30m`).
+
+The texts of errors are those of the library that Kubernetes uses (robfig/cron v3), since clients are shown them.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from sampan.core.field import quote
+from sampan.core.time import parse_duration
+
+
+class _Bounds(NamedTuple):
+    low: int
+    high: int
+    names: dict[str, int]
+
+
+def _names(*words: str, start: int) -> dict[str, int]:
+    return {word: number for number, word in enumerate(words, start)}
+
+
+_MONTHS = _names("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", start=1)
+_DAYS = _names("sun", "mon", "tue", "wed", "thu", "fri", "sat", start=0)
+_BOUNDS = (_Bounds(0, 59, {}), _Bounds(0, 23, {}), _Bounds(1, 31, {}), _Bounds(1, 12, _MONTHS), _Bounds(0, 6, _DAYS))
+_DESCRIPTORS = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_EVERY = "@every "
+
+
+class CronField(NamedTuple):
+    """The numbers that a field allows, and whether it was a star (which matters for days)."""
+
+    values: frozenset[int]
+    star: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a cron job runs: `fields` are minute, hour, day of month, month, day of week; or every `every_ns`."""
+
+    fields: tuple[CronField, ...] = ()
+    every_ns: int = 0
+    time_zone: str = ""
+
+
+def _number(text: str) -> int:
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdecimal()):
+        raise ValueError(f"failed to parse int from {text}: strconv.Atoi: parsing {quote(text)}: invalid syntax")
+    if len(digits.lstrip("0")) > 18:
+        raise ValueError(f"failed to parse int from {text}: strconv.Atoi: parsing {quote(text)}: value out of range")
+    number = int(text)
+    if number < 0:
+        raise ValueError(f"negative number ({number}) not allowed: {text}")
+    return number
+
+
+def _number_or_name(text: str, names: dict[str, int]) -> int:
+    number = names.get(text.lower())
+    return _number(text) if number is None else number
+
+
+def _range(text: str, bounds: _Bounds) -> CronField:
+    span, *steps = text.split("/")
+    limits = span.split("-")
+    star = limits[0] in ("*", "?")
+    if star:
+        start, end = bounds.low, bounds.high
+    else:
+        start = end = _number_or_name(limits[0], bounds.names)
+        if len(limits) == 2:
+            end = _number_or_name(limits[1], bounds.names)
+        elif len(limits) > 2:
+            raise ValueError(f"too many hyphens: {text}")
+    step = 1
+    if len(steps) == 1:
+        step = _number(steps[0])
+        end = bounds.high if len(limits) == 1 else end
+        star = star and step <= 1
+    elif steps:
+        raise ValueError(f"too many slashes: {text}")
+    if start < bounds.low:
+        raise ValueError(f"beginning of range ({start}) below minimum ({bounds.low}): {text}")
+    if end > bounds.high:
+        raise ValueError(f"end of range ({end}) above maximum ({bounds.high}): {text}")
+    if start > end:
+        raise ValueError(f"beginning of range ({start}) beyond end of range ({end}): {text}")
+    if step == 0:
+        raise ValueError(f"step of range should be a positive number: {text}")
+    return CronField(frozenset(range(start, end + 1, step)), star)
+
+
+def _field(text: str, bounds: _Bounds) -> CronField:
+    ranges = [_range(part, bounds) for part in text.split(",") if part]
+    return CronField(frozenset().union(*(r.values for r in ranges)), any(r.star for r in ranges))
+
+
+def load_time_zone(name: str) -> ZoneInfo:
+    """A time zone of the IANA data base. Raises `ValueError` with Go's text."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        raise ValueError(f"unknown time zone {name}") from None
+
+
+def _take_time_zone(text: str) -> tuple[str, str]:
+    if not text.startswith(("TZ=", "CRON_TZ=")):
+        return "", text
+    head, space, rest = text.partition(" ")
+    if not space:
+        raise ValueError("invalid schedule format: runtime error: slice bounds out of range [:-1]")
+    name = head.partition("=")[2]
+    try:
+        load_time_zone(name)
+    except ValueError as error:
+        raise ValueError(f"provided bad location {name}: {error}") from None
+    return name, rest.strip()
+
+
+def parse_schedule(text: str) -> Schedule:
+    """Read a schedule. Raises `ValueError` with the text that clients are shown."""
+    if not text:
+        raise ValueError("empty spec string")
+    time_zone, text = _take_time_zone(text)
+    if text.startswith(_EVERY):
+        try:
+            return Schedule(every_ns=parse_duration(text[len(_EVERY) :]), time_zone=time_zone)
+        except ValueError as error:
+            raise ValueError(f"failed to parse duration {text}: {error}") from None
+    if text.startswith("@"):
+        if text not in _DESCRIPTORS:
+            raise ValueError(f"unrecognized descriptor: {text}")
+        text = _DESCRIPTORS[text]
+    words = text.split()
+    if len(words) != len(_BOUNDS):
+        raise ValueError(f"expected exactly 5 fields, found {len(words)}: [{' '.join(words)}]")
+    return Schedule(tuple(map(_field, words, _BOUNDS)), time_zone=time_zone)
