@@ -98,9 +98,7 @@ def _details(resource: GroupResource, name: str, **more: Any) -> Details:
 
 def not_found(resource: GroupResource, name: str) -> StatusError:
     """404: no such object."""
-    return StatusError(
-        Reason.NOT_FOUND, 404, f'{resource} "{name}" not found', details=_details(resource, name)
-    )
+    return StatusError(Reason.NOT_FOUND, 404, f'{resource} "{name}" not found', details=_details(resource, name))
 
 
 def already_exists(resource: GroupResource, name: str, *, being_deleted: bool = False) -> StatusError:
@@ -134,9 +132,7 @@ def conflict(resource: GroupResource, name: str, message: str, causes: Sequence[
     )
 
 
-OPTIMISTIC_LOCK_MESSAGE = (
-    "the object has been modified; please apply your changes to the latest version and try again"
-)
+OPTIMISTIC_LOCK_MESSAGE = "the object has been modified; please apply your changes to the latest version and try again"
 
 
 def apply_conflict(message: str, causes: Sequence[Details]) -> StatusError:

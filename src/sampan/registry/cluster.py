@@ -1,7 +1,7 @@
 """`Cluster`: all that belongs to one cluster hangs from here: store, caches, registry, allocators, schemas.
 
-Concurrency: `run` owns one task for each watch cache; caches of custom resources come and go with their CRDs. Nothing is kept outside
-the object, so a process may hold many clusters.
+Concurrency: `run` owns one task for each watch cache; caches of custom resources come and go with their CRDs. Nothing
+is kept outside the object, so a process may hold many clusters.
 """
 
 import asyncio

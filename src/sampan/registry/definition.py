@@ -1,4 +1,6 @@
-"""`ResourceDefinition`: all there is to know about a resource. Built-ins are data plus a strategy; a CRD becomes the same thing."""
+"""`ResourceDefinition`: all there is to know about a resource. Built-ins are data plus a strategy; a CRD becomes the
+same thing.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +13,9 @@ from sampan.schema.structural import Schema
 
 
 class Conversion(Protocol):
-    """Between one version and the hub. Both directions work in place on a private copy and return it; neither loses anything."""
+    """Between one version and the hub. Both directions work in place on a private copy and return it; neither loses
+    anything.
+    """
 
     def to_hub(self, obj: Object) -> Object: ...
 

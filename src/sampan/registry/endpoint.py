@@ -1,7 +1,7 @@
 """`Endpoint`: one resource in one version, with all that serving it needs, made on first use.
 
-Between the wire and the store an object is in up to three forms: the request's version, the version the strategy works in (built-ins:
-the hub; custom resources: the request's), and the stored version.
+Between the wire and the store an object is in up to three forms: the request's version, the version the strategy works
+in (built-ins: the hub; custom resources: the request's), and the stored version.
 """
 
 from collections.abc import Callable
@@ -20,8 +20,8 @@ from sampan.wire.json import encode
 class Endpoint:
     """What serves `/apis/<group>/<version>/…/<resource>`.
 
-    `store` is where the verbs read and write; `compiled` checks, prunes and defaults bodies; `item_prefix` is how every stored value
-    of the storage version begins (list items of built-ins leave it out).
+    `store` is where the verbs read and write; `compiled` checks, prunes and defaults bodies; `item_prefix` is how
+    every stored value of the storage version begins (list items of built-ins leave it out).
     """
 
     __slots__ = (

@@ -1,7 +1,8 @@
 """`Strategy`: what a resource adds to the one path that every object takes.
 
-The generic path (registry/rest) does metadata, names, generation, managed fields, finalizers and storage; a strategy holds only what the
-type itself knows. All objects here are in the *hub* version. Errors of validation are returned, never raised.
+The generic path (registry/rest) does metadata, names, generation, managed fields, finalizers and storage; a strategy
+holds only what the type itself knows. All objects here are in the *hub* version. Errors of validation are returned,
+never raised.
 Source: apiserver pkg/registry/rest/{create,update,delete}.go (1.36).
 """
 
@@ -54,7 +55,9 @@ class Strategy:
     has_generation = True
     """Whether `metadata.generation` is kept: 1 on create, +1 whenever something outside metadata and status changes."""
     keeps_status_on_create = False
-    """Whether a create may bring a status although /status is served (nodes, and kinds whose strategy resets it itself)."""
+    """Whether a create may bring a status although /status is served (nodes, and kinds whose strategy resets it
+    itself).
+    """
     field_label_aliases: ClassVar[dict[str, str]] = {}
     """Old names of selectable fields and their present names (`spec.host` of pods)."""
     keeps_status_on_update = True
@@ -116,20 +119,21 @@ class Strategy:
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
         """Whether the generation grows: something outside metadata and status differs."""
-        for name in obj.keys() | old.keys():
-            if name not in _NOT_SPEC and obj.get(name) != old.get(name):
-                return True
-        return False
+        return any(obj.get(name) != old.get(name) for name in (obj.keys() | old.keys()) - _NOT_SPEC)
 
     def pending_finalizers(self, obj: Object) -> bool:
         """Whether something still holds up the removal of an object whose deletion was requested."""
         return bool(obj["metadata"].get("finalizers"))
 
     def prepare_for_deletion(self, obj: Object) -> None:
-        """The object stays for now with a deletionTimestamp (finalizers): change what must show it (namespaces: phase)."""
+        """The object stays for now with a deletionTimestamp (finalizers): change what must show it (namespaces:
+        phase).
+        """
 
     def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
-        """Per subresource ("" = the main endpoint): FieldsV1 that its writers never own, since the write cannot change them."""
+        """Per subresource ("" = the main endpoint): FieldsV1 that its writers never own, since the write cannot
+        change them.
+        """
         if not status_served:
             return {}
         return {"": {"f:status": {}}, "status": {"f:spec": {}}}

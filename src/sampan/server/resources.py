@@ -79,7 +79,9 @@ def not_found() -> Response:
 
 
 def _right_scope(endpoint: Endpoint, request: Request) -> bool:
-    """Cluster-scoped resources have no namespace in their path; namespaced ones have one, but for lists and watches over all."""
+    """Cluster-scoped resources have no namespace in their path; namespaced ones have one, but for lists and watches
+    over all.
+    """
     info = request.info
     if not endpoint.definition.namespaced:
         return not info.namespace or (endpoint.definition.resource == "namespaces" and endpoint.definition.group == "")

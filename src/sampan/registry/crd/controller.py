@@ -1,7 +1,7 @@
 """The CRD controller: accepts names, serves what is established, cleans up what is deleted.
 
-Concurrency: one task reads the watch of all CRDs and handles them one by one, so names are given first come, first served; the deletion
-of a CRD's objects runs in a task of its own, owned by `run`.
+Concurrency: one task reads the watch of all CRDs and handles them one by one, so names are given first come, first
+served; the deletion of a CRD's objects runs in a task of its own, owned by `run`.
 Source: apiextensions pkg/controller/{status,establish,finalizer,apiapproval,nonstructuralschema} (1.36).
 """
 
@@ -132,7 +132,7 @@ class CrdController:
         try:
             await self._set_terminating(crd, True, "InstanceDeletionInProgress", text)
             while self._served.get(name) is not None and await self._delete_instances(crd):
-                await asyncio.sleep(_RECHECK_S)
+                await asyncio.sleep(_RECHECK_S)  # noqa: ASYNC110 finalizers elsewhere decide, there is no one event
             await self._set_terminating(crd, False, "InstanceDeletionCompleted", "removed all instances")
             await self._remove_finalizer(name)
         except StatusError as error:

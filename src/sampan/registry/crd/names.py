@@ -1,4 +1,5 @@
-"""Who may use which names: within a group, plurals, singulars and short names are unique, and so are kinds and list kinds.
+"""Who may use which names: within a group, plurals, singulars and short names are unique, and so are kinds and list
+kinds.
 
 First come, first served. Source: apiextensions pkg/controller/status/naming_controller.go (1.36).
 """

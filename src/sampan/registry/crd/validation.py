@@ -226,7 +226,10 @@ def _selectable_faults(fields: list[dict[str, Any]], schema: dict[str, Any] | No
         if text.split(".")[1:2] == ["metadata"]:
             faults.append(invalid(at, text, "must not point to fields in metadata"))
         if found.get("type") not in ("string", "boolean", "integer"):
-            rule = "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."
+            rule = (
+                "must point to a field of type string, boolean or integer. "
+                "Enum string fields and strings with formats are allowed."
+            )
             faults.append(invalid(at, text, rule))
         if text in seen:
             faults.append(duplicate(at, text))
@@ -284,8 +287,8 @@ def stored_versions_faults(crd: Object) -> Faults:
     for index, name in enumerate(stored):
         if name not in known:
             text = (
-                f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions "
-                f"until a storage migration ensures no data remains persisted in {name} and removes {name} from "
+                f"missing from spec.versions; {name} was previously a storage version, and must remain in "
+                f"spec.versions until a storage migration ensures no data remains persisted in {name} and removes {name} from "
                 "status.storedVersions"
             )
             faults.append(invalid(path.index(index), name, text))

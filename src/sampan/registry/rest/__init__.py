@@ -1,1 +1,3 @@
-"""The one path that every object takes between a verb and the store: metadata, names, generation, finalizers, validation, revision."""
+"""The one path that every object takes between a verb and the store: metadata, names, generation, finalizers,
+validation, revision.
+"""

@@ -25,8 +25,9 @@ Convert = Callable[[Object], Object]
 class ResourceStore:
     """One resource's part of the store, seen through one strategy.
 
-    Built-ins have one for all their versions and work in the hub version. Custom resources have one per version, since their rules are
-    those of the request's version; `from_stored` and `to_stored` convert (in place, on a private object).
+    Built-ins have one for all their versions and work in the hub version. Custom resources have one per version,
+    since their rules are those of the request's version; `from_stored` and `to_stored` convert (in place, on a
+    private object).
     """
 
     __slots__ = (

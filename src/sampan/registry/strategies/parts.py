@@ -72,9 +72,8 @@ def approval_faults(obj: Object, old: Object) -> list[FieldError]:
     faults = []
     if "Approved" in types and "Denied" in types:
         faults.append(invalid(path, "Denied", "Approved and Denied conditions are mutually exclusive"))
-    for name in ("Approved", "Denied"):
-        if name in before and name not in types:
-            faults.append(forbidden(path, f"updates may not remove a condition of type {quote(name)}"))
+    removed = [name for name in ("Approved", "Denied") if name in before and name not in types]
+    faults += [forbidden(path, f"updates may not remove a condition of type {quote(name)}") for name in removed]
     return faults
 
 

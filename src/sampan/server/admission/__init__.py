@@ -1,1 +1,3 @@
-"""Admission: what is let in. Plug-ins change (mutate) or refuse (validate) writes after authorization and before storage."""
+"""Admission: what is let in. Plug-ins change (mutate) or refuse (validate) writes after authorization and before
+storage.
+"""

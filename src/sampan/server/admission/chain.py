@@ -14,7 +14,9 @@ from sampan.server.request import UserInfo
 
 @dataclass(slots=True)
 class Attributes:
-    """What an admission plug-in is asked about. `obj` is None for a delete, `old` for a create; both in the hub version."""
+    """What an admission plug-in is asked about. `obj` is None for a delete, `old` for a create; both in the hub
+    version.
+    """
 
     operation: str
     """CREATE, UPDATE, DELETE or CONNECT."""

@@ -1,7 +1,7 @@
 """PATCH: JSON patch, merge patch, strategic merge patch and server-side apply.
 
-Each kind of patch is a mechanism: from the stored object (in the endpoint's version) to the wanted one. The guaranteed-update loop
-calls it again after each lost race.
+Each kind of patch is a mechanism: from the stored object (in the endpoint's version) to the wanted one. The
+guaranteed-update loop calls it again after each lost race.
 Source: apiserver pkg/endpoints/handlers/patch.go (1.36).
 """
 

@@ -1,6 +1,7 @@
 """The scale subresource: `autoscaling/v1 Scale` as a view of an object's replicas.
 
-Source: kubernetes pkg/registry/apps/deployment/storage (ScaleREST), apiextensions registry/customresource ScaleREST (1.36).
+Source: kubernetes pkg/registry/apps/deployment/storage (ScaleREST), apiextensions registry/customresource ScaleREST
+(1.36).
 """
 
 from typing import Any

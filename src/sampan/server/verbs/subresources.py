@@ -1,6 +1,7 @@
 """Subresources and virtual resources with rules of their own.
 
-Source: kubernetes pkg/registry/core/{pod,namespace}/storage, pkg/registry/certificates, pkg/registry/authentication (1.36).
+Source: kubernetes pkg/registry/core/{pod,namespace}/storage, pkg/registry/certificates, pkg/registry/authentication
+(1.36).
 """
 
 from collections.abc import Awaitable, Callable

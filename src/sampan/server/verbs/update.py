@@ -41,7 +41,8 @@ def part_of(scope: Scope) -> Part:
 async def replace(scope: Scope, hub: Object, options: WriteOptions, part: Part) -> Updated:
     """Put a hub object in the place of the stored one.
 
-    The write changes `hub`; a retry after a lost race (possible only without a resourceVersion) starts from the bytes kept before.
+    The write changes `hub`; a retry after a lost race (possible only without a resourceVersion) starts from the bytes
+    kept before.
     """
     first = True
 

@@ -1,7 +1,7 @@
 """WATCH: a stream of events, framed once per representation and shared by all watchers.
 
-Concurrency: the response's generator owns its `Watcher`; it ends with the time-out, with the client, or with the cache's word that the
-watcher was too slow. What is pending is joined into one chunk, so a burst costs one write.
+Concurrency: the response's generator owns its `Watcher`; it ends with the time-out, with the client, or with the
+cache's word that the watcher was too slow. What is pending is joined into one chunk, so a burst costs one write.
 Source: apiserver pkg/endpoints/handlers/watch.go, pkg/storage/cacher (1.36).
 """
 
