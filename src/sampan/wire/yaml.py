@@ -1,0 +1,266 @@
+"""YAML bodies in and out. A body becomes the value that its JSON form has, as in Kubernetes.
+
+The reader works on the events of libyaml with a stack of its own: depth is bounded, and aliases are copied under a
+budget, so that a small body cannot grow large.
+Source: sigs.k8s.io/yaml, go.yaml.in/yaml/v2 decode.go (1.36 uses 1.6.0 and 2.4.3).
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from yaml import CSafeLoader
+from yaml.error import MarkedYAMLError, YAMLError
+from yaml.events import (
+    AliasEvent,
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamStartEvent,
+)
+from yaml.reader import ReaderError
+
+from sampan.core.field import quote
+from sampan.wire.json import DEPTH_MAX, DecodeError
+from sampan.wire.yaml_emit import encode
+from sampan.wire.yaml_scalars import key_text, scalar_value
+
+__all__ = ["decode", "decode_strict", "encode"]
+
+_ALIASED_NODES_MAX: Final = 100_000
+_ALIASED_SIZE_MAX: Final = 8 * 1024 * 1024
+"""Nodes, and characters of text, that aliases may add to a document."""
+
+_MERGE: Final = object()
+_NO_KEY: Final = object()
+
+
+class _Sized:
+    """A finished value with its weight: nodes, characters, levels."""
+
+    __slots__ = ("height", "nodes", "size", "value")
+
+    def __init__(self, value: Any, nodes: int, size: int, height: int) -> None:
+        self.value = value
+        self.nodes = nodes
+        self.size = size
+        self.height = height
+
+
+class _Open:
+    """A map or list that is being filled."""
+
+    __slots__ = ("anchor", "height", "key", "line", "nodes", "shown_key", "size", "value")
+
+    def __init__(self, value: dict[str, Any] | list[Any], anchor: str | None, line: int) -> None:
+        self.value = value
+        self.anchor = anchor
+        self.line = line
+        self.key: Any = _NO_KEY
+        self.shown_key = ""
+        self.nodes = 1
+        self.size = 0
+        self.height = 1
+
+
+class _Builder:
+    """One reading of one document."""
+
+    def __init__(self) -> None:
+        self.duplicates: list[str] = []
+        self._stack: list[_Open] = []
+        self._anchors: dict[str, _Sized | None] = {}
+        self._aliased_nodes = 0
+        self._aliased_size = 0
+
+    def read(self, events: Iterator[Any]) -> Any:
+        """The value of a document; the events stand behind its start."""
+        for event in events:
+            kind = type(event)
+            if kind is ScalarEvent:
+                done = self._scalar(event)
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                self._open({} if kind is MappingStartEvent else [], event)
+                continue
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                opened = self._stack.pop()
+                done = _Sized(opened.value, opened.nodes, opened.size, opened.height)
+                if opened.anchor is not None:
+                    self._anchors[opened.anchor] = done
+                line = opened.line
+                if not self._stack:
+                    return done.value
+                self._add(done, line)
+                continue
+            elif kind is AliasEvent:
+                done = self._alias(event)
+            else:
+                continue
+            if done is None:
+                continue
+            if not self._stack:
+                return done.value
+            self._add(done, event.start_mark.line + 1)
+        return None
+
+    def _open(self, value: dict[str, Any] | list[Any], event: Any) -> None:
+        if len(self._stack) >= DEPTH_MAX:
+            raise DecodeError(f"yaml: exceeded max depth of {DEPTH_MAX}")
+        if self._stack and self._expects_key():
+            shown = "map[interface {}]interface {}{}" if isinstance(value, dict) else "[]interface {}{}"
+            raise DecodeError(f"yaml: invalid map key: {shown}")
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None
+        self._stack.append(_Open(value, event.anchor, event.start_mark.line + 1))
+
+    def _expects_key(self) -> bool:
+        top = self._stack[-1]
+        return top.key is _NO_KEY and isinstance(top.value, dict)
+
+    def _scalar(self, event: Any) -> _Sized | None:
+        """A scalar value; or None when it was a key, which is noted."""
+        text: str = event.value
+        plain: bool = event.implicit[0]
+        if self._stack and self._expects_key():
+            self._note_key(text, event.tag, plain)
+            if event.anchor is not None:
+                self._anchors[event.anchor] = _Sized(scalar_value(text, event.tag, plain=plain), 1, len(text), 0)
+            return None
+        done = _Sized(scalar_value(text, event.tag, plain=plain), 1, len(text), 0)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = done
+        return done
+
+    def _note_key(self, text: str, tag: str | None, plain: bool) -> None:
+        top = self._stack[-1]
+        top.nodes += 1
+        top.size += len(text)
+        if text == "<<" and (plain or tag == "tag:yaml.org,2002:merge"):
+            top.key = _MERGE
+        else:
+            top.key, top.shown_key = key_text(text, tag, plain=plain)
+
+    def _alias(self, event: Any) -> _Sized | None:
+        """A copy of what the alias names; or None when it was a key, which is noted."""
+        name = event.anchor
+        if name not in self._anchors:
+            raise DecodeError(f"yaml: unknown anchor '{name}' referenced")
+        named = self._anchors[name]
+        if named is None:
+            raise DecodeError(f"yaml: anchor '{name}' value contains itself")
+        self._aliased_nodes += named.nodes
+        self._aliased_size += named.size
+        if self._aliased_nodes > _ALIASED_NODES_MAX or self._aliased_size > _ALIASED_SIZE_MAX:
+            raise DecodeError("yaml: document contains excessive aliasing")
+        if len(self._stack) + named.height > DEPTH_MAX:
+            raise DecodeError(f"yaml: exceeded max depth of {DEPTH_MAX}")
+        if self._stack and self._expects_key():
+            if isinstance(named.value, dict | list):
+                raise DecodeError("yaml: invalid map key")
+            self._note_key(_key_of(named.value), None, False)
+            return None
+        return _Sized(_copy(named.value), named.nodes, named.size, named.height)
+
+    def _add(self, done: _Sized, line: int) -> None:
+        """Puts a finished value into the collection that is open."""
+        top = self._stack[-1]
+        top.nodes += done.nodes
+        top.size += done.size
+        top.height = max(top.height, done.height + 1)
+        if isinstance(top.value, list):
+            top.value.append(done.value)
+            return
+        if top.key is _MERGE:
+            _merge(top.value, done.value)
+        else:
+            if top.key in top.value:
+                shown = top.shown_key or quote(top.key)
+                self.duplicates.append(f"  line {line}: key {shown} already set in map")
+            top.value[top.key] = done.value
+        top.key = _NO_KEY
+
+
+def _key_of(value: Any) -> str:
+    if value is None:
+        raise DecodeError("unsupported map key of type: %!s(<nil>), key: <nil>")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _copy(value: Any) -> Any:
+    """A copy that shares nothing mutable. As deep as DEPTH_MAX at most."""
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return value
+
+
+def _merge(target: dict[str, Any], value: Any) -> None:
+    """`<<`: the entries of a map, or of a list of maps in which the earlier win."""
+    sources = value if isinstance(value, list) else [value]
+    if not all(isinstance(source, dict) for source in sources):
+        raise DecodeError("yaml: map merge requires map or sequence of maps as the value")
+    for source in reversed(sources):
+        target.update(source)
+
+
+def decode(body: bytes) -> Any:
+    """Read one YAML document (or JSON). Of duplicate keys the last wins. Raises `DecodeError`."""
+    return _read(body)[0]
+
+
+def decode_strict(body: bytes) -> tuple[Any, list[str]]:
+    """Read one YAML document and tell its duplicate keys, all in one text as Kubernetes does. Raises `DecodeError`."""
+    value, duplicates = _read(body)
+    return value, ["\n".join(("yaml: unmarshal errors:", *duplicates))] if duplicates else []
+
+
+def _read(body: bytes) -> tuple[Any, list[str]]:
+    try:
+        loader = CSafeLoader(body)
+        try:
+            builder = _Builder()
+            events = _events(loader)
+            value = builder.read(events)
+            _refuse_more(events)
+        finally:
+            loader.dispose()
+    except ReaderError as error:
+        raise DecodeError(f"yaml: {error.reason}") from None
+    except MarkedYAMLError as error:
+        raise DecodeError(f"yaml: {_where(error)}{error.problem or 'unknown problem parsing YAML content'}") from None
+    except YAMLError as error:
+        raise DecodeError(f"yaml: {error}") from None
+    except UnicodeDecodeError:
+        raise DecodeError("yaml: invalid Unicode character") from None
+    return value, builder.duplicates
+
+
+def _events(loader: CSafeLoader) -> Iterator[Any]:
+    while loader.check_event():
+        yield loader.get_event()
+
+
+def _refuse_more(events: Iterator[Any]) -> None:
+    """A second document is refused unless it is empty (a trailing `---`)."""
+    for event in events:
+        if type(event) in (StreamStartEvent, DocumentStartEvent, DocumentEndEvent):
+            continue
+        if type(event) is ScalarEvent and event.value == "" and event.implicit[0]:
+            continue
+        if event.start_mark.index != event.end_mark.index:
+            raise DecodeError("yaml: the body holds more than one document")
+
+
+def _where(error: MarkedYAMLError) -> str:
+    """`line N: `, counted as Go's reader counts."""
+    mark = error.context_mark if error.context_mark is not None and error.context_mark.line else error.problem_mark
+    if mark is None or not mark.line:
+        return ""
+    line = mark.line + (1 if type(error).__name__ == "ScannerError" else 0)
+    return f"line {line}: "
