@@ -2,20 +2,72 @@
 
 from typing import Any
 
+from sampan.core.field import FieldError, Path
 from sampan.core.object import Object
+from sampan.schema.builtin import Definitions
+from sampan.schema.check import Check, compile_check
 from sampan.schema.decode import DecodeError, Decoder, DecoderCompiler, Lost
-from sampan.schema.structural import Schema
+from sampan.schema.default import Defaulter, compile_defaulter
+from sampan.schema.embedded import all_embedded_errors
+from sampan.schema.listtype import list_errors
+from sampan.schema.prune import Pruner, compile_pruner
+from sampan.schema.report import Reporter
+from sampan.schema.required import required_errors
+from sampan.schema.structural import UNSET, Schema
 
-__all__ = ["CompiledSchema", "DecodeError", "SchemaCompiler"]
+__all__ = ["CompiledSchema", "DecodeError", "SchemaCompiler", "unknown_paths"]
+
+_OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+
+
+class SchemaCompiler:
+    """Compiles root schemas and keeps the results; one per registry. Named built-in types are compiled once for all."""
+
+    def __init__(self, definitions: Definitions | None = None) -> None:
+        self._definitions = definitions if definitions is not None else Definitions()
+        self._decoders = DecoderCompiler()
+        self._compiled: dict[int, CompiledSchema] = {}
+        self._object_meta: Decoder | None = None
+
+    def compile(self, schema: Schema) -> "CompiledSchema":
+        """The compiled form of a root schema; the same one for the same schema."""
+        compiled = self._compiled.get(id(schema))
+        if compiled is None:
+            compiled = self._compiled[id(schema)] = CompiledSchema(schema, self)
+        return compiled
+
+    def forget(self, schema: Schema) -> None:
+        """Drop the compiled form of a schema that is no longer served (a CRD's old version)."""
+        self._compiled.pop(id(schema), None)
+
+    def decoder(self, schema: Schema) -> Decoder:
+        """The decoder of a built-in type."""
+        return self._decoders.compile(schema)
+
+    def object_meta(self) -> Decoder:
+        """The decoder of `metadata`."""
+        if self._object_meta is None:
+            self._object_meta = self.decoder(self._definitions.schema(_OBJECT_META))
+        return self._object_meta
 
 
 class CompiledSchema:
-    """What one root schema means for objects. Each part is compiled on first use."""
+    """What one root schema means for objects. Each part is compiled on first use.
 
-    def __init__(self, schema: Schema, decoders: DecoderCompiler) -> None:
+    Built-in objects: `decode`, then `validate` where the type has no validation of its own. Custom resources: `prune`,
+    `default`, `validate`; after these come the rules (`x-kubernetes-validations`), unless there are errors.
+    """
+
+    def __init__(self, schema: Schema, compiler: SchemaCompiler) -> None:
         self.schema = schema
-        self._decoders = decoders
+        self._compiler = compiler
+        self._is_builtin = bool(schema.name)
         self._decoder: Decoder | None = None
+        self._pruner: Pruner | None = None
+        self._defaulter: Defaulter | None = None
+        self._check: Check | None = None
+        self._has_defaulter = False
+        self._has_check = False
 
     def decode(self, obj: Object, *, unknown: list[str] | None = None) -> None:
         """Read a built-in object in place: check types, prune, drop what is empty, default, canonicalise.
@@ -25,30 +77,57 @@ class CompiledSchema:
         """
         decoder = self._decoder
         if decoder is None:
-            decoder = self._decoder = self._decoders.compile(self.schema)
+            decoder = self._decoder = self._compiler.decoder(self.schema)
         lost: Lost = []
         decoder(obj, lost)
         if lost and unknown is not None:
             unknown += unknown_paths(obj, lost)
 
+    def prune(self, obj: Object, *, unknown: list[str] | None = None) -> None:
+        """Drop what a custom resource's schema does not know, and nulls that it does not allow; type the metadata.
 
-class SchemaCompiler:
-    """Compiles root schemas and keeps the results; one per registry. Named built-in types are compiled once for all."""
+        The paths of unknown fields are appended to `unknown`, sorted. Raises `DecodeError` when metadata cannot be
+        read.
+        """
+        pruner = self._pruner
+        if pruner is None:
+            pruner = self._pruner = compile_pruner(self.schema, self._compiler.object_meta())
+        lost: Lost = []
+        pruner(obj, lost)
+        if lost and unknown is not None:
+            unknown += sorted(unknown_paths(obj, lost))
 
-    def __init__(self) -> None:
-        self._decoders = DecoderCompiler()
-        self._compiled: dict[int, CompiledSchema] = {}
+    def default(self, obj: Object) -> None:
+        """Fill in the defaults of a custom resource's schema, in place. Idempotent."""
+        if not self._has_defaulter:
+            self._defaulter = compile_defaulter(self.schema)
+            self._has_defaulter = True
+        if self._defaulter is not None:
+            self._defaulter(obj)
 
-    def compile(self, schema: Schema) -> CompiledSchema:
-        """The compiled form of a root schema; the same one for the same schema."""
-        compiled = self._compiled.get(id(schema))
-        if compiled is None:
-            compiled = self._compiled[id(schema)] = CompiledSchema(schema, self._decoders)
-        return compiled
+    def validate(self, obj: Any, path: Path | None = None, old: Any = UNSET) -> list[FieldError]:
+        """The faults of an object (or of the value at `path`, such as the status) with kube-apiserver's texts.
 
-    def forget(self, schema: Schema) -> None:
-        """Drop the compiled form of a schema that is no longer served (a CRD's old version)."""
-        self._compiled.pop(id(schema), None)
+        `old` is what an update replaces: faults of what it leaves unchanged are dropped.
+        """
+        if self._is_builtin:
+            return list(required_errors(self.schema, obj, path or Path()))
+        if not self._has_check:
+            self._check = compile_check(self.schema)
+            self._has_check = True
+        if self._check is None or self._check(obj):
+            return []
+        return validation_errors(self.schema, obj, path, old)
+
+
+def validation_errors(schema: Schema, value: Any, path: Path | None = None, old: Any = UNSET) -> list[FieldError]:
+    """The faults of a value, without a compiled check first. Arguments as for `CompiledSchema.validate`."""
+    errors = Reporter("" if path is None else str(path)).report(schema, value, old)
+    start = path or Path()
+    errors += all_embedded_errors(schema, value, start)
+    if old is UNSET or not any(True for _ in list_errors(schema, old, start)):
+        errors += list_errors(schema, value, start)
+    return errors
 
 
 def unknown_paths(obj: Object, lost: Lost) -> list[str]:

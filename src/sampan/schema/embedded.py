@@ -1,0 +1,82 @@
+"""Embedded resources: objects inside an object, with apiVersion, kind and metadata of their own.
+
+Source: apiextensions-apiserver pkg/apiserver/schema/objectmeta/validation.go (1.36).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.gvk import GroupVersion
+from sampan.core.names import dns1035_label_errors, label_value_errors, path_segment_errors, qualified_name_errors
+from sampan.core.object import Object
+from sampan.schema.structural import Schema
+
+
+def embedded_errors(obj: Object, path: Path) -> list[FieldError]:
+    """The faults of one embedded resource's apiVersion, kind and metadata."""
+    return [*_type_errors(obj, path), *_metadata_errors(obj.get("metadata"), path.child("metadata"))]
+
+
+def all_embedded_errors(schema: Schema, value: Any, path: Path) -> Iterator[FieldError]:
+    """The faults of all embedded resources below a node."""
+    if type(value) is dict:
+        if schema.embedded_resource:
+            yield from embedded_errors(value, path)
+        for key, item in value.items():
+            child = schema.properties.get(key)
+            if child is not None:
+                yield from all_embedded_errors(child, item, path.child(key))
+            elif isinstance(schema.additional_properties, Schema):
+                yield from all_embedded_errors(schema.additional_properties, item, path.key(key))
+    elif type(value) is list and schema.items is not None:
+        for index, item in enumerate(value):
+            yield from all_embedded_errors(schema.items, item, path.index(index))
+
+
+def _type_errors(obj: Object, path: Path) -> Iterator[FieldError]:
+    for key in ("apiVersion", "kind"):
+        if key not in obj:
+            yield required(path.child(key))
+    if "apiVersion" in obj:
+        yield from _api_version_errors(obj["apiVersion"], path.child("apiVersion"))
+    if "kind" in obj:
+        yield from _kind_errors(obj["kind"], path.child("kind"))
+
+
+def _api_version_errors(value: Any, path: Path) -> Iterator[FieldError]:
+    if type(value) is not str:
+        yield invalid(path, value, "must be a string")
+    elif not value:
+        yield invalid(path, value, "must not be empty")
+    else:
+        try:
+            GroupVersion.parse(value)
+        except ValueError as error:
+            yield invalid(path, value, str(error))
+
+
+def _kind_errors(value: Any, path: Path) -> Iterator[FieldError]:
+    if type(value) is not str:
+        yield invalid(path, value, "must be a string")
+    elif not value:
+        yield invalid(path, value, "must not be empty")
+    elif faults := dns1035_label_errors(value.lower()):
+        yield invalid(path, value, f"may have mixed case, but should otherwise match: {','.join(faults)}")
+
+
+def _metadata_errors(metadata: Any, path: Path) -> Iterator[FieldError]:
+    if type(metadata) is not dict:
+        return
+    if name := metadata.get("name"):
+        yield from (invalid(path.child("name"), name, fault) for fault in path_segment_errors(name))
+    labels = path.child("labels")
+    for key, value in (metadata.get("labels") or {}).items():
+        yield from (invalid(labels, key, fault) for fault in qualified_name_errors(key))
+        yield from (invalid(labels, value, fault) for fault in label_value_errors(value))
+    annotations = path.child("annotations")
+    for key in metadata.get("annotations") or {}:
+        yield from (invalid(annotations, key, fault) for fault in qualified_name_errors(key.lower()))
+    for index, finalizer in enumerate(metadata.get("finalizers") or ()):
+        finalizers = path.child("finalizers").index(index)
+        yield from (invalid(finalizers, finalizer, fault) for fault in qualified_name_errors(finalizer))

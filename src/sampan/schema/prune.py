@@ -1,0 +1,158 @@
+"""Pruning of custom resources: unknown fields and nulls that no schema allows go away, metadata is typed.
+
+Source: apiextensions-apiserver pkg/apiserver/schema/{pruning,objectmeta,defaulting}/ (1.36).
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from sampan.core.field import FieldError, Path, invalid
+from sampan.schema.decode import DecodeError, Decoder, Lost
+from sampan.schema.structural import UNSET, Schema
+
+Pruner = Callable[[Any, Lost], None]
+"""Changes a dict or a list in place. Raises `DecodeError` when an embedded resource's metadata has a wrong type."""
+
+_META = frozenset(("apiVersion", "kind", "metadata"))
+
+
+def compile_pruner(schema: Schema, object_meta: Decoder) -> Pruner:
+    """The pruner of a root schema; `object_meta` decodes the metadata of the object and of embedded ones."""
+    return _embedded(schema, object_meta, root=True)
+
+
+def _compile(schema: Schema, object_meta: Decoder) -> Pruner | None:
+    """None: nothing below this node can be pruned, whatever the value."""
+    if schema.embedded_resource:
+        return _embedded(schema, object_meta, root=False)
+    return _node(schema, object_meta)
+
+
+def _node(schema: Schema, object_meta: Decoder) -> Pruner | None:
+    if schema.type in ("string", "integer", "number", "boolean") or schema.int_or_string:
+        return None
+    known, droppable = _children(schema, object_meta)
+    if schema.type == "array":
+        return _list(schema, object_meta)
+    other = _other(schema, object_meta)
+    if other.kept and other.prune is None and not any(known.values()) and not droppable and not other.drops_null:
+        return None if schema.items is None else _list(schema, object_meta)
+    items = _list(schema, object_meta) if schema.items is not None else None
+    return _object(known, droppable, other, items)
+
+
+def _children(schema: Schema, object_meta: Decoder) -> tuple[dict[str, Pruner | None], frozenset[str]]:
+    """The pruner of each property, and the properties whose nulls are dropped."""
+    known = {name: _compile(child, object_meta) for name, child in schema.properties.items()}
+    droppable = frozenset(name for name, child in schema.properties.items() if _drops_null(child))
+    return known, droppable
+
+
+def _drops_null(schema: Schema) -> bool:
+    """Nulls are kept where they are allowed, and where a default will take their place."""
+    return not schema.nullable and (schema.default is UNSET or schema.default is None)
+
+
+class _Other(NamedTuple):
+    """What becomes of properties that are not specified."""
+
+    kept: bool
+    prune: Pruner | None
+    drops_null: bool
+
+
+def _other(schema: Schema, object_meta: Decoder) -> _Other:
+    additional = schema.additional_properties
+    if isinstance(additional, Schema):
+        return _Other(True, _compile(additional, object_meta), _drops_null(additional))
+    kept = schema.preserve_unknown_fields or additional is not None
+    return _Other(kept, None if schema.preserve_unknown_fields or additional is None else _clear, False)
+
+
+def _object(
+    known: dict[str, Pruner | None],
+    droppable: frozenset[str],
+    other: _Other,
+    items: Pruner | None,
+) -> Pruner:
+    keeps_unknown, prune_other, drops_other = other
+
+    def prune_object(value: Any, lost: Lost) -> None:
+        if type(value) is not dict:
+            if items is not None and type(value) is list:
+                items(value, lost)
+            return
+        drop: list[str] = []
+        for key, item in value.items():
+            if key in known:
+                prune = known[key]
+                if item is None and key in droppable:
+                    drop.append(key)
+            elif keeps_unknown:
+                prune = prune_other
+                if item is None and drops_other:
+                    drop.append(key)
+            else:
+                lost.append((value, key))
+                drop.append(key)
+                continue
+            if prune is not None and (type(item) is dict or type(item) is list):
+                prune(item, lost)
+        for key in drop:
+            del value[key]
+
+    return prune_object
+
+
+def _list(schema: Schema, object_meta: Decoder) -> Pruner | None:
+    prune = _compile(schema.items, object_meta) if schema.items is not None else _clear
+    if prune is None:
+        return None
+
+    def prune_list(value: Any, lost: Lost) -> None:
+        if type(value) is list:
+            for item in value:
+                if type(item) is dict or type(item) is list:
+                    prune(item, lost)
+
+    return prune_list
+
+
+def _clear(value: Any, lost: Lost) -> None:
+    """Where nothing is specified, nothing stays."""
+    if type(value) is dict:
+        lost.extend((value, key) for key in value)
+        value.clear()
+    elif type(value) is list:
+        for item in value:
+            _clear(item, lost)
+
+
+def _embedded(schema: Schema, object_meta: Decoder, *, root: bool) -> Pruner:
+    """An object with apiVersion, kind and metadata of its own, which no schema needs to specify."""
+    known, droppable = _children(schema, object_meta)
+    known.update(dict.fromkeys(_META))
+    prune_rest = _object(known, droppable - _META, _other(schema, object_meta), None)
+
+    def prune_embedded(value: Any, lost: Lost) -> None:
+        if type(value) is not dict:
+            return
+        if not root:
+            for key in ("apiVersion", "kind"):
+                if key in value and type(value[key]) is not str:
+                    raise _bad_meta(invalid(Path(key), value[key], "must be a string"))
+        if "metadata" in value:
+            metadata = value["metadata"]
+            if metadata is None:
+                value["metadata"] = metadata = {}
+            try:
+                object_meta(metadata, lost)
+            except DecodeError as error:
+                raise error if root else _bad_meta(invalid(Path("metadata"), metadata, str(error))) from None
+        prune_rest(value, lost)
+
+    return prune_embedded
+
+
+def _bad_meta(error: FieldError) -> DecodeError:
+    return DecodeError("", "", str(error))
