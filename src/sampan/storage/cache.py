@@ -257,7 +257,7 @@ class WatchCache:
         return [record for record in map(self._record, rows) if record is not None]
 
     def _record(self, row: KeyValue) -> Record | None:
-        """The record of a row; None, with a log entry, for one that cannot be read: it must not take down its resource."""
+        """The record of a row; None, with a log entry, for one that cannot be read: one row must not stop the rest."""
         try:
             return self._extract(row)
         except Exception:

@@ -83,7 +83,7 @@ class Batch(NamedTuple):
 
 
 class WatchEnded(StoreError):
-    """The cache ended a watcher; all events delivered until then are good, and the client resumes after the last one."""
+    """The cache ended a watcher. What it delivered until then is good; the client resumes after the last event."""
 
 
 class WatcherTooSlow(WatchEnded):

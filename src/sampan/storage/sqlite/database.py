@@ -73,13 +73,15 @@ def open_writer(path: str, size_bytes_max: int) -> sqlite3.Connection:
     _create(path)
     connection = _connect(path)
     try:
+        new = _is_new(connection, path)
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 2000")
         connection.execute("PRAGMA journal_size_limit = 67108864")
         connection.execute("PRAGMA cache_size = -65536")
-        _check_schema(connection, path)
+        if new:
+            connection.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
         if size_bytes_max:
             page_size = connection.execute("PRAGMA page_size").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count = {max(size_bytes_max // page_size, 1)}").fetchall()
@@ -110,13 +112,15 @@ def _connect(path: str) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False, cached_statements=600)
 
 
-def _check_schema(connection: sqlite3.Connection, path: str) -> None:
+def _is_new(connection: sqlite3.Connection, path: str) -> bool:
+    """Whether the file is empty. Nothing is written to one that is not a store."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application == 0 and version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-        connection.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
-    elif application != APPLICATION_ID or version != SCHEMA_VERSION:
+        return True
+    if application != APPLICATION_ID or version != SCHEMA_VERSION:
         raise OSError(errno.EINVAL, "not a store, or one of another version", path)
+    return False
 
 
 def _create(path: str) -> None:

@@ -1,0 +1,39 @@
+"""`Compactor`: forgets history in time."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from sampan.storage.store import Compacted, Store
+
+_log = logging.getLogger(__name__)
+
+
+class Compactor:
+    """Every `interval_s` seconds, compacts the store to the revision that it had one interval ago.
+
+    So the history of the last interval is always there, and that of the last two at most.
+    Source: apiserver storage/etcd3/compact.go (1.36).
+    """
+
+    def __init__(
+        self, store: Store, *, interval_s: float = 300, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    ) -> None:
+        """`sleep` is the clock that the interval is measured by."""
+        self._store = store
+        self._interval_s = interval_s
+        self._sleep = sleep
+
+    async def run(self) -> None:
+        """Compact until cancelled. An engine's error is logged, and the next interval tries again."""
+        then = await self._store.revision()
+        while True:
+            await self._sleep(self._interval_s)
+            try:
+                now = await self._store.revision()
+                await self._store.compact(then)
+                then = now
+            except Compacted:
+                then = now
+            except Exception:
+                _log.warning("compaction to revision %d failed", then, exc_info=True)

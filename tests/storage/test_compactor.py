@@ -1,0 +1,91 @@
+"""The compactor, with a clock that the test moves."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from sampan.storage.compactor import Compactor
+from sampan.storage.memory import MemoryStore
+from sampan.storage.store import Compacted
+
+
+class Steps:
+    """A sleep that ends when the test says so."""
+
+    def __init__(self) -> None:
+        self.asked: list[float] = []
+        self._go = asyncio.Semaphore(0)
+
+    async def sleep(self, seconds: float) -> None:
+        self.asked.append(seconds)
+        await self._go.acquire()
+
+    async def step(self) -> None:
+        """Let one interval pass, and its work be done."""
+        self._go.release()
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+
+class BrokenStore(MemoryStore):
+    broken = True
+
+    async def compact(self, revision: int) -> None:
+        if self.broken:
+            raise OSError("broken")
+        await super().compact(revision)
+
+
+@asynccontextmanager
+async def running(store: MemoryStore, steps: Steps) -> AsyncIterator[None]:
+    task = asyncio.create_task(Compactor(store, interval_s=300, sleep=steps.sleep).run())
+    await asyncio.sleep(0)
+    yield
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def oldest(store: MemoryStore) -> int:
+    """The compact revision."""
+    try:
+        async with store.watch("/", "0", -1):
+            return 0
+    except Compacted as error:
+        return error.compact_revision
+
+
+async def test_history_of_the_last_interval_is_kept() -> None:
+    store, steps = MemoryStore(), Steps()
+    async with running(store, steps):
+        await store.create("/a", b"")
+        await steps.step()
+        assert await oldest(store) == 1
+        await store.create("/b", b"")
+        await steps.step()
+        assert await oldest(store) == 2
+        await steps.step()
+        assert await oldest(store) == 3
+    assert set(steps.asked) == {300}
+
+
+async def test_an_idle_store_is_left_alone() -> None:
+    store, steps = MemoryStore(), Steps()
+    async with running(store, steps):
+        for _ in range(3):
+            await steps.step()
+    assert await oldest(store) == 1
+
+
+async def test_a_failed_compaction_is_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    store, steps = BrokenStore(), Steps()
+    await store.create("/a", b"")
+    async with running(store, steps):
+        with caplog.at_level(logging.WARNING):
+            await steps.step()
+        assert "compaction to revision 2 failed" in caplog.text
+        store.broken = False
+        await steps.step()
+    assert await oldest(store) == 2
