@@ -7,7 +7,7 @@ import enum
 from collections.abc import Sequence
 from typing import Any
 
-from sampan.core.field import FieldError
+from sampan.core.field import FieldError, quote
 from sampan.core.gvk import GroupKind, GroupResource
 
 
@@ -78,7 +78,7 @@ class StatusError(Exception):
         }
         if self.reason:
             status["reason"] = str(self.reason)
-        if self.details:
+        if self.details is not None:
             status["details"] = self.details
         status["code"] = self.code
         return status
@@ -98,14 +98,14 @@ def _details(resource: GroupResource, name: str, **more: Any) -> Details:
 
 def not_found(resource: GroupResource, name: str) -> StatusError:
     """404: no such object."""
-    return StatusError(Reason.NOT_FOUND, 404, f'{resource} "{name}" not found', details=_details(resource, name))
+    return StatusError(Reason.NOT_FOUND, 404, f"{resource} {quote(name)} not found", details=_details(resource, name))
 
 
 def already_exists(resource: GroupResource, name: str, *, being_deleted: bool = False) -> StatusError:
     """409: an object of this name is there (or is still being deleted)."""
     prefix = "object is being deleted: " if being_deleted else ""
     return StatusError(
-        Reason.ALREADY_EXISTS, 409, f'{prefix}{resource} "{name}" already exists', details=_details(resource, name)
+        Reason.ALREADY_EXISTS, 409, f"{prefix}{resource} {quote(name)} already exists", details=_details(resource, name)
     )
 
 
@@ -114,7 +114,7 @@ def generate_name_conflict(resource: GroupResource, name: str) -> StatusError:
     return StatusError(
         Reason.ALREADY_EXISTS,
         409,
-        f'{resource} "{name}" already exists, the server was not able to generate a unique name for the object',
+        f"{resource} {quote(name)} already exists, the server was not able to generate a unique name for the object",
         details=_details(resource, name, retryAfterSeconds=1),
     )
 
@@ -127,7 +127,7 @@ def conflict(resource: GroupResource, name: str, message: str, causes: Sequence[
     return StatusError(
         Reason.CONFLICT,
         409,
-        f'Operation cannot be fulfilled on {resource} "{name}": {message}',
+        f"Operation cannot be fulfilled on {resource} {quote(name)}: {message}",
         details=details,
     )
 
@@ -145,16 +145,17 @@ def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusE
     causes = [{"reason": str(e.type), "message": e.body(), "field": e.field} for e in errors]
     texts = list(dict.fromkeys(str(e) for e in errors))
     text = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
-    if not texts:
-        text = "<nil>"
     details: Details = {}
     if name:
         details["name"] = name
     if kind.group:
         details["group"] = kind.group
-    details["kind"] = kind.kind
-    details["causes"] = causes
-    return StatusError(Reason.INVALID, 422, f'{kind} "{name}" is invalid: {text}', details=details)
+    if kind.kind:
+        details["kind"] = kind.kind
+    if causes:
+        details["causes"] = causes
+    message = f"{kind} {quote(name)} is invalid"
+    return StatusError(Reason.INVALID, 422, f"{message}: {text}" if texts else message, details=details)
 
 
 def bad_request(message: str) -> StatusError:
@@ -177,7 +178,7 @@ def forbidden(resource: GroupResource, name: str, message: str, causes: Sequence
     elif not name:
         text = f"{resource} is forbidden: {message}"
     else:
-        text = f'{resource} "{name}" is forbidden: {message}'
+        text = f"{resource} {quote(name)} is forbidden: {message}"
     return StatusError(Reason.FORBIDDEN, 403, text, details=details)
 
 
@@ -236,6 +237,16 @@ def internal_error(message: str) -> StatusError:
     )
 
 
+def server_timeout(resource: GroupResource, operation: str, retry_after_s: int) -> StatusError:
+    """500: the server could not finish in time; the client may try again."""
+    return StatusError(
+        Reason.SERVER_TIMEOUT,
+        500,
+        f"The {operation} operation against {resource} could not be completed at this time, please try again.",
+        details=_details(resource, operation, retryAfterSeconds=retry_after_s),
+    )
+
+
 def service_unavailable(message: str) -> StatusError:
     """503: not now."""
     return StatusError(Reason.SERVICE_UNAVAILABLE, 503, message)
@@ -243,7 +254,7 @@ def service_unavailable(message: str) -> StatusError:
 
 def timeout(message: str, retry_after_s: int = 0) -> StatusError:
     """504: it took too long."""
-    details: Details | None = {"retryAfterSeconds": retry_after_s} if retry_after_s else None
+    details: Details = {"retryAfterSeconds": retry_after_s} if retry_after_s else {}
     return StatusError(Reason.TIMEOUT, 504, f"Timeout: {message}", details=details)
 
 

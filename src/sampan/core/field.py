@@ -97,9 +97,36 @@ _WITHOUT_VALUE = {
 }
 
 
+_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
+
+
 def quote(text: str) -> str:
-    """A string as Go's %q prints it, near enough for every text that an API object holds."""
-    return orjson.dumps(text).decode()
+    """A string as Go's `%q` prints it."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return '"' + "".join(map(_escape, text)) + '"'
+
+
+def _escape(char: str) -> str:
+    escaped = _ESCAPES.get(char)
+    if escaped is not None:
+        return escaped
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _show(value: object) -> str:
@@ -107,12 +134,22 @@ def _show(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return quote(value)
-    if isinstance(value, int | float):
+    if isinstance(value, int):
         return str(value)
+    if isinstance(value, float):
+        return _show_float(value)
     try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except orjson.JSONEncodeError:
         return repr(value)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _show_float(value: float) -> str:
+    """A float as Go's `%v` prints it: with an exponent below 1e-4 and from 1e21 on."""
+    if value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    return repr(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +193,9 @@ def invalid(path: Path, value: object, detail: str) -> FieldError:
 
 
 def not_supported(path: Path, value: object, supported: Iterable[str]) -> FieldError:
-    """A value is none of a closed set. The set is shown sorted, as Kubernetes does."""
-    known = ", ".join(quote(item) for item in sorted(supported))
+    """A value is none of a closed set. A list or tuple is shown in its own order, a set sorted."""
+    ordered = supported if isinstance(supported, list | tuple) else sorted(supported)
+    known = ", ".join(map(quote, ordered))
     return FieldError(ErrorType.NOT_SUPPORTED, str(path), value, f"supported values: {known}" if known else "")
 
 
@@ -168,7 +206,8 @@ def forbidden(path: Path, detail: str) -> FieldError:
 
 def too_long(path: Path, value: object, length_max: int) -> FieldError:
     """A string is longer than `length_max` bytes."""
-    return FieldError(ErrorType.TOO_LONG, str(path), value, f"may not be more than {length_max} bytes")
+    unit = "byte" if length_max == 1 else "bytes"
+    return FieldError(ErrorType.TOO_LONG, str(path), value, f"may not be more than {length_max} {unit}")
 
 
 def too_many(path: Path, count: int, count_max: int) -> FieldError:
