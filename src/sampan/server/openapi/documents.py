@@ -1,0 +1,173 @@
+"""The documents themselves: one for OpenAPI v2, one for each group version in v3.
+
+Source: kube-openapi pkg/{builder,builder3} as kube-apiserver configures them (1.36).
+"""
+
+from typing import Any
+
+from sampan.registry.definition import ResourceDefinition, VersionDefinition
+from sampan.registry.registry import ResourceRegistry
+from sampan.schema.builtin import Definitions
+from sampan.server.openapi.operations import META, Operation, Parameter, PathItem, base_path, path_items
+from sampan.server.openapi.schemas import closure, custom_definitions, kind_name
+from sampan.server.version import GIT_VERSION
+
+Json = dict[str, Any]
+Served = list[tuple[ResourceDefinition, VersionDefinition]]
+
+_INFO = {"title": "Kubernetes", "version": GIT_VERSION}
+_TOKEN = {"description": "Bearer Token authentication", "in": "header", "name": "authorization", "type": "apiKey"}
+_REASONS = {200: "OK", 201: "Created", 202: "Accepted"}
+
+
+def group_versions(registry: ResourceRegistry) -> dict[str, Served]:
+    """What is served, by the path without its leading slash (`api/v1`, `apis/apps/v1`)."""
+    found: dict[str, Served] = {}
+    for definition in registry.definitions():
+        for version in definition.versions.values():
+            if version.served:
+                path = base_path(definition.group, version.name)[1:]
+                found.setdefault(path, []).append((definition, version))
+    return dict(sorted(found.items()))
+
+
+def document_v3(served: Served, builtins: Definitions) -> Json:
+    """The document of one group version."""
+    items, known, roots = _collect(served, builtins, openapi=3)
+    paths = {item.path: _item_v3(item) for item in items}
+    return {
+        "openapi": "3.0.0",
+        "info": _INFO,
+        "paths": dict(sorted(paths.items())),
+        "components": {
+            "schemas": closure(roots, builtins, known, openapi=3),
+            "securitySchemes": {"BearerToken": _TOKEN},
+        },
+    }
+
+
+def document_v2(registry: ResourceRegistry, builtins: Definitions) -> Json:
+    """The one document of everything."""
+    served = [pair for pairs in group_versions(registry).values() for pair in pairs]
+    items, known, roots = _collect(served, builtins, openapi=2)
+    paths = {item.path: _item_v2(item) for item in items}
+    return {
+        "swagger": "2.0",
+        "info": _INFO,
+        "paths": dict(sorted(paths.items())),
+        "definitions": closure(roots, builtins, known, openapi=2),
+        "securityDefinitions": {"BearerToken": _TOKEN},
+        "security": [{"BearerToken": []}],
+    }
+
+
+def _collect(
+    served: Served, builtins: Definitions, *, openapi: int
+) -> tuple[list[PathItem], dict[str, Json], list[str]]:
+    items: list[PathItem] = []
+    known: dict[str, Json] = {}
+    roots: dict[str, None] = dict.fromkeys([f"{META}.Status", f"{META}.DeleteOptions", f"{META}.Patch"])
+    names = set(builtins.names())
+    for definition, version in served:
+        name = kind_name(definition, version, builtins)
+        if name not in names:
+            known.update(custom_definitions(definition, version, name, openapi=openapi))
+        for item in path_items(definition, version, name):
+            items.append(item)
+            for operation in item.operations:
+                roots[operation.answer] = None
+    return items, known, list(roots)
+
+
+def _gvk(operation: Operation) -> Json:
+    return {"group": operation.gvk.group, "version": operation.gvk.version, "kind": operation.gvk.kind}
+
+
+def _item_v3(item: PathItem) -> Json:
+    result: Json = {operation.method: _operation_v3(operation) for operation in item.operations}
+    result["parameters"] = [_parameter_v3(parameter) for parameter in item.parameters]
+    return result
+
+
+def _operation_v3(operation: Operation) -> Json:
+    answer = {"schema": {"$ref": f"#/components/schemas/{operation.answer}"}}
+    responses: Json = {
+        str(code): {"description": _REASONS[code], "content": dict.fromkeys(operation.produces, answer)}
+        for code in operation.codes
+    }
+    responses["401"] = {"description": "Unauthorized"}
+    result: Json = {
+        "description": operation.description,
+        "operationId": operation.id,
+        "tags": [_tag(operation)],
+        "parameters": [_parameter_v3(parameter) for parameter in operation.parameters],
+        "responses": responses,
+        "x-kubernetes-action": operation.action,
+        "x-kubernetes-group-version-kind": _gvk(operation),
+    }
+    if operation.body:
+        schema = {"schema": {"$ref": f"#/components/schemas/{operation.body}"}}
+        result["requestBody"] = {"content": dict.fromkeys(operation.consumes, schema)}
+        if operation.method != "delete":
+            result["requestBody"]["required"] = True
+    return result
+
+
+def _parameter_v3(parameter: Parameter) -> Json:
+    result: Json = {
+        "name": parameter.name,
+        "in": parameter.where,
+        "description": parameter.description,
+        "schema": {"type": parameter.type, "uniqueItems": True},
+    }
+    if parameter.where == "path":
+        result["required"] = True
+    return result
+
+
+def _item_v2(item: PathItem) -> Json:
+    result: Json = {operation.method: _operation_v2(operation) for operation in item.operations}
+    result["parameters"] = [_parameter_v2(parameter) for parameter in item.parameters]
+    return result
+
+
+def _operation_v2(operation: Operation) -> Json:
+    answer = {"$ref": f"#/definitions/{operation.answer}"}
+    responses: Json = {str(code): {"description": _REASONS[code], "schema": answer} for code in operation.codes}
+    responses["401"] = {"description": "Unauthorized"}
+    parameters = [_parameter_v2(parameter) for parameter in operation.parameters]
+    if operation.body:
+        body: Json = {"name": "body", "in": "body", "schema": {"$ref": f"#/definitions/{operation.body}"}}
+        if operation.method != "delete":
+            body["required"] = True
+        parameters.insert(0, body)
+    return {
+        "description": operation.description,
+        "operationId": operation.id,
+        "tags": [_tag(operation)],
+        "schemes": ["https"],
+        "consumes": list(operation.consumes) or ["*/*"],
+        "produces": list(operation.produces),
+        "parameters": parameters,
+        "responses": responses,
+        "x-kubernetes-action": operation.action,
+        "x-kubernetes-group-version-kind": _gvk(operation),
+    }
+
+
+def _parameter_v2(parameter: Parameter) -> Json:
+    result: Json = {
+        "name": parameter.name,
+        "in": parameter.where,
+        "description": parameter.description,
+        "type": parameter.type,
+        "uniqueItems": True,
+    }
+    if parameter.where == "path":
+        result["required"] = True
+    return result
+
+
+def _tag(operation: Operation) -> str:
+    group = operation.gvk.group.partition(".")[0] or "core"
+    return f"{group}_{operation.gvk.version}"

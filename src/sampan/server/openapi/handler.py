@@ -1,0 +1,117 @@
+"""`/openapi/v2` and `/openapi/v3`: documents made on demand, kept as bytes until what is served changes.
+
+Source: kube-openapi pkg/handler, pkg/handler3 (1.36).
+"""
+
+import asyncio
+import hashlib
+import time
+from dataclasses import dataclass
+from email.utils import formatdate
+
+from sampan.core import errors
+from sampan.registry.registry import ResourceRegistry
+from sampan.schema.builtin import Definitions
+from sampan.schema.openapi import to_openapi
+from sampan.server.openapi.documents import Served, document_v2, document_v3, group_versions
+from sampan.server.request import Request, Response
+from sampan.server.version import GIT_VERSION
+from sampan.wire import json as wire_json
+
+PROTOBUF_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+_YEAR_S = 365 * 24 * 3600
+_JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Bytes and their hash (upper-case SHA-512, which is also the ETag)."""
+
+    body: bytes
+    hash: str
+
+
+class OpenApi:
+    """All documents of one server. A group version's document is rebuilt only when its own definitions changed."""
+
+    def __init__(self, registry: ResourceRegistry, builtins: Definitions) -> None:
+        self._registry = registry
+        self._builtins = builtins
+        self._v3: dict[str, Document] = {}
+        self._hashes: dict[str, tuple[tuple[int, ...], str]] = {}
+        self._v2: tuple[int, Document] | None = None
+        self._lock = asyncio.Lock()
+
+    async def v3(self, request: Request) -> Response:
+        """The index, or one document. With its hash it may be kept for ever; with another hash: 301 to the right one."""
+        rest = request.path.removeprefix("/openapi/v3").strip("/")
+        served = group_versions(self._registry)
+        if not rest:
+            paths = {
+                path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={self._hash(path, pairs)}"}
+                for path, pairs in served.items()
+            }
+            return Response(200, wire_json.encode({"paths": paths}))
+        if rest not in served:
+            return Response(404, b"404 page not found\n", content_type="text/plain; charset=utf-8")
+        document = await self._document_v3(rest, served[rest])
+        asked = request.param("hash").strip('"')
+        if asked and asked != document.hash:
+            target = f"/openapi/v3/{rest}?hash={document.hash}"
+            return Response(301, headers=[(b"location", target.encode())])
+        return _answer(request, document, immutable=bool(asked))
+
+    async def v2(self, request: Request) -> Response:
+        """The one document, as JSON. Raises 406 when only other forms are accepted."""
+        accept = request.headers.get("accept", "")
+        if accept and not any(part in accept for part in ("json", "*/*", "application/*")):
+            raise errors.not_acceptable(f"only the following media types are accepted: {_JSON}")
+        return _answer(request, await self._document_v2(), immutable=False)
+
+    def _hash(self, path: str, served: Served) -> str:
+        """The hash of a document that need not be there yet: of all that decides its content."""
+        key = tuple(id(version) for _, version in served)
+        found = self._hashes.get(path)
+        if found is None or found[0] != key:
+            found = self._hashes[path] = (key, served_hash(path, served))
+        return found[1]
+
+    async def _document_v3(self, path: str, served: Served) -> Document:
+        wanted = self._hash(path, served)
+        async with self._lock:
+            found = self._v3.get(path)
+            if found is None or found.hash != wanted:
+                body = await asyncio.to_thread(lambda: wire_json.encode(document_v3(served, self._builtins)))
+                found = self._v3[path] = Document(body, wanted)
+        return found
+
+    async def _document_v2(self) -> Document:
+        generation = self._registry.generation
+        if self._v2 is None or self._v2[0] != generation:
+            async with self._lock:
+                body = await asyncio.to_thread(lambda: wire_json.encode(document_v2(self._registry, self._builtins)))
+                document = Document(body, hashlib.sha512(body).hexdigest().upper())
+                self._v2 = (generation, document)
+                return document
+        return self._v2[1]
+
+
+def served_hash(path: str, served: Served) -> str:
+    """Changes when what is served at a group version changes: its resources, or the schema of a custom one."""
+    digest = hashlib.sha512(f"{GIT_VERSION} {path}".encode())
+    for definition, version in served:
+        digest.update(f"{definition.resource} {definition.kind} {version.status} {version.scale}".encode())
+        if not definition.builtin:
+            digest.update(wire_json.encode_sorted(to_openapi(version.schema())))
+    return digest.hexdigest().upper()
+
+
+def _answer(request: Request, document: Document, *, immutable: bool) -> Response:
+    etag = f'"{document.hash}"'
+    headers = [(b"etag", etag.encode()), (b"vary", b"Accept")]
+    if immutable:
+        headers.append((b"cache-control", b"public, immutable"))
+        headers.append((b"expires", formatdate(time.time() + _YEAR_S, usegmt=True).encode()))
+    if etag in [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]:
+        return Response(304, headers=headers)
+    return Response(200, document.body, content_type=_JSON, headers=headers)

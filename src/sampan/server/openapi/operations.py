@@ -1,0 +1,243 @@
+"""The operations of every served path, apart from how a version of OpenAPI writes them down.
+
+Source: apiserver pkg/endpoints/installer.go (1.36): paths, operation ids, actions, parameters.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sampan.core.gvk import GroupVersionKind
+from sampan.registry.definition import ResourceDefinition, VersionDefinition
+
+META = "io.k8s.apimachinery.pkg.apis.meta.v1"
+JSON_TYPES = ("application/json", "application/yaml")
+PATCH_TYPES = (
+    "application/apply-patch+yaml",
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+)
+CUSTOM_PATCH_TYPES = PATCH_TYPES[:3]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A query or path parameter."""
+
+    name: str
+    type: str
+    description: str
+    where: str = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One method of one path. `body` and `answer` are names of definitions."""
+
+    method: str
+    id: str
+    action: str
+    description: str
+    gvk: GroupVersionKind
+    answer: str
+    codes: tuple[int, ...] = (200,)
+    parameters: tuple[Parameter, ...] = ()
+    body: str = ""
+    consumes: tuple[str, ...] = ()
+    produces: tuple[str, ...] = JSON_TYPES
+
+
+@dataclass(slots=True)
+class PathItem:
+    """A path with its operations and the parameters that all of them share."""
+
+    path: str
+    operations: list[Operation] = field(default_factory=list)
+    parameters: tuple[Parameter, ...] = ()
+
+
+PRETTY = Parameter("pretty", "string", "If 'true', the answer is indented.")
+_DRY_RUN = Parameter("dryRun", "string", "All: everything is done but storing; any other value is refused.")
+_MANAGER = Parameter("fieldManager", "string", "Who makes the change; at most 128 printable characters.")
+_VALIDATION = Parameter(
+    "fieldValidation", "string", "What unknown and duplicate fields are: Ignore, Warn (default) or Strict (an error)."
+)
+_FORCE = Parameter("force", "boolean", "Apply only: take fields that other managers own.")
+_LIST = (
+    Parameter("allowWatchBookmarks", "boolean", "Ask for watch events of type BOOKMARK."),
+    Parameter("continue", "string", "Go on with the list that gave this token."),
+    Parameter("fieldSelector", "string", "Restrict the objects by their fields."),
+    Parameter("labelSelector", "string", "Restrict the objects by their labels."),
+    Parameter("limit", "integer", "The most items of a page."),
+    Parameter("resourceVersion", "string", "Which state of the resource is asked for."),
+    Parameter("resourceVersionMatch", "string", "How resourceVersion is meant: Exact or NotOlderThan."),
+    Parameter("sendInitialEvents", "boolean", "Watch: begin with the present state, closed by a bookmark."),
+    Parameter("timeoutSeconds", "integer", "When the server ends a list or watch."),
+    Parameter("watch", "boolean", "Follow the changes instead of listing."),
+)
+_DELETE = (
+    _DRY_RUN,
+    Parameter("gracePeriodSeconds", "integer", "Seconds before the object is deleted; 0: at once."),
+    Parameter("orphanDependents", "boolean", "Deprecated: use propagationPolicy."),
+    Parameter("propagationPolicy", "string", "Orphan, Background or Foreground."),
+)
+_WRITE = (_DRY_RUN, _MANAGER, _VALIDATION)
+_NAME = Parameter("name", "string", "name of the object", "path")
+_NAMESPACE = Parameter("namespace", "string", "object name and auth scope, such as for teams and projects", "path")
+
+
+def base_path(group: str, version: str) -> str:
+    """`/api/v1` or `/apis/<group>/<version>`."""
+    return f"/apis/{group}/{version}" if group else f"/api/{version}"
+
+
+def path_items(definition: ResourceDefinition, version: VersionDefinition, kind_name: str) -> Iterator[PathItem]:
+    """Every path of one resource version. `kind_name` is the definition of its kind; that of its list ends in List."""
+    maker = _Maker(definition, version, kind_name)
+    yield from maker.collection()
+    if "get" in definition.verbs:
+        yield maker.named()
+    yield from maker.subresources()
+
+
+class _Maker:
+    def __init__(self, definition: ResourceDefinition, version: VersionDefinition, kind_name: str) -> None:
+        self.definition = definition
+        self.version = version
+        self.kind_name = kind_name
+        self.gvk = GroupVersionKind(definition.group, version.name, definition.kind)
+        self.base = base_path(definition.group, version.name)
+        self.scope = "Namespaced" if definition.namespaced else ""
+        self.patch_types = PATCH_TYPES if definition.builtin else CUSTOM_PATCH_TYPES
+
+    @property
+    def _root(self) -> str:
+        scope = "/namespaces/{namespace}" if self.definition.namespaced else ""
+        return f"{self.base}{scope}/{self.definition.resource}"
+
+    @property
+    def _shared(self) -> tuple[Parameter, ...]:
+        return (_NAMESPACE, PRETTY) if self.definition.namespaced else (PRETTY,)
+
+    def _id(self, action: str, suffix: str = "", *, scope: str | None = None) -> str:
+        group = "".join(part.capitalize() for part in (self.gvk.group.partition(".")[0] or "core").split("-"))
+        version = self.gvk.version[:1].upper() + self.gvk.version[1:]
+        return f"{action}{group}{version}{self.scope if scope is None else scope}{self.gvk.kind}{suffix}"
+
+    def collection(self) -> Iterator[PathItem]:
+        """List, create and delete many; and the list over all namespaces."""
+        kind, verbs, listed = self.gvk.kind, self.definition.verbs, f"{self.kind_name}List"
+        item = PathItem(self._root, parameters=self._shared)
+        produces = (*JSON_TYPES, "application/json;stream=watch")
+        if "list" in verbs:
+            text = f"list or watch objects of kind {kind}"
+            item.operations.append(
+                Operation("get", self._id("list"), "list", text, self.gvk, listed, (200,), _LIST, produces=produces)
+            )
+        if "create" in verbs:
+            item.operations.append(
+                Operation(
+                    "post",
+                    self._id("create"),
+                    "post",
+                    f"create an object of kind {kind}",
+                    self.gvk,
+                    self.kind_name,
+                    (200, 201, 202),
+                    _WRITE,
+                    self.kind_name,
+                    JSON_TYPES,
+                )
+            )
+        if "deletecollection" in verbs:
+            item.operations.append(
+                Operation(
+                    "delete",
+                    self._id("deleteCollection", scope=f"Collection{self.scope}").replace("Collection", "", 1),
+                    "deletecollection",
+                    f"delete a collection of objects of kind {kind}",
+                    self.gvk,
+                    f"{META}.Status",
+                    (200,),
+                    (*_DELETE, *_LIST),
+                    f"{META}.DeleteOptions",
+                    JSON_TYPES,
+                )
+            )
+        yield item
+        if self.definition.namespaced and "list" in verbs:
+            everywhere = PathItem(f"{self.base}/{self.definition.resource}", parameters=(PRETTY,))
+            operation_id = self._id("list", "ForAllNamespaces", scope="")
+            text = f"list or watch objects of kind {kind}"
+            everywhere.operations.append(
+                Operation("get", operation_id, "list", text, self.gvk, listed, (200,), _LIST, produces=produces)
+            )
+            yield everywhere
+
+    def named(self) -> PathItem:
+        """Read, replace, patch and delete one."""
+        item = self._writable(f"{self._root}/{{name}}", "", self.gvk, self.kind_name, self.definition.verbs)
+        if "delete" in self.definition.verbs:
+            item.operations.append(
+                Operation(
+                    "delete",
+                    self._id("delete"),
+                    "delete",
+                    f"delete an object of kind {self.gvk.kind}",
+                    self.gvk,
+                    f"{META}.Status",
+                    (200, 202),
+                    _DELETE,
+                    f"{META}.DeleteOptions",
+                    JSON_TYPES,
+                )
+            )
+        return item
+
+    def subresources(self) -> Iterator[PathItem]:
+        """Status, scale and the rest."""
+        verbs = ("get", "update", "patch")
+        if self.version.status:
+            yield self._writable(f"{self._root}/{{name}}/status", "Status", self.gvk, self.kind_name, verbs)
+        if self.version.scale is not None:
+            gvk = GroupVersionKind("autoscaling", "v1", "Scale")
+            yield self._writable(f"{self._root}/{{name}}/scale", "Scale", gvk, "io.k8s.api.autoscaling.v1.Scale", verbs)
+
+    def _writable(
+        self, path: str, suffix: str, gvk: GroupVersionKind, kind_name: str, verbs: tuple[str, ...]
+    ) -> PathItem:
+        item = PathItem(path, parameters=(_NAME, *self._shared))
+        what = f"{suffix.lower()} of the specified {self.gvk.kind}" if suffix else f"the specified {gvk.kind}"
+        if "get" in verbs:
+            item.operations.append(Operation("get", self._id("read", suffix), "get", f"read {what}", gvk, kind_name))
+        if "update" in verbs:
+            item.operations.append(
+                Operation(
+                    "put",
+                    self._id("replace", suffix),
+                    "put",
+                    f"replace {what}",
+                    gvk,
+                    kind_name,
+                    (200, 201),
+                    _WRITE,
+                    kind_name,
+                    JSON_TYPES,
+                )
+            )
+        if "patch" in verbs:
+            item.operations.append(
+                Operation(
+                    "patch",
+                    self._id("patch", suffix),
+                    "patch",
+                    f"partially update {what}",
+                    gvk,
+                    kind_name,
+                    (200, 201),
+                    (*_WRITE, _FORCE),
+                    f"{META}.Patch",
+                    self.patch_types,
+                )
+            )
+        return item
