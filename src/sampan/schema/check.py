@@ -5,117 +5,128 @@ Source: kube-openapi pkg/validation/validate/, apiextensions-apiserver pkg/apise
 """
 
 from collections.abc import Callable
-from typing import Any
-
-import orjson
-import re2
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from sampan.core.field import Path
+from sampan.schema import predicate
 from sampan.schema.embedded import embedded_errors
-from sampan.schema.formats import is_known, string_format
+from sampan.schema.formats import string_format
+from sampan.schema.pattern import compile_pattern
 from sampan.schema.structural import ListType, Schema, ValueValidations
 
 Check = Callable[[Any], bool]
 
-_FLOAT32_MAX = 3.4028235677973366e38
-_SAFE_INTEGER = 2**53 - 1
+_TYPES: dict[str, type] = {
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": float,
+    "object": dict,
+    "array": list,
+}
+_NO_RULES = ValueValidations()
+
+
+class _Node(NamedTuple):
+    """How a place is checked: values of the usual type by `usual` (None: all are valid), all others by `other`."""
+
+    type: type
+    usual: Check | None
+    other: Check
 
 
 def compile_check(schema: Schema) -> Check | None:
     """The check of a node; None: every value is valid."""
-    validations = schema.validations
+    if not _restricts(schema):
+        return None
+    expected, usual, other = _node(schema)
+    return lambda value: (usual is None or usual(value)) if type(value) is expected else other(value)
+
+
+def _restricts(schema: Schema) -> bool:
+    shaped = schema.type or schema.int_or_string or schema.properties or schema.items is not None
+    return bool(shaped or schema.validations or schema.embedded_resource or schema.additional_properties is not None)
+
+
+def _node(schema: Schema) -> _Node:
+    expected = _TYPES.get(schema.type, dict)
+    usual = _for_type(schema, expected)
+    if schema.int_or_string:
+        return _Node(str, _for_type(schema, str), _other_int_or_string(schema))
+    if not schema.type:
+        return _Node(dict, usual, _other_untyped(schema))
+    if expected is int:
+        return _Node(int, usual, _or_null(schema, _whole_float(_for_type(schema, float))))
+    if expected is float:
+        return _Node(float, usual, _or_null(schema, _only(int, _for_type(schema, int))))
+    if expected is str and predicate.known_format(schema) is not None:
+        return _Node(str, usual, _or_null(schema, _only(list, _for_type(schema, list))))
+    return _Node(expected, usual, _or_null(schema, _never))
+
+
+def _never(value: Any) -> bool:
+    return False
+
+
+def _only(type_: type, check: Check | None) -> Check:
+    return lambda value: type(value) is type_ and (check is None or check(value))
+
+
+def _whole_float(check: Check | None) -> Check:
+    return lambda value: predicate.is_integer(value) and (check is None or check(value))
+
+
+def _or_null(schema: Schema, check: Check) -> Check:
+    """Null is asked for its type and for membership of an enum alone, and is never a member."""
+    if not schema.nullable or (schema.validations is not None and schema.validations.enum):
+        return check
+    return lambda value: value is None or check(value)
+
+
+def _other_int_or_string(schema: Schema) -> Check:
+    whole, fraction = _for_type(schema, int), _whole_float(_for_type(schema, float))
+
+    def check(value: Any) -> bool:
+        return (whole is None or whole(value)) if type(value) is int else fraction(value)
+
+    return _or_null(schema, check)
+
+
+def _other_untyped(schema: Schema) -> Check:
+    """Any type will do, unless a format asks for text; lists are not asked for it."""
+    types: tuple[type, ...] = (str, list, int, float, bool)
+    if predicate.known_format(schema) is not None:
+        types = (str, list)
+    checks = {type_: _for_type(schema, type_) for type_ in types}
+    has_enum = schema.validations is not None and bool(schema.validations.enum)
+
+    def check(value: Any) -> bool:
+        if value is None:
+            return not has_enum
+        if type(value) not in checks:
+            return False
+        inner = checks[type(value)]
+        return inner is None or inner(value)
+
+    return check
+
+
+def _for_type(schema: Schema, type_: type) -> Check | None:
+    """All that is asked of values of one type."""
+    rules = schema.validations or _NO_RULES
     parts: list[Check] = []
-    if validations is not None:
-        parts += _value_checks(schema, validations)
-        parts += _junctor_checks(validations)
-    shape = _shape(schema)
-    if shape is not None:
-        parts.append(shape)
-    typed = _typed(schema, _all(parts))
-    allows_null = schema.nullable or not (schema.type or schema.int_or_string)
-    if allows_null and typed is not None and not (validations is not None and validations.enum):
-        return _or_null(typed)
-    return typed
-
-
-def is_integer(value: Any) -> bool:
-    """Whether a number is an integer for JSON schema: 3.0 is one."""
-    if type(value) is int:
-        return True
-    return type(value) is float and abs(value) <= _SAFE_INTEGER and value.is_integer()
-
-
-def compile_pattern(pattern: str) -> Callable[[str], object]:
-    """The search function of a pattern in Go's syntax. Raises `re2.error` with the fault."""
-    options = re2.Options()
-    options.log_errors = False
-    search: Callable[[str], object] = re2.compile(pattern, options=options).search
-    return search
-
-
-def fits_range(value: float, type_: str, format_: str | None) -> bool:
-    """Whether a number fits the integer or float type that the schema names."""
-    if type_ == "integer":
-        limit = 2**31 if format_ == "int32" else 2**63
-        return is_integer(value) and -limit <= value < limit
-    return type_ != "number" or format_ != "float" or abs(value) <= _FLOAT32_MAX
-
-
-def in_enum(value: Any, allowed: list[Any]) -> bool:
-    """Equality as Go sees it: numbers by value, booleans are no numbers, null is never a member."""
-    if value is None:
-        return False
-    if isinstance(value, bool):
-        return any(item is value for item in allowed)
-    return any(item == value and not isinstance(item, bool) and item is not None for item in allowed)
-
-
-def is_multiple(value: float, factor: float, type_: str) -> bool:
-    """Whether `value` is a multiple; integers are divided as integers."""
-    if type(value) is int and (type_ != "integer" or float(factor).is_integer()):
-        whole = int(factor)
-        return whole > 0 and value % whole == 0
-    if factor <= 0:
-        return False
-    return is_integer(1 / factor * value if factor < 1 else value / factor)
-
-
-def below_maximum(value: float, maximum: float, exclusive: bool) -> bool:
-    """Whether `value` keeps the maximum; for integers the maximum's fraction is cut off."""
-    limit = int(maximum) if type(value) is int else maximum
-    return value < limit if exclusive else value <= limit
-
-
-def above_minimum(value: float, minimum: float, exclusive: bool) -> bool:
-    """Whether `value` keeps the minimum; for integers the minimum's fraction is cut off."""
-    limit = int(minimum) if type(value) is int else minimum
-    return value > limit if exclusive else value >= limit
-
-
-def duplicates(schema: Schema, items: list[Any]) -> list[int]:
-    """The indices of items that repeat an earlier one of a set or of a map list (once for each repeated value)."""
-    seen: dict[object, int] = {}
-    found = []
-    keys = schema.list_map_keys
-    for index, item in enumerate(items):
-        key = _identity(item) if schema.list_type is ListType.SET else map_key(item, keys)
-        count = seen[key] = seen.get(key, 0) + 1
-        if count == 2:
-            found.append(index)
-    return found
-
-
-def map_key(item: Any, keys: tuple[str, ...]) -> object:
-    """What identifies an item of a map list."""
-    if type(item) is not dict:
-        return ()
-    return tuple((key, _identity(item[key])) for key in keys if key in item)
-
-
-def _identity(value: Any) -> object:
-    if isinstance(value, dict | list):
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    return type(value), value
+    if type_ is str:
+        parts += _text(schema, rules)
+    elif type_ is int or type_ is float:
+        parts += _number(schema, rules, type_)
+    elif type_ is list:
+        parts += [*_size(rules.min_items, rules.max_items), *_items(schema)]
+    elif type_ is dict:
+        parts += [*_size(rules.min_properties, rules.max_properties), *_fields(schema, rules)]
+    if rules.enum:
+        parts.append(_enum(rules.enum, type_))
+    return _all([*parts, *_junctors(rules)])
 
 
 def _all(parts: list[Check]) -> Check | None:
@@ -129,232 +140,195 @@ def _all(parts: list[Check]) -> Check | None:
     return lambda value: all(part(value) for part in parts)
 
 
-def _or_null(check: Check) -> Check:
-    return lambda value: value is None or check(value)
+def _enum(allowed: list[Any], type_: type) -> Check:
+    if type_ is str:
+        return frozenset(item for item in allowed if type(item) is str).__contains__
+    return lambda value: predicate.in_enum(value, allowed)
 
 
-def _typed(schema: Schema, rest: Check | None) -> Check | None:
-    """The type comes first; a value of the wrong type is asked nothing else."""
-    if schema.int_or_string:
-        return _typed_int_or_string(rest)
-    expected = _TYPES.get(schema.type)
-    if expected is None:
-        return rest if known_format(schema) is None else _typed_text(rest)
-    if expected is float:
-        return _typed_number(rest)
-    if expected is int:
-        return _typed_integer(rest)
-    if expected is str and known_format(schema) is not None:
-        return _typed_text(rest)
-    if rest is None:
-        return lambda value: type(value) is expected
-    return lambda value: type(value) is expected and rest(value)
-
-
-def known_format(schema: Schema) -> str | None:
-    """The format that restricts a node; None if there is none, or none that is known for its type."""
-    format_ = schema.validations.format if schema.validations is not None else None
-    return format_ if format_ and is_known(format_, schema.type) else None
-
-
-def _typed_text(rest: Check | None) -> Check:
-    """With a format, lists pass for strings: the oracle's type check does not look at them either."""
-    return lambda value: (type(value) is str or type(value) is list) and (rest is None or rest(value))
-
-
-def _typed_int_or_string(rest: Check | None) -> Check:
-    return lambda value: (type(value) is str or is_integer(value)) and (rest is None or rest(value))
-
-
-def _typed_number(rest: Check | None) -> Check:
-    return lambda value: (type(value) is float or type(value) is int) and (rest is None or rest(value))
-
-
-def _typed_integer(rest: Check | None) -> Check:
-    def check(value: Any) -> bool:
-        if type(value) is int:
-            fits = -(2**63) <= value < 2**63
-        else:
-            fits = is_integer(value)
-        return fits and (rest is None or rest(value))
-
-    return check
-
-
-_TYPES: dict[str, type] = {
-    "string": str,
-    "boolean": bool,
-    "integer": int,
-    "number": float,
-    "object": dict,
-    "array": list,
-}
-
-
-def _value_checks(schema: Schema, rules: ValueValidations) -> list[Check]:
-    found = [*_string_checks(schema, rules), *_number_checks(schema, rules), *_size_checks(rules)]
-    if rules.enum:
-        found.append(_enum_check(rules.enum))
-    return found
-
-
-def _enum_check(allowed: list[Any]) -> Check:
-    if all(type(item) is str for item in allowed):
-        texts = frozenset(allowed)
-        return lambda value: type(value) is str and value in texts
-    return lambda value: in_enum(value, allowed)
-
-
-def _string_checks(schema: Schema, rules: ValueValidations) -> list[Check]:
-    found: list[Check] = []
-    low, high = rules.min_length or 0, rules.max_length
-    if low or high is not None:
-        found.append(_size_check(str, low, high))
+def _text(schema: Schema, rules: ValueValidations) -> list[Check]:
+    found = _size(rules.min_length, rules.max_length)
     if rules.pattern:
-        found.append(_pattern_check(rules.pattern))
+        try:
+            found.append(compile_pattern(rules.pattern))
+        except ValueError:
+            found.append(_never)
     known = string_format(rules.format) if rules.format and schema.type in ("", "string") else None
-    if known is not None:
-        found.append(lambda value: type(value) is not str or known(value))
+    return found if known is None else [*found, known]
+
+
+def _size(low: int | None, high: int | None) -> list[Check]:
+    least, most = low or 0, high
+    if most is not None:
+        return [lambda value: least <= len(value) <= most]
+    return [lambda value: len(value) >= least] if least else []
+
+
+def _number(schema: Schema, rules: ValueValidations, type_: type) -> list[Check]:
+    limits = (rules.maximum, rules.minimum, rules.multiple_of)
+    if any(limit is not None and not predicate.fits_range(limit, schema.type, rules.format) for limit in limits):
+        return [_never]
+    found: list[Check] = _whole_bounds(schema, rules) if type_ is int else _bounds(schema, rules)
+    if rules.multiple_of is not None:
+        factor, name = rules.multiple_of, schema.type
+        found.append(lambda value: predicate.is_multiple(value, factor, name))
     return found
 
 
-def _pattern_check(pattern: str) -> Check:
-    try:
-        search = compile_pattern(pattern)
-    except re2.error:
-        return lambda value: type(value) is not str
-    return lambda value: type(value) is not str or search(value) is not None
+def _whole_bounds(schema: Schema, rules: ValueValidations) -> list[Check]:
+    """Range, minimum and maximum of integers come to one comparison."""
+    bits = 31 if rules.format == "int32" and schema.type == "integer" else 63
+    low, high = (-(2**bits), 2**bits - 1) if schema.type == "integer" else (float("-inf"), float("inf"))
+    if rules.minimum is not None:
+        low = max(low, int(rules.minimum) + (1 if rules.exclusive_minimum else 0))
+    if rules.maximum is not None:
+        high = min(high, int(rules.maximum) - (1 if rules.exclusive_maximum else 0))
+    return [lambda value: low <= value <= high]
 
 
-def _number_checks(schema: Schema, rules: ValueValidations) -> list[Check]:
+def _bounds(schema: Schema, rules: ValueValidations) -> list[Check]:
     found: list[Check] = []
-    type_, format_ = schema.type, rules.format
-    if rules.format in ("int32", "int64", "float") and type_ in ("integer", "number"):
-        found.append(lambda value: not _is_number(value) or fits_range(value, type_, format_))
+    name, format_ = schema.type, rules.format
+    if format_ == "float" or name == "integer":
+        found.append(lambda value: predicate.fits_range(value, name, format_))
     if rules.maximum is not None:
         high, below = rules.maximum, rules.exclusive_maximum
-        found.append(lambda value: not _is_number(value) or below_maximum(value, high, below))
+        found.append(lambda value: predicate.below_maximum(value, high, below))
     if rules.minimum is not None:
         low, above = rules.minimum, rules.exclusive_minimum
-        found.append(lambda value: not _is_number(value) or above_minimum(value, low, above))
-    if rules.multiple_of is not None:
-        factor = rules.multiple_of
-        found.append(lambda value: not _is_number(value) or is_multiple(value, factor, type_))
-    limits = (rules.maximum, rules.minimum, rules.multiple_of)
-    if any(limit is not None and not fits_range(limit, type_, format_) for limit in limits):
-        found.append(lambda value: not _is_number(value))
+        found.append(lambda value: predicate.above_minimum(value, low, above))
     return found
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) is int or type(value) is float
-
-
-def _size_checks(rules: ValueValidations) -> list[Check]:
-    found: list[Check] = []
-    if rules.min_items or rules.max_items is not None:
-        found.append(_size_check(list, rules.min_items or 0, rules.max_items))
-    if rules.min_properties or rules.max_properties is not None:
-        found.append(_size_check(dict, rules.min_properties or 0, rules.max_properties))
-    return found
-
-
-def _size_check(expected: type[str | list[Any] | dict[str, Any]], low: int, high: int | None) -> Check:
-    return lambda value: type(value) is not expected or (low <= len(value) and (high is None or len(value) <= high))
-
-
-def _junctor_checks(rules: ValueValidations) -> list[Check]:
-    found: list[Check] = []
-    if rules.all_of:
-        found += [check for child in rules.all_of if (check := compile_check(child)) is not None]
+def _junctors(rules: ValueValidations) -> list[Check]:
+    found = [check for child in rules.all_of if (check := compile_check(child)) is not None]
     if rules.any_of:
         any_of = [compile_check(child) for child in rules.any_of]
-        if None not in any_of:
-            found.append(lambda value: any(check is None or check(value) for check in any_of))
+        found.append(lambda value: any(check is None or check(value) for check in any_of))
     if rules.one_of:
         one_of = [compile_check(child) for child in rules.one_of]
-        found.append(lambda value: sum([check is None or check(value) for check in one_of]) == 1)
+        found.append(lambda value: sum(check is None or check(value) for check in one_of) == 1)
     if rules.not_ is not None:
         denied = compile_check(rules.not_)
         found.append(lambda value: denied is not None and not denied(value))
     return found
 
 
-def _shape(schema: Schema) -> Check | None:
-    """Properties and items, required names, and the uniqueness of sets and map lists."""
-    required = schema.validations.required if schema.validations is not None else ()
-    known = {name: check for name, child in schema.properties.items() if (check := compile_check(child)) is not None}
+def _fields(schema: Schema, rules: ValueValidations) -> list[Check]:
+    known = {name: _node(child) for name, child in schema.properties.items() if _restricts(child)}
     additional = schema.additional_properties
-    other = compile_check(additional) if isinstance(additional, Schema) else None
-    parts: list[Check] = []
+    found: list[Check] = []
+    if rules.required:
+        found.append(_required(rules.required))
     if additional is False:
-        names = frozenset(schema.properties)
-        parts.append(lambda value: type(value) is not dict or names.issuperset(value))
-    if other is not None:
-        parts.append(_map_check(known, frozenset(schema.properties), other, required))
-    elif known or required:
-        parts.append(_object_check(known, required))
-    items = _items_check(schema)
-    if items is not None:
-        parts.append(items)
+        found.append(frozenset(schema.properties).issuperset)
+    if isinstance(additional, Schema) and _restricts(additional):
+        free = dict.fromkeys(name for name in schema.properties if name not in known)
+        found.append(_map({**free, **known}, _node(additional)))
+    elif known:
+        found.append(_object(known))
     if schema.embedded_resource:
-        parts.append(lambda value: type(value) is not dict or not embedded_errors(value, Path()))
-    return _all(parts)
+        found.append(lambda value: not embedded_errors(value, Path()))
+    return found
 
 
-def _object_check(known: dict[str, Check], required: tuple[str, ...]) -> Check:
+def _required(names: tuple[str, ...]) -> Check:
+    if len(names) == 1:
+        name = names[0]
+        return lambda value: name in value
+    required = frozenset(names)
+    return lambda value: value.keys() >= required
+
+
+def _object(known: dict[str, _Node]) -> Check:
     get = known.get
 
     def check_object(value: Any) -> bool:
-        if type(value) is not dict:
-            return True
-        for name in required:
-            if name not in value:
-                return False
         for key, item in value.items():
-            check = get(key)
-            if check is not None and not check(item):
+            node = get(key)
+            if node is None:
+                continue
+            expected, usual, other = node
+            if type(item) is expected:
+                if usual is not None and not usual(item):
+                    return False
+            elif not other(item):
                 return False
         return True
 
     return check_object
 
 
-def _map_check(known: dict[str, Check], names: frozenset[str], other: Check, required: tuple[str, ...]) -> Check:
-    def check_map(value: Any) -> bool:
-        if type(value) is not dict:
-            return True
-        for name in required:
-            if name not in value:
-                return False
-        for key, item in value.items():
-            check = known.get(key) if key in names else other
-            if check is not None and not check(item):
-                return False
-        return True
+def _map(known: dict[str, _Node | None], node: _Node) -> Check:
+    expected, usual, other = node
+    check_values = _each(expected, usual, other)
+    if not known:
+        return lambda value: check_values(value.values())
 
+    def check_map(value: Any) -> bool:
+        if not check_values([item for key, item in value.items() if key not in known]):
+            return False
+        return check_known({key: item for key, item in value.items() if key in known})
+
+    check_known = _object({name: child for name, child in known.items() if child is not None})
     return check_map
 
 
-def _items_check(schema: Schema) -> Check | None:
-    check = compile_check(schema.items) if schema.items is not None else None
-    unique = schema.list_type in (ListType.SET, ListType.MAP)
-    if check is None and not unique:
-        return None
-
-    def check_list(value: Any) -> bool:
-        if type(value) is not list:
-            return True
-        if check is not None:
-            for item in value:
-                if not check(item):
+def _each(expected: type, usual: Check | None, other: Check) -> Callable[[Any], bool]:
+    def check_each(items: Any) -> bool:
+        for item in items:
+            if type(item) is expected:
+                if usual is not None and not usual(item):
                     return False
-        return not unique or _is_unique(schema, value)
+            elif not other(item):
+                return False
+        return True
 
-    return check_list
+    return check_each
 
 
-def _is_unique(schema: Schema, value: list[Any]) -> bool:
-    if schema.list_type is ListType.MAP and any(item is not None and type(item) is not dict for item in value):
+def _items(schema: Schema) -> list[Check]:
+    found: list[Check] = []
+    if schema.items is not None and _restricts(schema.items):
+        found.append(_each(*_node(schema.items)))
+    if schema.list_type is ListType.SET:
+        found.append(_set(schema))
+    elif schema.list_type is ListType.MAP:
+        found.append(_map_list(schema))
+    return found
+
+
+def _set(schema: Schema) -> Check:
+    """Python's equality is coarser than that of JSON values, so only a suspicion needs a closer look."""
+
+    def check(value: Any) -> bool:
+        if len(value) < 2:
+            return True
+        try:
+            if len(set(value)) == len(value):
+                return True
+        except TypeError:
+            pass
+        return not predicate.duplicates(schema, value)
+
+    return check
+
+
+def _map_list(schema: Schema) -> Check:
+    keys_of = itemgetter(*schema.list_map_keys) if schema.list_map_keys else None
+
+    def check(value: Any) -> bool:
+        try:
+            if keys_of is not None and len(set(map(keys_of, value))) == len(value):
+                return True
+        except (KeyError, TypeError, IndexError):
+            pass
+        return _is_unique_map(schema, value)
+
+    return check
+
+
+def _is_unique_map(schema: Schema, value: list[Any]) -> bool:
+    if any(item is not None and type(item) is not dict for item in value):
         return False
-    return len(value) < 2 or not duplicates(schema, value)
+    return len(value) < 2 or not predicate.duplicates(schema, value)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, invalid
-from sampan.schema.check import duplicates
+from sampan.schema.predicate import duplicates
 from sampan.schema.structural import ListType, Schema
 
 

@@ -5,7 +5,7 @@ Source: apiserver pkg/cel/common/equality.go (1.36).
 
 from typing import Any
 
-from sampan.schema.check import map_key
+from sampan.schema.predicate import map_key
 from sampan.schema.structural import UNSET, ListType, Schema
 
 

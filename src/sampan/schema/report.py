@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import orjson
-import re2
 
 from sampan.core.field import ErrorType, FieldError, quote
 from sampan.core.object import Object
-from sampan.schema import check
+from sampan.schema import predicate
 from sampan.schema.formats import string_format
+from sampan.schema.pattern import compile_pattern
 from sampan.schema.ratchet import item_old, property_old, same
 from sampan.schema.structural import UNSET, Schema, ValueValidations
 
@@ -94,7 +94,7 @@ class Reporter:
         """`schema` is the node of this place, or one of its junctors' alternatives, which are not ratcheted apart."""
         result = Result(self._base)
         rules = schema.validations or _NO_RULES
-        if schema.type or schema.int_or_string or check.known_format(schema):
+        if schema.type or schema.int_or_string or predicate.known_format(schema):
             _type(result, schema, value, at.name)
         if value is not None:
             self._junctors(result, rules, value, at)
@@ -205,7 +205,7 @@ def _type(result: Result, schema: Schema, value: Any, name: str) -> None:
             _wrong_type(result, name, ",".join(types), "null")
         return
     kind, inferred = _KINDS[type(value)]
-    format_ = check.known_format(schema)
+    format_ = predicate.known_format(schema)
     fits = kind in types or ("number" in types and kind == "integer") or _is_whole_float(value, types)
     is_flat = type(value) is not str and type(value) is not list
     if format_ and is_flat and not fits and inferred != format_:
@@ -219,7 +219,7 @@ def _type(result: Result, schema: Schema, value: Any, name: str) -> None:
 
 
 def _is_whole_float(value: Any, types: tuple[str, ...]) -> bool:
-    return type(value) is float and "integer" in types and check.is_integer(value)
+    return type(value) is float and "integer" in types and predicate.is_integer(value)
 
 
 def _wrong_type(result: Result, name: str, expected: str, found: str) -> None:
@@ -250,36 +250,36 @@ def _wrong_value(result: Result, name: str, format_: str, value: str) -> None:
 
 def _pattern_fault(pattern: str, value: str) -> str | None:
     try:
-        search = check.compile_pattern(pattern)
-    except re2.error as error:
+        search = compile_pattern(pattern)
+    except ValueError as error:
         return f"{pattern}, but pattern is invalid: {error}"
-    return None if search(value) is not None else pattern
+    return None if search(value) else pattern
 
 
 def _number(result: Result, schema: Schema, rules: ValueValidations, value: float, name: str) -> None:
     _range(result, schema, rules, value, "Checked", name)
     if rules.multiple_of is not None:
         _range(result, schema, rules, rules.multiple_of, "MultipleOf", name)
-        if not check.is_multiple(value, rules.multiple_of, schema.type):
+        if not predicate.is_multiple(value, rules.multiple_of, schema.type):
             factor = _go_bound(value, rules.multiple_of)
             result.invalid(name, value, f"{name} in body should be a multiple of {factor}")
     if rules.minimum is not None:
         _range(result, schema, rules, rules.minimum, "Minimum boundary", name)
-        if not check.above_minimum(value, rules.minimum, rules.exclusive_minimum):
+        if not predicate.above_minimum(value, rules.minimum, rules.exclusive_minimum):
             words = "greater than" if rules.exclusive_minimum else "greater than or equal to"
             result.invalid(name, value, f"{name} in body should be {words} {_go_bound(value, rules.minimum)}")
     if rules.maximum is not None:
         _range(result, schema, rules, rules.maximum, "Maximum boundary", name)
-        if not check.below_maximum(value, rules.maximum, rules.exclusive_maximum):
+        if not predicate.below_maximum(value, rules.maximum, rules.exclusive_maximum):
             words = "less than" if rules.exclusive_maximum else "less than or equal to"
             result.invalid(name, value, f"{name} in body should be {words} {_go_bound(value, rules.maximum)}")
     result.count += 2
 
 
 def _range(result: Result, schema: Schema, rules: ValueValidations, number: float, what: str, name: str) -> None:
-    if schema.type not in ("integer", "number") or check.fits_range(number, schema.type, rules.format):
+    if schema.type not in ("integer", "number") or predicate.fits_range(number, schema.type, rules.format):
         return
-    format_ = check.known_format(schema)
+    format_ = predicate.known_format(schema)
     with_format = f" with format {format_}" if format_ else " (default format)"
     result.plain(f"{what} value must be of type {schema.type}{with_format} in {name}")
 
@@ -298,7 +298,7 @@ def _enum(result: Result, rules: ValueValidations, value: Any, name: str) -> Non
     if not rules.enum:
         return
     result.count += 1
-    if not check.in_enum(value, rules.enum):
+    if not predicate.in_enum(value, rules.enum):
         shown = [item if isinstance(item, str) else orjson.dumps(item).decode() for item in rules.enum]
         detail = f"supported values: {', '.join(quote(item) for item in shown)}"
         result.add(ErrorType.NOT_SUPPORTED, name, value, detail, f"{name} in body should be one of {shown}")

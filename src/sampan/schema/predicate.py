@@ -1,0 +1,92 @@
+"""What validation asks of single values, in the words of JSON schema as Go's libraries read it.
+
+Source: kube-openapi pkg/validation/validate/{values,validator}.go (1.36).
+"""
+
+from typing import Any
+
+import orjson
+
+from sampan.schema.formats import is_known
+from sampan.schema.structural import ListType, Schema
+
+_FLOAT32_MAX = 3.4028235677973366e38
+_SAFE_INTEGER = 2**53 - 1
+
+
+def known_format(schema: Schema) -> str | None:
+    """The format that restricts a node; None if there is none, or none that is known for its type."""
+    format_ = schema.validations.format if schema.validations is not None else None
+    return format_ if format_ and is_known(format_, schema.type) else None
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a number is an integer for JSON schema: 3.0 is one."""
+    if type(value) is int:
+        return True
+    return type(value) is float and abs(value) <= _SAFE_INTEGER and value.is_integer()
+
+
+def fits_range(value: float, type_: str, format_: str | None) -> bool:
+    """Whether a number fits the integer or float type that the schema names."""
+    if type_ == "integer":
+        limit = 2**31 if format_ == "int32" else 2**63
+        return is_integer(value) and -limit <= value < limit
+    return type_ != "number" or format_ != "float" or abs(value) <= _FLOAT32_MAX
+
+
+def in_enum(value: Any, allowed: list[Any]) -> bool:
+    """Equality as Go sees it: numbers by value, booleans are no numbers, null is never a member."""
+    if value is None:
+        return False
+    if isinstance(value, bool):
+        return any(item is value for item in allowed)
+    return any(item == value and not isinstance(item, bool) and item is not None for item in allowed)
+
+
+def is_multiple(value: float, factor: float, type_: str) -> bool:
+    """Whether `value` is a multiple; integers are divided as integers."""
+    if type(value) is int and (type_ != "integer" or float(factor).is_integer()):
+        whole = int(factor)
+        return whole > 0 and value % whole == 0
+    if factor <= 0:
+        return False
+    return is_integer(1 / factor * value if factor < 1 else value / factor)
+
+
+def below_maximum(value: float, maximum: float, exclusive: bool) -> bool:
+    """Whether `value` keeps the maximum; for integers the maximum's fraction is cut off."""
+    limit = int(maximum) if type(value) is int else maximum
+    return value < limit if exclusive else value <= limit
+
+
+def above_minimum(value: float, minimum: float, exclusive: bool) -> bool:
+    """Whether `value` keeps the minimum; for integers the minimum's fraction is cut off."""
+    limit = int(minimum) if type(value) is int else minimum
+    return value > limit if exclusive else value >= limit
+
+
+def duplicates(schema: Schema, items: list[Any]) -> list[int]:
+    """The indices of items that repeat an earlier one of a set or of a map list (once for each repeated value)."""
+    seen: dict[object, int] = {}
+    found = []
+    keys = schema.list_map_keys
+    for index, item in enumerate(items):
+        key = _identity(item) if schema.list_type is ListType.SET else map_key(item, keys)
+        count = seen[key] = seen.get(key, 0) + 1
+        if count == 2:
+            found.append(index)
+    return found
+
+
+def map_key(item: Any, keys: tuple[str, ...]) -> object:
+    """What identifies an item of a map list."""
+    if type(item) is not dict:
+        return ()
+    return tuple((key, _identity(item[key])) for key in keys if key in item)
+
+
+def _identity(value: Any) -> object:
+    if isinstance(value, dict | list):
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return type(value), value
