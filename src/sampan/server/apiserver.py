@@ -1,5 +1,6 @@
-"""`ApiServer`: the handler of one cluster, complete with filters, discovery, health and metrics. It knows no sockets."""
+"""`ApiServer`: the handler of one cluster, with filters, discovery, health and metrics. It knows no sockets."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -38,7 +39,7 @@ class ApiServerSettings:
 
 
 class ApiServer:
-    """`handler` answers every request. Besides, somebody has to run `cluster.run()` and `deadlines.run()`."""
+    """`handler` answers every request. Made in a running loop; besides, somebody has to run `cluster.run()` and `deadlines.run()`."""
 
     def __init__(
         self,
@@ -55,6 +56,7 @@ class ApiServer:
         self.metrics = ServerMetrics()
         self.health = Health(self.lifecycle, self._check_store)
         self.deadlines = Deadlines(settings.request_timeout_s)
+        self.metrics.in_flight = self.deadlines.under_way
         self.discovery = Discovery(cluster.registry, server_address)
         self.routes = Routes(resource_handler(cluster))
         self._add_routes(settings)
@@ -66,6 +68,7 @@ class ApiServer:
                 self.lifecycle,
                 self.metrics,
                 self.deadlines,
+                asyncio.get_running_loop().time,
                 settings.cors_allowed_origins,
             ),
         )

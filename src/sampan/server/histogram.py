@@ -1,5 +1,6 @@
-"""Counters and histograms that cost the hot path one dict look-up; Prometheus' objects are made when somebody scrapes."""
+"""Counters and histograms that cost the hot path a dict look-up; Prometheus' objects are made when somebody scrapes."""
 
+import itertools
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
@@ -27,13 +28,8 @@ class Histogram:
     def collect(self) -> Iterable[HistogramMetricFamily]:
         """For Prometheus."""
         family = HistogramMetricFamily(self.name, self.help_text, labels=self.labels)
-        bounds = [f"{bound:g}" for bound in self.buckets] + ["+Inf"]
         for values, series in list(self._series.items()):
-            total, cumulative = 0.0, []
-            for bound, count in zip(bounds, series[1:], strict=True):
-                total += count
-                cumulative.append((bound, total))
-            family.add_metric(values, cumulative, series[0])
+            family.add_metric(values, cumulative(self.buckets, series[1:]), series[0])
         yield family
 
 
@@ -56,3 +52,9 @@ class Counter:
         for values, count in list(self.counts.items()):
             family.add_metric(values, count)
         yield family
+
+
+def cumulative(bounds: Sequence[float], counts: Sequence[float]) -> list[tuple[str, float]]:
+    """Buckets as Prometheus wants them: each holds all that is below its bound; the last bound is infinite."""
+    names = [f"{bound:g}" for bound in bounds] + ["+Inf"]
+    return list(zip(names, itertools.accumulate(counts), strict=True))

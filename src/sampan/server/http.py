@@ -1,15 +1,17 @@
 """HTTP/1.1 on httptools: one `Connection` per client, answers from one `Handler`.
 
-Concurrency: a connection runs one task at a time, for the request at its head; later requests that were sent without waiting
-(pipelining) queue up to `PIPELINE_MAX`, then reading stops. A request body is buffered up to what its reader allows, and until
-there is a reader up to `BODY_AHEAD_BYTES`. What is written waits for the client (`drain`) beyond the transport's own high-water
-mark. The task of a stream is cancelled when its client goes, any other task runs to its end, as a write may be under way.
+Concurrency: a connection runs one task at a time, for the request at its head; later requests that were sent without
+waiting (pipelining) queue up to `PIPELINE_MAX`, then reading stops. A request body is buffered up to what its reader
+allows, and until there is a reader up to `BODY_AHEAD_BYTES`. What is written waits for the client beyond the transport's
+own high-water mark. The task of a stream is cancelled when its client goes, any other task runs to its end, as a write
+may be under way.
 """
 
 import asyncio
+import logging
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Protocol, cast
@@ -17,9 +19,12 @@ from typing import Protocol, cast
 import httptools
 
 from sampan.core.errors import StatusError, request_entity_too_large
+from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.request import Handler, Request, Response
 from sampan.server.request_info import Target, TargetCache
 from sampan.server.status import status_response
+
+_log = logging.getLogger("sampan.http")
 
 HEADER_BYTES_MAX = 1 << 20
 """Request line and headers of one request; beyond that 431."""
@@ -34,6 +39,9 @@ _STATUS_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in
 _BODILESS = frozenset({204, 304})
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _NAMES_MAX = 1024
+KNOWN_BLOCK_BYTES_MAX = 16 << 10
+_VISIBLE = bytes(range(0x21, 0x7F))
+_FRAMING = frozenset({"connection", "content-length", "expect", "transfer-encoding", "upgrade"})
 
 
 class Clock(Protocol):
@@ -115,7 +123,7 @@ class Incoming:
         self.waiter: asyncio.Future[None] | None = None
 
     async def read_body(self, limit: int) -> bytes:
-        """The whole body. Raises `StatusError` 413 beyond `limit` bytes, `ConnectionResetError` when the client goes."""
+        """All of it. Raises `StatusError` 413 beyond `limit` bytes, `ConnectionResetError` when the client goes."""
         if self.complete and self.size <= limit:
             return self.body[0] if len(self.body) == 1 else b"".join(self.body)
         self.limit = limit
@@ -184,6 +192,9 @@ class Connection(asyncio.Protocol):
         self._current: Incoming | None = None
         self._head_bytes = 0
         self._in_head = False
+        self._in_message = False
+        self._known_block = b""
+        self._known_headers: dict[str, str] = {}
         self._reading_paused = False
         self._ending = False
         self._can_write: asyncio.Future[None] | None = None
@@ -230,6 +241,11 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.active = self.loop.time()
+        if not self._in_message and self._current is None and data.startswith(b"GET "):
+            repeated = self._repeated(data)
+            if repeated is not None:
+                self._start(repeated)
+                return
         if self._in_head:
             self._head_bytes += len(data)
             if self._head_bytes > HEADER_BYTES_MAX:
@@ -250,12 +266,15 @@ class Connection(asyncio.Protocol):
         ready = self._ready
         if ready is not None and self._current is None:
             self._ready = None
+            if ready.complete and ready.method == "GET":
+                self._remember(data, ready)
             self._start(ready)
 
     # --- the parser's callbacks
 
     def on_message_begin(self) -> None:
         self._incoming = Incoming(self)
+        self._in_message = True
         self._in_head = True
         self._head_bytes = 0
 
@@ -302,6 +321,7 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         incoming = cast(Incoming, self._incoming)
+        self._in_message = False
         incoming.complete = True
         incoming.wake()
 
@@ -351,6 +371,33 @@ class Connection(asyncio.Protocol):
 
     # --- inside
 
+    def _remember(self, data: bytes, incoming: Incoming) -> None:
+        """Keep the headers of a plain GET: a client's next one mostly differs in its target alone."""
+        line, _, block = data.partition(b"\r\n")
+        plain = line.endswith(b" HTTP/1.1") and incoming.keep_alive and not self._queue and incoming.size == 0
+        if (
+            plain
+            and len(block) <= KNOWN_BLOCK_BYTES_MAX
+            and block.find(b"\r\n\r\n") == len(block) - 4
+            and _FRAMING.isdisjoint(incoming.headers)
+        ):
+            self._known_block, self._known_headers = block, incoming.headers.copy()
+
+    def _repeated(self, data: bytes) -> Incoming | None:
+        """A GET with exactly the headers of the last one, read without the parser; None when it is something else."""
+        line, _, block = data.partition(b"\r\n")
+        if block != self._known_block or not line.endswith(b" HTTP/1.1"):
+            return None
+        raw_target = line[4:-9]
+        if raw_target.translate(None, _VISIBLE):
+            return None
+        incoming = Incoming(self)
+        incoming.method = "GET"
+        incoming.raw_target = raw_target
+        incoming.headers = self._known_headers.copy()
+        incoming.complete = True
+        return incoming
+
     def _header_name(self, name: bytes) -> str:
         text = name.decode("latin-1").lower()
         names = self.owner.header_names
@@ -377,50 +424,54 @@ class Connection(asyncio.Protocol):
 
     async def _serve(self, incoming: Incoming) -> None:
         """Answer one request, and see to the next."""
+        response: Response | None = None
+        close = True
         try:
-            await self._answer(incoming)
-        except BaseException:
+            response = await self._ask(incoming)
+            close = not incoming.keep_alive or response.close or self._ending
+            if not self.closed:
+                if response.stream is None:
+                    await self._send(incoming, response, close=close)
+                else:
+                    close = await self._send_stream(incoming, response, response.stream) or close
+        except Exception:
+            _log.exception("connection cut", extra={"path": incoming.raw_target.decode("latin-1")})
+            self._transport.abort()
+        except asyncio.CancelledError:
             self._transport.abort()
             raise
+        finally:
+            self._current = None
+            if response is not None:
+                await _release(response)
+        if close or self._ending or self.closed:
+            self._transport.close()
+        else:
+            self._next(incoming)
 
-    async def _answer(self, incoming: Incoming) -> None:
+    async def _ask(self, incoming: Incoming) -> Response:
         try:
             target = self.owner.targets.get(incoming.method, incoming.raw_target)
         except StatusError as error:
-            response = status_response(error)
-        else:
-            response = await self.owner.handler(self._request(incoming, target))
-        close = True
-        try:
-            close = not incoming.keep_alive or response.close or self._ending
-            if self.closed:
-                await _dispose(response)
-                return
-            if response.stream is None:
-                await self._send(incoming, response, close=close)
-            else:
-                close = await self._send_stream(incoming, response, response.stream) or close
-        finally:
-            if response.finished is not None:
-                response.finished()
-            self._current = None
-        if close or self._ending or self.closed:
-            self._transport.close()
-            return
-        self._next(incoming)
+            return status_response(error)
+        return await self.owner.handler(self._request(incoming, target))
 
     def _request(self, incoming: Incoming, target: Target) -> Request:
-        request = Request(
-            incoming.method, target.path, target.query_string, incoming.headers, incoming.read_body, target.query
+        path, query_string, query, info, long_running = target
+        return Request(
+            incoming.method,
+            path,
+            query_string,
+            incoming.headers,
+            incoming.read_body,
+            query,
+            info,
+            client_certificate=self._certificate,
+            client_address=self._address,
+            disconnected=incoming.disconnected,
+            received=self.active,
+            long_running=long_running,
         )
-        if target.info is not None:
-            request.info = target.info
-        request.long_running = target.long_running
-        request.client_certificate = self._certificate
-        request.client_address = self._address
-        request.received = self.active
-        request.disconnected = incoming.disconnected
-        return request
 
     def _next(self, done: Incoming) -> None:
         """Begin with the next request that is there."""
@@ -436,6 +487,8 @@ class Connection(asyncio.Protocol):
             self.resume_reading()
 
     async def _send(self, incoming: Incoming, response: Response, *, close: bool) -> None:
+        if len(response.body) > SIZE_MIN_BYTES or response.gzip_body is not None:
+            await compress_response(incoming.headers, response)
         body = response.body
         head = self.owner.heads.build(response, len(body), close=close)
         if incoming.method == "HEAD" or response.status in _BODILESS:
@@ -453,7 +506,7 @@ class Connection(asyncio.Protocol):
                     return
 
     async def _send_stream(self, incoming: Incoming, response: Response, stream: AsyncIterator[bytes]) -> bool:
-        """Send chunks until the stream, the client or the server ends. Gives whether the connection has to be closed."""
+        """Send chunks until the stream, the client or the server ends. Gives whether the connection must be closed."""
         transport = self._transport
         try:
             transport.write(self.owner.heads.build(response, None, close=False))
@@ -473,7 +526,6 @@ class Connection(asyncio.Protocol):
                 task.uncancel()
         finally:
             self.streaming = False
-            await _aclose(stream)
         if not self.closed:
             transport.write(b"0\r\n\r\n")
         return False
@@ -483,12 +535,10 @@ class Connection(asyncio.Protocol):
             await self._can_write
 
 
-async def _aclose(stream: AsyncIterator[bytes]) -> None:
-    aclose: Callable[[], object] | None = getattr(stream, "aclose", None)
+async def _release(response: Response) -> None:
+    """Let go of what an answer holds; its stream ends here if it has not ended by itself."""
+    aclose: Callable[[], Awaitable[None]] | None = getattr(response.stream, "aclose", None)
     if aclose is not None:
-        await cast("asyncio.Future[None]", aclose())
-
-
-async def _dispose(response: Response) -> None:
-    if response.stream is not None:
-        await _aclose(response.stream)
+        await aclose()
+    if response.finished is not None:
+        response.finished()

@@ -4,14 +4,15 @@ Source: apiserver pkg/endpoints/metrics/metrics.go, pkg/storage/etcd3/metrics/me
 """
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
-from sampan.server.histogram import Counter, Histogram
-from sampan.server.request import Request, RequestInfo, Response
+from sampan.server.histogram import Counter, Histogram, cumulative
+from sampan.server.request import Request, RequestInfo
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 REQUEST_BUCKETS = (
@@ -19,7 +20,9 @@ REQUEST_BUCKETS = (
 )  # fmt: skip
 STORE_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _REQUEST_LABELS = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component")
+_CODE_LABELS = (*_REQUEST_LABELS, "code")
 _SERIES_MAX = 8192
+_OTHER = ("other", "", "", "", "", "", "", "apiserver", "0")
 _VERBS = {"create": "POST", "update": "PUT"}
 _MUTATING = frozenset({"create", "update", "patch", "delete", "deletecollection", "post", "put"})
 
@@ -31,49 +34,84 @@ class ServerMetrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "apiserver_request_total", "Requests answered, by what was asked and the code.", (*_REQUEST_LABELS, "code")
-        )
-        self.durations = Histogram(
-            "apiserver_request_duration_seconds", "Time to answer a request.", _REQUEST_LABELS, REQUEST_BUCKETS
-        )
+        self._requests: dict[Labels, list[float]] = {}
+        """Count, sum of seconds, and buckets, by labels with the code."""
+        self._series: dict[tuple[str, str, str, str, str, str, int], list[float]] = {}
         self.watch_events = Counter(
             "apiserver_watch_events_total", "Events sent to watchers.", ("group", "version", "resource")
         )
         self.store_requests = Histogram(
             "etcd_request_duration_seconds", "Time of the store's operations.", ("operation", "type"), STORE_BUCKETS
         )
-        self.in_flight = {"mutating": 0, "readOnly": 0}
+        self.in_flight: Callable[[], Iterable[Request]] = tuple
+        """Gives the requests under way."""
         self.long_running: dict[Labels, int] = {}
         self.storage_objects: Callable[[], Mapping[str, int]] = dict
         """Gives the number of objects by resource (`deployments.apps`)."""
         self.storage_size_bytes: Callable[[], int] = int
-        for collector in (self.requests, self.durations, self.watch_events, self.store_requests, self):
+        for collector in (self.watch_events, self.store_requests, self):
             self.registry.register(collector)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
 
-    def record(self, request: Request, response: Response, seconds: float) -> Labels:
-        """Count one answer; gives the labels it was counted under."""
-        labels = request_labels(request)
-        key = (*labels, str(response.status))
-        counts = self.requests.counts
-        if key not in counts and len(counts) >= _SERIES_MAX:
-            labels = ("other", "", "", "", "", "", "", "apiserver")
-            key = (*labels, str(response.status))
-        counts[key] = counts.get(key, 0) + 1
+    def record(self, request: Request, status: int, seconds: float) -> None:
+        """Count and time one answer. A series is found by what it is made of, without making its labels."""
+        info = request.info
+        scope = "resource" if info.name else "namespace" if info.namespace else "cluster"
+        key = (info.verb, info.group, info.version, info.resource, info.subresource, scope, status)
+        plain = info.is_resource and not request.query and info.verb != "patch"
+        series = self._series.get(key) if plain else None
+        if series is None:
+            series = self._find(request, status)
+            if plain:
+                self._series[key] = series
+        series[0] += 1
         if not request.long_running:
-            self.durations.observe(labels, seconds)
-        return labels
+            series[1] += seconds
+            series[bisect_left(REQUEST_BUCKETS, seconds) + 2] += 1
+
+    def labels(self, request: Request) -> Labels:
+        """The labels that a request is counted under."""
+        return request_labels(request)
+
+    def _find(self, request: Request, status: int) -> list[float]:
+        """The series of a request; beyond `_SERIES_MAX` all new ones share one, as clients choose paths."""
+        key = (*request_labels(request), str(status))
+        series = self._requests.get(key)
+        if series is None:
+            if len(self._requests) >= _SERIES_MAX:
+                key = _OTHER
+            series = self._requests.setdefault(key, [0.0] * (len(REQUEST_BUCKETS) + 3))
+        return series
+
+    def _collect_requests(self) -> Iterable[Metric]:
+        total = CounterMetricFamily(
+            "apiserver_request_total", "Requests answered, by what was asked and the code.", labels=_CODE_LABELS
+        )
+        sums: dict[Labels, list[float]] = {}
+        for key, series in list(self._requests.items()):
+            total.add_metric(key, series[0])
+            labels = key[:-1]
+            known = sums.get(labels)
+            sums[labels] = [a + b for a, b in zip(known, series, strict=True)] if known else list(series)
+        yield total
+        durations = HistogramMetricFamily(
+            "apiserver_request_duration_seconds", "Time to answer a request.", labels=_REQUEST_LABELS
+        )
+        for labels, series in sums.items():
+            durations.add_metric(labels, cumulative(REQUEST_BUCKETS, series[2:]), series[1])
+        yield durations
 
     def collect(self) -> Iterable[Metric]:
-        """The gauges, for Prometheus."""
+        """Requests and gauges, for Prometheus."""
+        yield from self._collect_requests()
         in_flight = GaugeMetricFamily(
             "apiserver_current_inflight_requests", "Requests under way.", labels=["request_kind"]
         )
-        for kind, count in self.in_flight.items():
-            in_flight.add_metric([kind], count)
+        mutating = [is_mutating(request) for request in self.in_flight()]
+        in_flight.add_metric(["mutating"], sum(mutating))
+        in_flight.add_metric(["readOnly"], len(mutating) - sum(mutating))
         yield in_flight
         long_running = GaugeMetricFamily(
             "apiserver_longrunning_requests", "Streams that are open.", labels=_REQUEST_LABELS

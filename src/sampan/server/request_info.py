@@ -6,7 +6,7 @@ Source: apiserver pkg/endpoints/request/requestinfo.go (1.36).
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from sampan.core.errors import StatusError, bad_request
+from sampan.core.errors import StatusError, bad_request, internal_error
 from sampan.server.request import RequestInfo
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -26,8 +26,7 @@ class Target(NamedTuple):
     path: str
     query_string: str
     query: dict[str, list[str]]
-    info: RequestInfo | None
-    """None: the path is malformed (`/api/v1/watch` and nothing behind it)."""
+    info: RequestInfo
     long_running: bool
 
 
@@ -59,7 +58,7 @@ class TargetCache:
 
 
 def parse_target(method: str, raw: bytes) -> Target:
-    """Read the target of a request line. Raises `StatusError` 400 when it is malformed."""
+    """Read the target of a request line. Raises `StatusError`: 400 when it is malformed, 500 for a watch of nothing."""
     text = raw.decode("latin-1")
     if not text.startswith("/"):
         text = _origin_form(text)
@@ -67,7 +66,7 @@ def parse_target(method: str, raw: bytes) -> Target:
     path = _unquote(raw_path) if "%" in raw_path or not raw_path.isascii() else raw_path
     query = parse_query(query_string) if query_string else {}
     info = request_info(method, path, query)
-    return Target(path, query_string, query, info, info is not None and is_long_running(info))
+    return Target(path, query_string, query, info, is_long_running(info))
 
 
 def parse_query(query_string: str) -> dict[str, list[str]]:
@@ -88,8 +87,8 @@ def is_long_running(info: RequestInfo) -> bool:
     return info.verb in _LONG_RUNNING_VERBS or (info.is_resource and info.subresource in _LONG_RUNNING_SUBRESOURCES)
 
 
-def request_info(method: str, path: str, query: dict[str, list[str]]) -> RequestInfo | None:
-    """What method and path ask for; None when the path cannot be understood."""
+def request_info(method: str, path: str, query: dict[str, list[str]]) -> RequestInfo:
+    """What method and path ask for. Raises `StatusError` 500 when the path ends behind `watch` or `proxy`."""
     info = RequestInfo(path, method.lower())
     stripped = path.strip("/")
     parts = stripped.split("/") if stripped else []
@@ -105,7 +104,7 @@ def request_info(method: str, path: str, query: dict[str, list[str]]) -> Request
     via_path_prefix = parts[0] in _SPECIAL_VERBS
     if via_path_prefix:
         if len(parts) < 2:
-            return None
+            raise internal_error(f"unable to determine kind and namespace from url, {path}")
         info.verb, parts = parts[0], parts[1:]
     else:
         info.verb = _VERBS.get(method, "")

@@ -9,5 +9,8 @@ ANONYMOUS_USER = UserInfo(ANONYMOUS, groups=(UNAUTHENTICATED,))
 class AnonymousAuthenticator:
     """Knows everybody as nobody; stands last."""
 
+    def recall(self, request: Request) -> UserInfo | None:
+        return ANONYMOUS_USER
+
     async def authenticate(self, request: Request) -> UserInfo | None:
         return ANONYMOUS_USER

@@ -12,11 +12,14 @@ UNAUTHENTICATED = "system:unauthenticated"
 class Authenticator(Protocol):
     """Finds out who sent a request."""
 
+    def recall(self, request: Request) -> UserInfo | None:
+        """The user, if that is remembered and still holds; without waiting. None: ask `authenticate`."""
+
     async def authenticate(self, request: Request) -> UserInfo | None:
         """The user, or None when the request carries nothing that this authenticator knows.
 
-        Raises `StatusError` (401) when it carries something that is wrong; other authenticators are still asked, and the
-        request is refused when none of them knows the user.
+        Raises `StatusError` (401) when it carries something that is wrong; other authenticators are still asked, and
+        the request is refused when none of them knows the user.
         """
 
 

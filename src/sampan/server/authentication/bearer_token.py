@@ -1,6 +1,6 @@
 """Bearer tokens: takes the token out of the request and asks token authenticators whose it is.
 
-Source: apiserver pkg/authentication/request/bearertoken/bearertoken.go, token/cache/cached_token_authenticator.go (1.36).
+Source: apiserver pkg/authentication/request/bearertoken/bearertoken.go, pkg/authentication/token/cache (1.36).
 """
 
 import time
@@ -22,14 +22,16 @@ class BearerTokenAuthenticator:
         self._now = now
         self._known: dict[str, tuple[UserInfo, float]] = {}
 
+    def recall(self, request: Request) -> UserInfo | None:
+        """The user of a token that was good a moment ago."""
+        known = self._known.get(request.headers.get("authorization", ""))
+        return known[0] if known is not None and known[1] > self._now() else None
+
     async def authenticate(self, request: Request) -> UserInfo | None:
         """The token's user; None without a token. Raises `StatusError` 401 for a token that nobody knows."""
         header = request.headers.get("authorization")
         if header is None:
             return None
-        known = self._known.get(header)
-        if known is not None and known[1] > self._now():
-            return known[0]
         token = _token(header)
         if not token:
             return None

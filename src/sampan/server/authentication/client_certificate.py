@@ -34,6 +34,12 @@ class ClientCertificateAuthenticator:
         self._now = now
         self._entries: dict[bytes, _Entry] = {}
 
+    def recall(self, request: Request) -> UserInfo | None:
+        """The user of a certificate that has been seen before."""
+        der = request.client_certificate
+        entry = self._entries.get(der) if der is not None else None
+        return entry.user if entry is not None and entry.not_before <= self._now() <= entry.not_after else None
+
     async def authenticate(self, request: Request) -> UserInfo | None:
         """The user of the connection's certificate; None without one (or without a common name)."""
         der = request.client_certificate

@@ -43,9 +43,8 @@ def parse_tokens(lines: Iterable[str], source: str) -> dict[str, UserInfo]:
             if not record:
                 continue
             if len(record) < 3:
-                raise ValueError(
-                    f"token file '{source}' must have at least 3 columns (token, user name, user uid), found {len(record)}"
-                )
+                columns = "at least 3 columns (token, user name, user uid)"
+                raise ValueError(f"token file '{source}' must have {columns}, found {len(record)}")
             token, name, uid = record[:3]
             if token:
                 groups = tuple(record[3].split(",")) if len(record) > 3 and record[3] else ()

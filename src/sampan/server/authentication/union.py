@@ -12,11 +12,19 @@ from sampan.server.request import Request, UserInfo
 
 
 class UnionAuthenticator:
-    """The first that knows the user wins. Credentials that are wrong are refused even where anonymous requests are let in."""
+    """The first that knows the user wins. Wrong credentials are refused even where anonymous requests are let in."""
 
     def __init__(self, authenticators: Sequence[Authenticator], *, anonymous: bool = True) -> None:
         self._authenticators = tuple(authenticators)
         self._anonymous = AnonymousAuthenticator() if anonymous else None
+
+    def recall(self, request: Request) -> UserInfo | None:
+        """What the first authenticator that remembers the request's credentials says."""
+        for authenticator in self._authenticators:
+            user = authenticator.recall(request)
+            if user is not None:
+                return user
+        return None
 
     async def authenticate(self, request: Request) -> UserInfo | None:
         refused: StatusError | None = None

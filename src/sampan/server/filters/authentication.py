@@ -10,7 +10,7 @@ def with_authentication(authenticator: Authenticator) -> Filter:
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:
-            user = await authenticator.authenticate(request)
+            user = authenticator.recall(request) or await authenticator.authenticate(request)
             if user is None:
                 raise unauthorized()
             request.user = user

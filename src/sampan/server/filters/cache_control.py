@@ -3,21 +3,20 @@
 Source: apiserver pkg/endpoints/filters/cachecontrol.go (1.36).
 """
 
-from sampan.server.request import Handler, Request, Response
+from sampan.server.filters.hook import Hook
+from sampan.server.request import Request, Response
 
 _HEADER = (b"Cache-Control", b"no-cache, private")
 
 
-def with_cache_control(handler: Handler) -> Handler:
+def cache_control_hook() -> Hook:
     """Add `Cache-Control: no-cache, private` where none is set."""
 
-    async def filter_(request: Request) -> Response:
-        response = await handler(request)
+    def after(request: Request, response: Response) -> None:
         headers = response.headers
-        for name, _ in headers:
-            if name == b"Cache-Control":
-                return response
+        for header in headers:
+            if header[0] == b"Cache-Control":
+                return
         headers.append(_HEADER)
-        return response
 
-    return filter_
+    return Hook(after=after)

@@ -20,7 +20,7 @@ class Deadlines:
 
     def __init__(self, maximum_s: float = REQUEST_TIMEOUT_S) -> None:
         self.maximum_s = maximum_s
-        self._under_way: dict[asyncio.Task[object], float] = {}
+        self._under_way: dict[asyncio.Task[object], Request] = {}
         self._expired: set[asyncio.Task[object]] = set()
 
     async def run(self) -> None:
@@ -32,15 +32,14 @@ class Deadlines:
 
     def expire(self, now: float) -> None:
         """Cancel the requests whose deadline is before loop time `now`."""
-        for task, deadline in list(self._under_way.items()):
-            if deadline < now and task not in self._expired:
+        for task, request in list(self._under_way.items()):
+            if request.deadline < now and task not in self._expired:
                 self._expired.add(task)
                 task.cancel()
 
-    @property
-    def count(self) -> int:
-        """How many requests with a deadline are under way."""
-        return len(self._under_way)
+    def under_way(self) -> list[Request]:
+        """The requests that have a deadline and no answer yet."""
+        return list(self._under_way.values())
 
     def filter(self, handler: Handler) -> Handler:
         """Set `request.deadline` and hold it."""
@@ -51,11 +50,14 @@ class Deadlines:
             if request.long_running:
                 return await handler(request)
             if "timeout" in request.query:
-                return await _within(handler, request, _timeout_s(request, maximum_s))
+                limit_s = _timeout_s(request, maximum_s)
+                if limit_s < maximum_s:
+                    return await _within(handler, request, limit_s)
             task = current_task()
             if task is None:
                 raise RuntimeError("the deadline filter runs in a task")
-            request.deadline = under_way[task] = request.received + maximum_s
+            request.deadline = request.received + maximum_s
+            under_way[task] = request
             try:
                 return await handler(request)
             except asyncio.CancelledError:
@@ -64,8 +66,9 @@ class Deadlines:
                 task.uncancel()
                 raise _late() from None
             finally:
-                under_way.pop(task, None)
-                self._expired.discard(task)
+                del under_way[task]
+                if self._expired:
+                    self._expired.discard(task)
 
         return filter_
 

@@ -6,23 +6,22 @@ Source: apiserver pkg/endpoints/filters/warning.go, apimachinery pkg/util/net/ht
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from sampan.server.request import Handler, Request, Response
+from sampan.server.filters.hook import Hook
+from sampan.server.request import Request, Response
 
 TOTAL_CHARACTERS_MAX = 4096
 """Beyond so many in all, every text is cut."""
 TRUNCATED_CHARACTERS = 256
 
 
-def with_warnings(handler: Handler) -> Handler:
+def warnings_hook() -> Hook:
     """Send `request.warnings`."""
 
-    async def filter_(request: Request) -> Response:
-        response = await handler(request)
+    def after(request: Request, response: Response) -> None:
         if request.warnings:
             response.headers += [(b"Warning", text.encode()) for text in warning_headers(request.warnings)]
-        return response
 
-    return filter_
+    return Hook(after=after)
 
 
 def warning_headers(texts: Sequence[str]) -> list[str]:
