@@ -11,6 +11,9 @@ MATCH_CONDITIONS_COST_MAX = 2_500_000
 REQUEST_SIZE_BYTES_MAX = 3 * 1024 * 1024
 """What size estimates assume of requests. Source: apiserver pkg/apis/cel/config.go (1.36)."""
 
+OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
+"""The text of the error when the budget of an object is spent."""
+
 
 @dataclass(slots=True)
 class Budget:

@@ -230,12 +230,12 @@ class Checker:
         self._mapping = found
         return True
 
-    def _join(self, offset: int, previous: CelType | None, current: CelType) -> CelType:
+    def _join(self, previous: CelType | None, current: CelType) -> CelType:
         if previous is None:
             return current
         if self._assign([(previous, current)]):
             return most_general(previous, current)
-        return self._mismatch(offset, previous, current)
+        return DYN
 
     def _mismatch(self, offset: int, expected: CelType, actual: CelType) -> CelType:
         shown = self._shown(expected), self._shown(actual)
@@ -254,15 +254,15 @@ class Checker:
         joined: CelType | None = None
         for index, element in enumerate(node.elements):
             kind = self._element(element, optional=index in node.optionals)
-            joined = self._join(element.offset, joined, kind)
+            joined = self._join(joined, kind)
         return list_of(joined if joined is not None else self._variable())
 
     def _map(self, node: MapNode) -> CelType:
         key_kind: CelType | None = None
         value_kind: CelType | None = None
         for key, value, optional in node.entries:
-            key_kind = self._join(key.offset, key_kind, self._check(key))
-            value_kind = self._join(value.offset, value_kind, self._element(value, optional=optional))
+            key_kind = self._join(key_kind, self._check(key))
+            value_kind = self._join(value_kind, self._element(value, optional=optional))
         if key_kind is None or value_kind is None:
             return map_of(self._variable(), self._variable())
         return map_of(key_kind, value_kind)

@@ -8,6 +8,7 @@ from sampan.schema.cel.ast import Call, Comprehension, Ident, ListNode, Literal,
 from sampan.schema.cel.code import FIRST_VARIABLE, Code, Frame, constant
 from sampan.schema.cel.declarations import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
 from sampan.schema.cel.errors import EVALUATION_FAULTS, CelCompileError, CelRuntimeError
+from sampan.schema.cel.library.regex import compile_pattern
 from sampan.schema.cel.library.standard import CONVERSIONS
 from sampan.schema.cel.types import CelType, unwrap_optional
 from sampan.schema.cel.values import (
@@ -23,6 +24,7 @@ from sampan.schema.cel.values import (
 )
 
 _EXACT = frozenset(("bool", "int", "uint", "string", "bytes", "timestamp", "duration", "double", "null"))
+_PATTERNS = frozenset(("matches", "find", "findAll"))
 _TEXTS = frozenset(("string", "bytes"))
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "_<_": lambda left, right: left < right,
@@ -61,12 +63,14 @@ def _plain_field(operand: Callable[[Frame], Any], key: str, wrap: Callable[[Any]
     return run if wrap is None else run_wrapped
 
 
-def _object_field(operand: Callable[[Frame], Any], key: str, name: str) -> Callable[[Frame], Any]:
+def _object_field(
+    operand: Callable[[Frame], Any], key: str, wrap: Callable[[Any], Any] | None, name: str
+) -> Callable[[Frame], Any]:
     def run(frame: Frame) -> Any:
-        value = operand(frame).find(key)
-        if value is ABSENT:
+        value = operand(frame).raw.get(key)
+        if value is None:
             raise _no_such_key(name)
-        return value
+        return value if wrap is None else wrap(value)
 
     return run
 
@@ -184,7 +188,7 @@ class Compiler:
             return _wrapped_optional(run, key, kind.fields[name])
         if declared:
             if kind.wrap is not None:
-                return _object_field(run, key, name)
+                return _object_field(run, key, kind.fields[name].wrap, name)
             closure: Callable[[Frame], Any] = _plain_field(run, key, kind.fields[name].wrap, name)
             return closure
         if kind.kind == "map":
@@ -219,9 +223,17 @@ class Compiler:
             if fast is not None:
                 return fast
         impl, cost = code.implementation(node.function, node.overloads, kinds)
+        if node.function in _PATTERNS and args[1].is_constant:
+            self._check_pattern(args[1].constant)
         if node.function in CONVERSIONS and args[0].is_constant:
             return self._folded(impl, args[0].constant)
         return code.call(impl, args, cost)
+
+    def _check_pattern(self, pattern: Any) -> None:
+        try:
+            compile_pattern(pattern)
+        except EVALUATION_FAULTS as fault:
+            raise CelCompileError(str(fault)) from None
 
     def _folded(self, impl: Callable[..., Any], value: Any) -> Code:
         try:

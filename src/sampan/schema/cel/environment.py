@@ -10,9 +10,9 @@ from typing import Any
 
 from sampan.schema.cel import literals
 from sampan.schema.cel.ast import Node
-from sampan.schema.cel.budget import Budget
+from sampan.schema.cel.budget import OUT_OF_BUDGET, Budget
 from sampan.schema.cel.checker import check
-from sampan.schema.cel.code import COST, FIRST_VARIABLE, LIMIT, Frame
+from sampan.schema.cel.code import COST, FIRST_VARIABLE, LIMIT, Frame, over_limit
 from sampan.schema.cel.compiler import Compiler
 from sampan.schema.cel.declarations import Library, Overload, by_name
 from sampan.schema.cel.errors import (
@@ -91,7 +91,7 @@ class Program:
                 frame[slot] = value if wrap is None else wrap(value)
             value = self._run(frame)
         except CelBudgetExceeded:
-            budget.remaining = -1
+            self._pay(frame, budget)
             raise
         except EVALUATION_FAULTS as fault:
             self._pay(frame, budget)
@@ -100,21 +100,19 @@ class Program:
                 raise CelRuntimeError(f"no such attribute(s): {missing}") from None
             raise as_runtime_error(fault) from None
         cost = frame[COST]
-        if cost > limit or cost > budget.remaining:
+        remaining = budget.remaining
+        if cost > limit or cost > remaining:
             self._pay(frame, budget)
-        budget.remaining -= cost
+        budget.remaining = remaining - cost
         return value
 
     def _pay(self, frame: Frame, budget: Budget) -> None:
         """Takes what was spent before an error, or raises that it is too much."""
-        if frame[COST] > budget.call_max:
+        cost, remaining = frame[COST], budget.remaining
+        if cost > remaining or cost > budget.call_max:
             budget.remaining = -1
-            raise CelBudgetExceeded("operation cancelled: actual cost limit exceeded")
-        if frame[COST] > budget.remaining:
-            budget.remaining = -1
-            raise CelBudgetExceeded(
-                "validation failed due to running out of cost budget, no further validation rules will be run"
-            )
+            raise CelBudgetExceeded(OUT_OF_BUDGET) if cost > remaining else over_limit()
+        budget.remaining = remaining - cost
 
 
 class Environment:

@@ -35,16 +35,14 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "duration": _is_duration,
     "timestamp": _is_timestamp,
     "matches": _is_pattern,
-    "find": _is_pattern,
-    "findAll": _is_pattern,
 }
 
 
 def _call_issue(node: Call) -> Issue | None:
     valid = _CHECKS.get(node.function)
-    if valid is None or not node.args:
+    if valid is None or not node.args or (node.function == "matches" and node.target is None):
         return None
-    argument = node.args[0] if node.target is not None or node.function != "matches" else node.args[-1]
+    argument = node.args[0]
     if not isinstance(argument, Literal) or not isinstance(argument.value, str) or valid(argument.value):
         return None
     return Issue(argument.offset, f"invalid {node.function} argument")

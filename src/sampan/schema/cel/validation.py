@@ -1,0 +1,322 @@
+"""Validation of objects by the rules of their schema (`x-kubernetes-validations`), within a budget.
+
+Source: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sampan.core import field
+from sampan.core.field import OMIT_VALUE, ErrorType, FieldError, Path
+from sampan.schema.cel.budget import OUT_OF_BUDGET, Budget
+from sampan.schema.cel.environment import Program
+from sampan.schema.cel.errors import CelBudgetExceeded, CelRuntimeError
+from sampan.schema.cel.escaping import escape
+from sampan.schema.cel.rules import OLD_SELF, SELF, CompiledRule, compile_rules
+from sampan.schema.cel.schema_types import schema_type
+from sampan.schema.cel.types import CelType
+from sampan.schema.ratchet import item_old, property_old, same
+from sampan.schema.structural import UNSET, ListType, Schema
+
+MESSAGE_SIZE_BYTES_MAX = 5 * 1024
+"""Of what a messageExpression may give."""
+
+
+class _Exhausted(Exception):
+    """No further rules are to be run."""
+
+
+class _Change:
+    """A value and what it was before; whether they are the same is found when it is asked."""
+
+    __slots__ = ("_same", "new", "old", "schema")
+
+    def __init__(self, schema: Schema | None, new: Any, old: Any) -> None:
+        self.schema = schema
+        self.new = new
+        self.old = old
+        self._same: bool | None = None
+
+    @property
+    def is_none(self) -> bool:
+        if self._same is None:
+            self._same = self.schema is not None and same(self.schema, self.new, self.old)
+        return self._same
+
+    def at_key(self, key: str) -> "_Change | None":
+        if self.schema is None or type(self.new) is not dict:
+            return None
+        child, before = property_old(self.schema, self.old, key)
+        return None if before is UNSET or child is None else _Change(child, self.new[key], before)
+
+    def at_index(self, index: int) -> "_Change | None":
+        if self.schema is None or type(self.new) is not list:
+            return None
+        child, before = item_old(self.schema, self.new, self.old, index)
+        return None if before is UNSET or child is None else _Change(child, self.new[index], before)
+
+
+class _Ratchet:
+    """Whether the errors of a node are dropped: it is as it was, or, where it has no old value, what it is part of."""
+
+    __slots__ = ("_change", "_nearest")
+
+    def __init__(self, change: _Change | None, nearest: _Change | None = None) -> None:
+        self._change = change
+        self._nearest = nearest
+
+    def drops_errors(self) -> bool:
+        """Looks only when there is an error."""
+        change = self._change or self._nearest
+        return change is not None and change.is_none
+
+    def at_key(self, key: str) -> "_Ratchet":
+        """Of a property. At the root apiVersion and kind are never dropped: their change is not seen."""
+        if self._change is None:
+            return self
+        if self._nearest is None and key in ("apiVersion", "kind"):
+            return _NO_RATCHET
+        return _Ratchet(self._change.at_key(key), self._change)
+
+    def at_index(self, index: int) -> "_Ratchet":
+        """Of an item."""
+        return self if self._change is None else _Ratchet(self._change.at_index(index), self._change)
+
+    def without_own(self) -> "_Ratchet":
+        """Of a branch of allOf, which has no old value of its own."""
+        return _Ratchet(None, self._nearest)
+
+
+_NO_RATCHET = _Ratchet(None)
+
+
+class _Run:
+    """The state of one validation."""
+
+    __slots__ = ("budget", "errors")
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.errors: list[FieldError] = []
+
+    def stop(self, error: FieldError) -> _Exhausted:
+        self.errors.append(error)
+        return _Exhausted()
+
+
+class _Node:
+    """The rules of a node of a schema and of what is below. Only nodes with rules, or above such, exist."""
+
+    __slots__ = ("all_of", "items", "properties", "rules", "schema", "values")
+
+    def __init__(self, schema: Schema, rules: list[CompiledRule]) -> None:
+        self.schema = schema
+        self.rules = rules
+        self.items: _Node | None = None
+        self.values: _Node | None = None
+        self.properties: dict[str, _Node] = {}
+        self.all_of: list[_Node] = []
+
+    def validate(self, run: _Run, path: Path, new: Any, old: Any, ratchet: _Ratchet) -> None:
+        """Adds the errors of a value to the run. `old` is None where nothing corresponds."""
+        if new is None:
+            return
+        if self.rules:
+            self._validate_rules(run, path, new, old, ratchet)
+        for part in self.all_of:
+            part.validate(run, path, new, old, ratchet.without_own())
+        if type(new) is dict:
+            self._validate_map(run, path, new, old if type(old) is dict else {}, ratchet)
+        elif type(new) is list and self.items is not None:
+            self._validate_list(run, path, new, old if type(old) is list else [], ratchet)
+
+    def _validate_map(self, run: _Run, path: Path, new: dict[str, Any], old: dict[str, Any], ratchet: _Ratchet) -> None:
+        if self.values is not None:
+            for key, value in new.items():
+                self.values.validate(run, path.key(key), value, old.get(key), ratchet.at_key(key))
+        for key, node in self.properties.items():
+            if key in new:
+                node.validate(run, path.child(key), new[key], old.get(key), ratchet.at_key(key))
+
+    def _validate_list(self, run: _Run, path: Path, new: list[Any], old: list[Any], ratchet: _Ratchet) -> None:
+        assert self.items is not None
+        correlated = self.schema.list_type is ListType.MAP and bool(old)
+        for index, value in enumerate(new):
+            before = item_old(self.schema, new, old, index)[1] if correlated else None
+            self.items.validate(
+                run, path.index(index), value, None if before is UNSET else before, ratchet.at_index(index)
+            )
+
+    def _validate_rules(self, run: _Run, path: Path, new: Any, old: Any, ratchet: _Ratchet) -> None:
+        if run.budget.remaining <= 0:
+            raise run.stop(field.invalid(path, self.schema.type, OUT_OF_BUDGET))
+        bindings = {SELF: new, OLD_SELF: old}
+        for rule in self.rules:
+            if rule.program is None:
+                if rule.error:
+                    run.errors.append(field.invalid(path, self.schema.type, f"rule compile error: {rule.error}"))
+                continue
+            if rule.uses_old_self and old is None and not rule.rule.optional_old_self:
+                continue
+            if self._holds(run, path, rule, rule.program, bindings):
+                continue
+            error = self._failure(run, path, rule, bindings)
+            if rule.uses_old_self or not ratchet.drops_errors():
+                run.errors.append(error)
+
+    def _holds(self, run: _Run, path: Path, rule: CompiledRule, program: Program, bindings: dict[str, Any]) -> bool:
+        """Whether the rule holds; an error of its evaluation is added here, and the rule then counts as held."""
+        kind = self.schema.type
+        try:
+            return program.evaluate(bindings, run.budget) is True
+        except CelBudgetExceeded as error:
+            text = str(error)
+            if text != OUT_OF_BUDGET:
+                text = (
+                    f"'{text}': no further validation rules will be run due to call cost exceeds limit "
+                    f"for rule: {rule.text}"
+                )
+            raise run.stop(field.invalid(path, kind, text)) from None
+        except CelRuntimeError as error:
+            text = str(error)
+            if text.startswith("no such overload"):
+                text = (
+                    f"'{text}': call arguments did not match a supported operator, function or macro signature "
+                    f"for rule: {rule.text}"
+                )
+            else:
+                text = f"{text} evaluating rule: {rule.text}"
+            run.errors.append(field.invalid(path, kind, text))
+            return True
+
+    def _failure(self, run: _Run, path: Path, rule: CompiledRule, bindings: dict[str, Any]) -> FieldError:
+        if rule.field_path:
+            path = path.child(rule.field_path)
+        detail = None
+        if rule.message is not None:
+            detail = self._message(run, path, rule, rule.message, bindings)
+        value = OMIT_VALUE if self.schema.type in ("object", "array") else bindings[SELF]
+        return _error(path, value, rule.failure if detail is None else detail, rule.rule.reason)
+
+    def _message(
+        self, run: _Run, path: Path, rule: CompiledRule, message: Program, bindings: dict[str, Any]
+    ) -> str | None:
+        try:
+            text = message.evaluate(bindings, run.budget)
+        except CelBudgetExceeded as error:
+            shown = "messageExpression evaluation failed due to running out of cost budget, "
+            shown += "no further validation rules will be run"
+            if str(error) != OUT_OF_BUDGET:
+                shown = "no further validation rules will be run due to call cost exceeds limit for messageExpression: "
+                shown += field.quote(rule.rule.message_expression)
+            raise run.stop(field.invalid(path, self.schema.type, shown)) from None
+        except CelRuntimeError:
+            return None
+        text = text.strip() if isinstance(text, str) else ""
+        if not text or "\n" in text or len(text.encode(errors="replace")) > MESSAGE_SIZE_BYTES_MAX:
+            return None
+        return text
+
+
+def _error(path: Path, value: Any, detail: str, reason: str) -> FieldError:
+    if reason == ErrorType.FORBIDDEN:
+        return field.forbidden(path, detail)
+    if reason == ErrorType.REQUIRED:
+        return field.required(path, detail)
+    if reason == ErrorType.DUPLICATE:
+        return field.duplicate(path, value)
+    return field.invalid(path, value, detail)
+
+
+def _has_rules(schema: Schema, seen: set[int]) -> bool:
+    """Whether a schema has rules anywhere. Schemas may be recursive."""
+    if id(schema) in seen:
+        return False
+    seen.add(id(schema))
+    return bool(schema.rules) or any(_has_rules(child, seen) for child in _children(schema))
+
+
+def _children(schema: Schema) -> Iterable[Schema]:
+    yield from schema.properties.values()
+    if schema.items is not None:
+        yield schema.items
+    if isinstance(schema.additional_properties, Schema):
+        yield schema.additional_properties
+    if schema.validations is not None:
+        yield from schema.validations.all_of
+
+
+def _build(rules: Schema, schema: Schema, kind: CelType | None) -> _Node | None:
+    """The node of a schema. `rules` has the rules: the schema itself, or a branch of its allOf."""
+    if kind is None or not _has_rules(rules, set()):
+        return None
+    compiled = compile_rules(_with_rules_of(rules, schema), kind) if rules.rules else []
+    node = _Node(schema, compiled)
+    if rules.items is not None and schema.items is not None and kind.params:
+        node.items = _build(rules.items, schema.items, kind.params[0])
+    below = schema.additional_properties
+    if isinstance(rules.additional_properties, Schema) and isinstance(below, Schema) and len(kind.params) == 2:
+        node.values = _build(rules.additional_properties, below, kind.params[1])
+    for key, child in rules.properties.items():
+        built = _build_property(child, schema.properties.get(key), key, kind)
+        if built is not None:
+            node.properties[key] = built
+    if rules.validations is not None:
+        parts = (_build(part, schema, kind) for part in rules.validations.all_of)
+        node.all_of = [part for part in parts if part is not None]
+    return node
+
+
+def _build_property(rules: Schema, schema: Schema | None, key: str, parent: CelType) -> _Node | None:
+    if schema is None or not _has_rules(rules, set()):
+        return None
+    identifier = escape(key)
+    if identifier is None:
+        kind = schema_type(schema, is_root=schema.embedded_resource)
+    else:
+        kind = parent.fields.get(identifier)
+    return _build(rules, schema, kind)
+
+
+def _with_rules_of(rules: Schema, schema: Schema) -> Schema:
+    if rules is schema:
+        return schema
+    return Schema(
+        type=schema.type,
+        properties=schema.properties,
+        additional_properties=schema.additional_properties,
+        items=schema.items,
+        rules=rules.rules,
+    )
+
+
+class Validator:
+    """The rules of a whole schema, compiled when it is built; build one for each version of a CRD."""
+
+    def __init__(self, schema: Schema, *, is_root: bool = True) -> None:
+        self._schema = schema
+        self._node = _build(schema, schema, schema_type(schema, is_root=is_root)) if _has_rules(schema, set()) else None
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether there is anything to validate."""
+        return self._node is not None
+
+    def validate(
+        self, obj: Any, old: Any = UNSET, path: Path | None = None, budget: Budget | None = None
+    ) -> list[FieldError]:
+        """The errors of an object that its schema already accepts.
+
+        With `old`, the object before an update, transition rules are run and errors of what did not change dropped.
+        The budget is that of one object if none is given.
+        """
+        if self._node is None:
+            return []
+        run = _Run(budget if budget is not None else Budget())
+        updating = old is not UNSET and old is not None
+        ratchet = _Ratchet(_Change(self._schema, obj, old)) if updating else _NO_RATCHET
+        try:
+            self._node.validate(run, path or Path(), obj, old if updating else None, ratchet)
+        except _Exhausted:
+            return run.errors
+        return run.errors
