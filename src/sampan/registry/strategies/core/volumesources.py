@@ -19,7 +19,10 @@ from sampan.registry.strategies.core.fields import (
 from sampan.registry.strategies.core.signers import check_signer_name, trust_bundle_name_errors
 
 Errors = list[FieldError]
-ISCSI_NAME_TOO_LONG = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."
+ISCSI_NAME_TOO_LONG = (
+    "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters "
+    "if iscsi.initiatorName is specified."
+)
 _HOST_PATH_TYPES = frozenset(
     {"", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"}
 )

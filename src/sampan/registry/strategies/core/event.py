@@ -1,0 +1,179 @@
+"""Events: one store, two APIs. The stored form is core/v1; events.k8s.io/v1 is a view of it.
+
+Source: pkg/registry/core/event/strategy.go, pkg/apis/core/validation/events.go, pkg/apis/events/v1/conversion.go (1.36).
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.names import dns1123_subdomain_errors, path_segment_errors, qualified_name_errors
+from sampan.core.object import Object
+from sampan.registry.strategies.core.base import CoreStrategy
+from sampan.registry.strategies.core.semantics import same
+
+Errors = list[FieldError]
+TTL_S = 3600
+"""Seconds for which events are kept."""
+_EVENTS_NAMES = {
+    "involvedObject": "regarding",
+    "message": "note",
+    "source": "deprecatedSource",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "count": "deprecatedCount",
+    "reportingComponent": "reportingController",
+}
+_CORE_NAMES = {value: key for key, value in _EVENTS_NAMES.items()}
+_INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+_NO_MATCH = "does not match event.namespace"
+_UNSET = "needs to be unset"
+_IMMUTABLE = (
+    "involvedObject",
+    "reason",
+    "message",
+    "source",
+    "firstTimestamp",
+    "lastTimestamp",
+    "count",
+    "reason",
+    "type",
+    "eventTime",
+    "action",
+    "related",
+    "reportingComponent",
+    "reportingInstance",
+)
+_SHOWN_AS = {"reportingComponent": "reportingController"}
+
+
+def _renamed(obj: Object, names: dict[str, str], api_version: str) -> Object:
+    renamed = {names.get(name, name): value for name, value in obj.items()}
+    if "apiVersion" in renamed:
+        renamed["apiVersion"] = api_version
+    return renamed
+
+
+def core_to_events(obj: Object) -> Object:
+    """The events.k8s.io/v1 form of a core/v1 Event."""
+    return _renamed(obj, _EVENTS_NAMES, "events.k8s.io/v1")
+
+
+def events_to_core(obj: Object) -> Object:
+    """The core/v1 form of an events.k8s.io/v1 Event."""
+    return _renamed(obj, _CORE_NAMES, "v1")
+
+
+class EventStrategy(CoreStrategy):
+    """Events of core/v1, in core/v1 form."""
+
+    allow_create_on_update = True
+    labels: ClassVar[Sequence[str]] = (
+        *(f"involvedObject.{name}" for name in _INVOLVED),
+        "reason",
+        "reportingComponent",
+        "source",
+        "type",
+    )
+    controller_field: ClassVar[str] = "reportingComponent"
+
+    def name_errors(self, name: str, *, prefix: bool) -> list[str]:
+        return path_segment_errors(name, prefix=prefix)
+
+    def check(self, obj: Object, errors: Errors) -> None:
+        check_legacy(obj, errors, self.controller_field)
+
+    def ttl_s(self, obj: Object) -> int:
+        return TTL_S
+
+    def selectable_fields(self, obj: Object) -> dict[str, str]:
+        involved = obj.get("involvedObject") or {}
+        fields = {f"involvedObject.{name}": involved.get(name, "") for name in _INVOLVED}
+        reporting = obj.get("reportingComponent", "")
+        fields["reason"] = obj.get("reason", "")
+        fields["reportingComponent"] = reporting
+        fields["source"] = (obj.get("source") or {}).get("component") or reporting
+        fields["type"] = obj.get("type", "")
+        return fields
+
+
+class NewEventStrategy(EventStrategy):
+    """Events of events.k8s.io/v1, in core/v1 form: stricter, and all but fixed once they are made."""
+
+    controller_field: ClassVar[str] = "reportingController"
+    field_label_aliases: ClassVar[dict[str, str]] = {
+        **{f"regarding.{name}": f"involvedObject.{name}" for name in _INVOLVED},
+        "reportingController": "reportingComponent",
+    }
+
+    def name_errors(self, name: str, *, prefix: bool) -> list[str]:
+        return dns1123_subdomain_errors(name, prefix=prefix)
+
+    def field_labels(self, api_version: str) -> frozenset[str]:
+        own = {"reason", "type", "reportingController", *(f"regarding.{name}" for name in _INVOLVED)}
+        return own | {"metadata.name", "metadata.namespace"}
+
+    def check(self, obj: Object, errors: Errors) -> None:
+        check_legacy(obj, errors, self.controller_field)
+        _check_series(obj, errors)
+        if not obj.get("eventTime"):
+            errors.append(required(Path("eventTime")))
+        kind = obj.get("type", "")
+        if kind not in ("Normal", "Warning"):
+            errors.append(invalid(Path("type"), "", f"has invalid value: {kind}"))
+        errors.extend(
+            invalid(Path(name), "", _UNSET) for name in ("firstTimestamp", "lastTimestamp", "count") if obj.get(name)
+        )
+        source = obj.get("source") or {}
+        if source.get("component") or source.get("host"):
+            errors.append(invalid(Path("source"), "", _UNSET))
+
+    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+        check_legacy(obj, errors, self.controller_field)
+        if not same(obj.get("series"), old.get("series")):
+            _check_series(obj, errors)
+        for name in _IMMUTABLE:
+            if not same(obj.get(name) or None, old.get(name) or None):
+                at = Path(_SHOWN_AS.get(name, name))
+                errors.append(invalid(at, obj.get(name, ""), "field is immutable"))
+
+
+def _check_series(event: Object, errors: Errors) -> None:
+    series = event.get("series")
+    if series is None:
+        return
+    if series.get("count", 0) < 2:
+        errors.append(invalid(Path("series.count"), "", "should be at least 2"))
+    if not series.get("lastObservedTime"):
+        errors.append(required(Path("series.lastObservedTime")))
+
+
+def check_legacy(event: Object, errors: Errors, controller_field: str) -> None:
+    """What holds for events of every API. Fields that came with eventTime are checked where it is set."""
+    namespace = event["metadata"].get("namespace", "")
+    involved = (event.get("involvedObject") or {}).get("namespace", "")
+    at = Path("involvedObject", "namespace")
+    if not event.get("eventTime"):
+        if namespace != involved if involved else namespace not in ("", "default"):
+            errors.append(invalid(at, involved, _NO_MATCH))
+    else:
+        if not involved and namespace not in ("default", "kube-system"):
+            errors.append(invalid(at, involved, _NO_MATCH))
+        _check_reporting(event, errors, controller_field)
+    for text in dns1123_subdomain_errors(namespace):
+        errors.append(invalid(Path("namespace"), namespace, text))
+
+
+def _check_reporting(event: Object, errors: Errors, controller_field: str) -> None:
+    controller = event.get("reportingComponent", "")
+    if not controller:
+        errors.append(required(Path(controller_field)))
+    errors.extend(invalid(Path(controller_field), controller, text) for text in qualified_name_errors(controller))
+    for name in ("reportingInstance", "action", "reason"):
+        value = event.get(name, "")
+        if not value:
+            errors.append(required(Path(name)))
+        elif len(value.encode()) > 128:
+            errors.append(invalid(Path(name), "", "can have at most 128 characters"))
+    if len(event.get("message", "").encode()) > 1024:
+        errors.append(invalid(Path("message"), "", "can have at most 1024 characters"))

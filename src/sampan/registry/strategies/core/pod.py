@@ -1,0 +1,121 @@
+"""Pods. Source: pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.go (1.36)."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sampan.core.field import FieldError, Path, forbidden
+from sampan.core.object import Object
+from sampan.registry.strategies.core.addresses import ip_warnings
+from sampan.registry.strategies.core.annotations import check_profiles_match_annotations
+from sampan.registry.strategies.core.base import CoreStrategy
+from sampan.registry.strategies.core.pod_defaults import default_pod
+from sampan.registry.strategies.core.podoptions import STRICT_POD
+from sampan.registry.strategies.core.podprepare import (
+    apparmor_warnings,
+    apply_apparmor_annotations,
+    apply_label_keys,
+    drop_disabled_fields,
+    new_status,
+)
+from sampan.registry.strategies.core.podqos import compute_qos
+from sampan.registry.strategies.core.podspec import hostname_warning
+from sampan.registry.strategies.core.podstatus import prepare_status, validate_pod_status_update
+from sampan.registry.strategies.core.podupdate import validate_pod_update
+from sampan.registry.strategies.core.podwarnings import pod_warnings
+from sampan.registry.strategies.core.semantics import same
+from sampan.registry.strategies.core.validpod import validate_pod
+from sampan.registry.strategy import Context
+
+Errors = list[FieldError]
+_SPEC = Path("spec")
+
+
+class PodStrategy(CoreStrategy):
+    """Pods: the one resource that is deleted gracefully."""
+
+    has_generation = True
+    returns_deleted_object = True
+    field_label_aliases: ClassVar[dict[str, str]] = {"spec.host": "spec.nodeName"}
+    labels: ClassVar[Sequence[str]] = (
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.podIP",
+        "status.podIPs",
+        "status.nominatedNodeName",
+    )
+
+    def default(self, obj: Object) -> None:
+        default_pod(obj)
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        spec, metadata = obj["spec"], obj["metadata"]
+        obj["status"] = new_status(obj, compute_qos(spec))
+        drop_disabled_fields(spec, None)
+        if "affinity" in spec or "topologySpreadConstraints" in spec:
+            apply_label_keys(spec, metadata.get("labels") or {})
+        apply_apparmor_annotations(obj)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        drop_disabled_fields(obj["spec"], old["spec"])
+
+    def prepare_for_status_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        prepare_status(obj, old)
+
+    def check(self, obj: Object, errors: Errors) -> None:
+        spec, annotations = obj["spec"], obj["metadata"].get("annotations")
+        validate_pod(obj, errors, STRICT_POD)
+        if spec.get("ephemeralContainers"):
+            errors.append(forbidden(_SPEC.child("ephemeralContainers"), "cannot be set on create"))
+        if spec.get("nodeName") and spec.get("schedulingGates"):
+            text = "cannot be set until all schedulingGates have been cleared"
+            errors.append(forbidden(_SPEC.child("nodeName"), text))
+        if annotations:
+            check_profiles_match_annotations(annotations, spec, _SPEC, errors)
+
+    def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+        validate_pod_update(obj, old, errors)
+
+    def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
+        validate_pod_status_update(obj, old, errors)
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        warnings = apparmor_warnings(obj) + hostname_warning(obj["metadata"].get("name", ""))
+        return warnings + pod_warnings(obj)
+
+    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+        if ctx.subresource != "status":
+            return []
+        warnings: list[str] = []
+        for name in ("podIPs", "hostIPs"):
+            for i, address in enumerate((obj.get("status") or {}).get(name) or ()):
+                at = Path("status", name).index(i).child("ip")
+                warnings.extend(ip_warnings(at, address.get("ip", "")))
+        return warnings
+
+    def spec_changed(self, obj: Object, old: Object) -> bool:
+        return not same(obj.get("spec"), old.get("spec"))
+
+    def grace_period_s(self, obj: Object, requested: int | None) -> int | None:
+        spec, phase = obj.get("spec") or {}, (obj.get("status") or {}).get("phase")
+        period: int = spec.get("terminationGracePeriodSeconds", 0) if requested is None else requested
+        if not spec.get("nodeName") or phase in ("Failed", "Succeeded"):
+            return 0
+        return 1 if period < 0 else period
+
+    def selectable_fields(self, obj: Object) -> dict[str, str]:
+        spec, status = obj.get("spec") or {}, obj.get("status") or {}
+        addresses = status.get("podIPs")
+        return {
+            "spec.nodeName": spec.get("nodeName", ""),
+            "spec.restartPolicy": spec.get("restartPolicy", ""),
+            "spec.schedulerName": spec.get("schedulerName", ""),
+            "spec.serviceAccountName": spec.get("serviceAccountName", ""),
+            "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
+            "status.phase": status.get("phase", ""),
+            "status.podIP": addresses[0].get("ip", "") if addresses else status.get("podIP", ""),
+            "status.nominatedNodeName": status.get("nominatedNodeName", ""),
+        }

@@ -1,0 +1,43 @@
+"""The quality of service class of a pod. Source: pkg/apis/core/helper/qos/qos.go (1.36)."""
+
+from sampan.core.object import Object
+from sampan.registry.strategies.core.quantities import nano
+
+_COMPUTE = ("cpu", "memory")
+
+
+def compute_qos(spec: Object) -> str:
+    """`Guaranteed`, `Burstable` or `BestEffort`, from the resources of the pod or of its containers."""
+    if spec.get("resources") is not None:
+        everything = [spec["resources"]]
+    else:
+        everything = [c.get("resources") or {} for kind in ("containers", "initContainers") for c in spec.get(kind, ())]
+    requests: dict[str, int] = {}
+    limits: dict[str, int] = {}
+    guaranteed = True
+    for resources in everything:
+        _add(requests, resources.get("requests"))
+        if _add(limits, resources.get("limits")) < len(_COMPUTE):
+            guaranteed = False
+    if not requests and not limits:
+        return "BestEffort"
+    return "Guaranteed" if guaranteed and requests == limits else "Burstable"
+
+
+def _add(total: dict[str, int], amounts: dict[str, str] | None) -> int:
+    """Add up what is more than nothing; tells how many of the two resources that were."""
+    found = 0
+    if amounts:
+        for name in _COMPUTE:
+            text = amounts.get(name)
+            if text is not None:
+                amount = nano(text)
+                if amount > 0:
+                    total[name] = total.get(name, 0) + amount
+                    found += 1
+    return found
+
+
+def pod_qos(pod: Object) -> str:
+    """The class that the status names, else the computed one."""
+    return (pod.get("status") or {}).get("qosClass") or compute_qos(pod.get("spec") or {})
