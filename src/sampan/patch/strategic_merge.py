@@ -26,7 +26,7 @@ def apply(doc: Object, patch: Any, schema: Schema | None) -> Object:
     """A new object: `doc` with `patch` merged into it, driven by `schema`, the root schema of the object's version.
 
     The result shares nothing with `doc` or `patch`. `schema` None: the type has no strategic merge patch (400).
-    Raises 400 for a directive in a wrong form, 422 for lists of lists, 500 for what Kubernetes answers with 500 (an item
+    Raises 400 for a directive in a wrong form, 422 for lists of lists, 500 where Kubernetes answers 500 (an item
     without its merge key).
     """
     if schema is None:

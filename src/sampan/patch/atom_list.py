@@ -1,0 +1,241 @@
+"""Atoms of lists whose items are owned one by one: sets of scalars, and maps of items known by their keys."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sampan.patch.atom import MISSING, MODIFIED, SAME, SCALAR, Atom, Change, ElementError, same_value
+from sampan.patch.copying import copy_json
+from sampan.patch.fieldset import LEAF, FieldSet, in_order, with_self
+from sampan.patch.path_element import SELF, element_text, json_text
+
+Key = tuple[str, Any]
+"""The name of a key field and its default (MISSING: none)."""
+
+
+class ListAtom(Atom):
+    """A list that merges item by item.
+
+    `keys` are the key fields of a list of maps; without keys the list is a set of scalars. Lists with two items of one
+    identity are tolerated: such items are owned together.
+    """
+
+    __slots__ = ("_exact", "_item", "_keys", "_names")
+
+    def __init__(self, keys: tuple[Key, ...], item: Callable[[], Atom], *, exact: bool) -> None:
+        self._names = tuple(name for name, _ in keys)
+        self._keys = [
+            (name, json_text(name) + ":", None if default is MISSING else f"{json_text(name)}:{json_text(default)}")
+            for name, default in sorted(keys, key=lambda key: key[0])
+        ]
+        self._item: Atom | Callable[[], Atom] = item
+        self._exact = exact
+
+    @property
+    def item(self) -> Atom:
+        """The atom of the items."""
+        item = self._item
+        if not isinstance(item, Atom):
+            item = self._item = item()
+        return item
+
+    def element(self, item: Any) -> str:
+        """The path element of an item. Raises `ElementError` when it has no identity."""
+        if not self._keys:
+            if item is None:
+                raise ElementError("associative list without keys has an element that's an explicit null")
+            if item.__class__ is dict:
+                raise ElementError("associative list without keys has an element that's a map type")
+            if item.__class__ is list:
+                raise ElementError("not supported: associative list with lists as elements")
+            return "v:" + json_text(item)
+        if item.__class__ is not dict:
+            kind = "a null element" if item is None else "non-map elements"
+            raise ElementError(f"associative list with keys may not have {kind}")
+        parts = []
+        for name, prefix, default in self._keys:
+            value = item.get(name, MISSING)
+            if value is not MISSING:
+                parts.append(prefix + json_text(value))
+            elif default is not None:
+                parts.append(default)
+        if not parts:
+            names = " ".join(json_text(name) for name in self._names)
+            raise ElementError(
+                f"associative list with keys has an element that omits all key fields [{names}] "
+                "(and doesn't have default values for any key fields)"
+            )
+        return "k:{" + ",".join(parts) + "}"
+
+    def _index(self, items: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+        """Items by element, and those elements that occur more than once with all their items."""
+        found: dict[str, Any] = {}
+        repeated: dict[str, list[Any]] = {}
+        if items.__class__ is list:
+            for item in items:
+                element = self.element(item)
+                if element not in found:
+                    found[element] = item
+                elif element in repeated:
+                    repeated[element].append(item)
+                else:
+                    repeated[element] = [found[element], item]
+        return found, repeated
+
+    def added(self, value: Any) -> FieldSet:
+        if not value or value.__class__ is not list:
+            return LEAF
+        found, repeated = self._index(value)
+        added = self.item.added
+        below = {element: LEAF if element in repeated else added(item) for element, item in found.items()}
+        return {SELF: LEAF, **in_order(below)}
+
+    def fields(self, value: Any) -> FieldSet | None:
+        if not value or value.__class__ is not list:
+            return None
+        found, repeated = self._index(value)
+        fields = self.item.fields
+        return in_order(
+            {
+                element: LEAF if element in repeated else with_self(fields(item) or LEAF)
+                for element, item in found.items()
+            }
+        )
+
+    def compare(self, old: Any, new: Any) -> Change:
+        if old is new or (self._exact and old == new):
+            return SAME
+        if not old and not new:
+            return SAME if old.__class__ is new.__class__ else MODIFIED
+        before, twice_before = self._index(old)
+        after, twice_after = self._index(new)
+        changed: FieldSet = {}
+        removed: FieldSet = {}
+        compare = self.item.compare
+        for element, item in after.items():
+            if element in twice_before or element in twice_after:
+                self._compare_repeated(
+                    element,
+                    twice_before.get(element) or ([before[element]] if element in before else []),
+                    twice_after.get(element) or [item],
+                    (changed, removed),
+                )
+            elif element in before:
+                more, less = compare(before[element], item)
+                if more is not None:
+                    changed[element] = more
+                if less is not None:
+                    removed[element] = less
+            else:
+                changed[element] = self.item.added(item)
+        for element, item in before.items():
+            if element not in after:
+                removed[element] = LEAF if element in twice_before else self.item.added(item)
+        return in_order(changed) or None, in_order(removed) or None
+
+    def _compare_repeated(
+        self, element: str, before: list[Any], after: list[Any], change: tuple[FieldSet, FieldSet]
+    ) -> None:
+        """Items of one identity are compared as one value when there are several on both sides."""
+        changed, removed = change
+        if len(before) > 1 and len(after) > 1:
+            if not same_value(before, after):
+                changed[element] = LEAF
+        elif len(before) > 1:
+            changed[element] = self.item.added(after[0])
+            removed[element] = LEAF
+        else:
+            changed[element] = LEAF
+            if before:
+                removed[element] = self.item.added(before[0])
+
+    def merge(self, old: Any, new: Any) -> Any:
+        if new.__class__ is not list:
+            return old if old and new is None else copy_json(new)
+        if not old or old.__class__ is not list:
+            return copy_json(new)
+        return _Merge(self, old, new).run() if new else old
+
+    def merge_item(self, old: Any, new: Any) -> Any:
+        """One item with `new` applied to it."""
+        return copy_json(new) if old is MISSING else self.item.merge(old, new)
+
+    def remove(self, value: Any, items: FieldSet) -> Any:
+        if not value or value.__class__ is not list:
+            return None
+        result = []
+        for item in value:
+            gone = items.get(self.element(item))
+            if gone is None:
+                result.append(item)
+            elif gone and SELF not in gone:
+                result.append(self.item.remove(item, gone))
+        return result or None
+
+    def named(self, items: FieldSet) -> FieldSet:
+        return {element: self.item.named(below) if below else below for element, below in items.items()}
+
+    def reconcile(self, items: FieldSet) -> FieldSet:
+        item = self.item
+        if item is SCALAR:
+            return items
+        result: FieldSet | None = None
+        for element, below in items.items():
+            if below:
+                adapted = item.reconcile(below)
+                if adapted is not below:
+                    if result is None:
+                        result = dict(items)
+                    result[element] = adapted
+        return items if result is None else result
+
+    def drop_nulls(self, value: Any) -> None:
+        if value.__class__ is list:
+            for item in value:
+                self.item.drop_nulls(item)
+
+
+class _Merge:
+    """One merge of two lists: the order of the applied list leads, the other items keep their place relative to it."""
+
+    def __init__(self, atom: ListAtom, old: list[Any], new: list[Any]) -> None:
+        self.atom = atom
+        self.old = old
+        self.old_elements = [atom.element(item) for item in old]
+        self.new_elements = [atom.element(item) for item in new]
+        self.old_items: dict[str, Any] = {}
+        for element, item in zip(self.old_elements, old, strict=True):
+            self.old_items[element] = None if element in self.old_items else item
+        self.new_items = dict(zip(self.new_elements, new, strict=True))
+        if len(self.new_items) != len(new):
+            repeated = next(e for e in self.new_elements if self.new_elements.count(e) > 1)
+            raise ElementError(f"duplicate entries for key {element_text(repeated)}")
+
+    def run(self) -> list[Any]:
+        shared = [element for element in self.new_elements if element in self.old_items]
+        result: list[Any] = []
+        merged: set[str] = set()
+        next_shared = 0
+        left = right = 0
+        while left < len(self.old) or right < len(self.new_elements):
+            at_new = right < len(self.new_elements)
+            if left < len(self.old):
+                element = self.old_elements[left]
+                if element not in self.new_items:
+                    result.append(self.old[left])
+                    left += 1
+                    continue
+                wanted = shared[next_shared] if next_shared < len(shared) else None
+                if at_new and element != self.new_elements[right] and wanted not in (None, element):
+                    left += 1
+                    continue
+                if element in merged or (at_new and element == self.new_elements[right]):
+                    left += 1
+            if at_new:
+                element = self.new_elements[right]
+                merged.add(element)
+                old = self.old_items.get(element, MISSING)
+                result.append(self.atom.merge_item(old, self.new_items[element]))
+                right += 1
+                if next_shared < len(shared) and shared[next_shared] == element:
+                    next_shared += 1
+        return result

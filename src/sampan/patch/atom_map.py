@@ -1,0 +1,272 @@
+"""Atoms of objects: structs, maps, and values whose type is deduced from what is there."""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from sampan.patch.atom import ATOMIC, MISSING, MODIFIED, SAME, SCALAR, Atom, Change
+from sampan.patch.copying import copy_json
+from sampan.patch.fieldset import LEAF, FieldSet, with_self, without_self
+from sampan.patch.path_element import SELF
+
+
+class Field(NamedTuple):
+    """A field of a struct.
+
+    `zero` is what a built-in type's Go struct holds when nothing was set: a struct or a list that JSON always shows is
+    there even when the object leaves it out, so it counts as changed, not as added.
+    """
+
+    element: str
+    atom: Atom
+    zero: Any = MISSING
+    nullable: bool = False
+
+
+class MapAtom(Atom):
+    """An object whose fields are owned one by one.
+
+    `declared` finds a field of the struct (None: no such field); `entry` is the atom of everything else. Fields are
+    looked up when they are first met, so a large or recursive schema costs nothing until it is used. `exact`: no value
+    below is of any type, so that Python's equality is that of JSON.
+    """
+
+    __slots__ = ("_declared", "_entry", "_exact", "_fields")
+
+    def __init__(
+        self, declared: Callable[[str], Field | None] | None, entry: Callable[[], Atom], *, exact: bool
+    ) -> None:
+        self._declared = declared
+        self._entry: Atom | Callable[[], Atom] = entry
+        self._exact = exact
+        self._fields: dict[str, Field] = {}
+
+    def field(self, name: str) -> Field:
+        """How a field is treated."""
+        known = self._fields.get(name)
+        if known is not None:
+            return known
+        if self._declared is not None:
+            found = self._declared(name)
+            if found is not None:
+                self._fields[name] = found
+                return found
+        return Field("f:" + name, self.entry)
+
+    @property
+    def entry(self) -> Atom:
+        """The atom of a field that the struct does not declare."""
+        entry = self._entry
+        if not isinstance(entry, Atom):
+            entry = self._entry = entry()
+        return entry
+
+    def _is_flat(self) -> bool:
+        return self._declared is None and self.entry is SCALAR
+
+    def added(self, value: Any) -> FieldSet:
+        if not value or value.__class__ is not dict:
+            return LEAF
+        result: FieldSet = {SELF: LEAF}
+        if self._is_flat():
+            for name in sorted(value):
+                result["f:" + name] = LEAF
+            return result
+        fields = self._fields
+        for name in sorted(value):
+            field = fields.get(name) or self.field(name)
+            atom = field.atom
+            result[field.element] = LEAF if atom is SCALAR or atom is ATOMIC else atom.added(value[name])
+        return result
+
+    def fields(self, value: Any) -> FieldSet | None:
+        if not value or value.__class__ is not dict:
+            return None
+        result: FieldSet = {}
+        for name in sorted(value):
+            item = value[name]
+            field = self.field(name)
+            owned = field.atom.fields(item)
+            if name not in self._fields or item is None or item == {}:
+                owned = LEAF if owned is None else with_self(owned)
+            if owned is not None:
+                result[field.element] = owned
+        return result or None
+
+    def compare(self, old: Any, new: Any) -> Change:
+        if old is new or (self._exact and old == new):
+            return SAME
+        if not old and not new:
+            return SAME if old.__class__ is new.__class__ else MODIFIED
+        before: dict[str, Any] = old if old.__class__ is dict else {}
+        after: dict[str, Any] = new if new.__class__ is dict else {}
+        changed: FieldSet = {}
+        removed: FieldSet = {}
+        new_names = 0
+        fields = self._fields
+        for name, value in after.items():
+            was = before.get(name, MISSING)
+            if was is value:
+                continue
+            element, atom, zero, _ = fields.get(name) or self.field(name)
+            if was is MISSING:
+                new_names += 1
+                if zero is MISSING:
+                    changed[element] = LEAF if atom is SCALAR or atom is ATOMIC else atom.added(value)
+                    continue
+                was = zero
+            if atom is SCALAR and was.__class__ is value.__class__:
+                if was != value:
+                    changed[element] = LEAF
+                continue
+            more, less = atom.compare(was, value)
+            if more is not None:
+                changed[element] = more
+            if less is not None:
+                removed[element] = less
+        if len(after) - new_names < len(before):
+            self._find_removed(before, after, changed, removed)
+        return _in_order(changed), _in_order(removed)
+
+    def _find_removed(
+        self, before: dict[str, Any], after: dict[str, Any], changed: FieldSet, removed: FieldSet
+    ) -> None:
+        for name, value in before.items():
+            if name in after:
+                continue
+            element, atom, zero, _ = self.field(name)
+            if zero is MISSING:
+                removed[element] = atom.added(value)
+                continue
+            more, less = atom.compare(value, zero)
+            if more is not None:
+                changed[element] = more
+            if less is not None:
+                removed[element] = less
+
+    def merge(self, old: Any, new: Any) -> Any:
+        if new.__class__ is not dict:
+            return old if old and new is None else copy_json(new)
+        if not old or old.__class__ is not dict:
+            return copy_json(new)
+        for name, value in new.items():
+            if name in old:
+                old[name] = self.field(name).atom.merge(old[name], value)
+            else:
+                old[name] = copy_json(value)
+        return old
+
+    def remove(self, value: Any, items: FieldSet) -> Any:
+        if not value or value.__class__ is not dict:
+            return None
+        result = {}
+        for name, item in value.items():
+            field = self.field(name)
+            gone = items.get(field.element)
+            if gone is None:
+                result[name] = item
+            elif gone and SELF not in gone:
+                result[name] = field.atom.remove(item, gone)
+        return result or None
+
+    def named(self, items: FieldSet) -> FieldSet:
+        result: FieldSet = {}
+        for element, below in items.items():
+            if not below:
+                result[element] = below
+                continue
+            name = element[2:]
+            field = self.field(name)
+            inner = field.atom.named(below)
+            result[element] = with_self(inner) if name in self._fields else inner
+        return result
+
+    def reconcile(self, items: FieldSet) -> FieldSet:
+        if self._declared is None and self.entry is DEDUCED:
+            return items
+        result: FieldSet | None = None
+        for element, below in items.items():
+            if below:
+                adapted = self.field(element[2:]).atom.reconcile(below)
+                if adapted is not below:
+                    if result is None:
+                        result = dict(items)
+                    result[element] = adapted
+        return items if result is None else result
+
+    def drop_nulls(self, value: Any) -> None:
+        if value.__class__ is not dict:
+            return
+        for name in [name for name, item in value.items() if item is None]:
+            field = self.field(name)
+            if not field.nullable and field.atom is not DEDUCED:
+                del value[name]
+        for name, item in value.items():
+            if item.__class__ is dict or item.__class__ is list:
+                self.field(name).atom.drop_nulls(item)
+
+
+def _in_order(fields: FieldSet) -> FieldSet | None:
+    """Field elements sorted; None when there are none."""
+    if len(fields) > 1:
+        return {element: fields[element] for element in sorted(fields)}
+    return fields or None
+
+
+class AnyAtom(Atom):
+    """A value of any type: an object is treated by `map_atom`, a list by `list_atom`, the rest is a scalar."""
+
+    __slots__ = ("_list", "_map")
+
+    def __init__(self, map_atom: Atom, list_atom: Atom) -> None:
+        self._map = map_atom
+        self._list = list_atom
+
+    def _of(self, value: Any) -> Atom:
+        if value.__class__ is dict:
+            return self._map
+        return self._list if value.__class__ is list else SCALAR
+
+    def added(self, value: Any) -> FieldSet:
+        return self._of(value).added(value)
+
+    def fields(self, value: Any) -> FieldSet | None:
+        return None if value is None else self._of(value).fields(value)
+
+    def compare(self, old: Any, new: Any) -> Change:
+        before, after = self._of(old), self._of(new)
+        if before is after:
+            return before.compare(old, new)
+        gone, come = self._below(old), self._below(new)
+        if old is None and come is not None:
+            return come, None
+        if new is None and gone is not None:
+            return None, gone
+        return (LEAF if come is None else with_self(come)), gone
+
+    def _below(self, value: Any) -> FieldSet | None:
+        """All that is in an object; None when the value is none, or empty."""
+        if not value or value.__class__ is not dict:
+            return None
+        return without_self(self._map.added(value))
+
+    def merge(self, old: Any, new: Any) -> Any:
+        if new is None:
+            return old if old and old.__class__ is dict else None
+        return self._of(new).merge(old, new)
+
+    def remove(self, value: Any, items: FieldSet) -> Any:
+        return self._of(value).remove(value, items)
+
+    def named(self, items: FieldSet) -> FieldSet:
+        return self._map.named(items)
+
+    def reconcile(self, items: FieldSet) -> FieldSet:
+        return self._map.reconcile(items)
+
+    def drop_nulls(self, value: Any) -> None:
+        self._of(value).drop_nulls(value)
+
+
+_deduced_map = MapAtom(None, lambda: DEDUCED, exact=False)
+DEDUCED: Final[Atom] = AnyAtom(_deduced_map, ATOMIC)
+"""Of values without a schema: objects field by field, lists as a whole."""

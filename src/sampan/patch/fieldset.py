@@ -1,0 +1,194 @@
+"""Field sets: which fields of an object someone owns, in the very form of FieldsV1.
+
+A set is a dict of path elements (`f:spec`, `k:{"name":"x"}`); what is below an element is again such a dict. An element
+is a *member* when its dict is empty or holds `.`; otherwise only members are below it. The empty dict at the root is
+the empty set.
+
+Guarantees: sets are never changed once made, so they share parts freely (all leaves are one dict); every function here
+keeps them normal: `.` comes first and never alone, siblings are in Kubernetes' order, nothing is empty without being a
+member.
+Source: structured-merge-diff fieldpath/{set,serialize}.go (v6).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sampan.patch.path_element import SELF, canonical, element_text, sort_key
+
+FieldSet = dict[str, Any]
+
+LEAF: FieldSet = {}
+"""Below a member without children. As a root: the empty set."""
+
+
+def parse(raw: Any) -> FieldSet:
+    """Read FieldsV1 from outside. Unknown kinds of elements are dropped. Raises `ValueError` when it is malformed."""
+    if raw is None:
+        return LEAF
+    if not isinstance(raw, dict):
+        raise ValueError("FieldsV1 must be an object")
+    return without_self(_parse(raw))
+
+
+def _parse(raw: FieldSet) -> FieldSet:
+    found: FieldSet = {}
+    for key, child in raw.items():
+        if key == SELF:
+            found[SELF] = LEAF
+            continue
+        element = canonical(key)
+        if element is None:
+            continue
+        if child is not None and not isinstance(child, dict):
+            raise ValueError(f"expected an object at {key}")
+        found[element] = _parse(child or {})
+    return normal(in_order(found))
+
+
+def in_order(fields: FieldSet) -> FieldSet:
+    """The same set with its uppermost elements in Kubernetes' order."""
+    if len(fields) < 2:
+        return fields
+    keys = sorted(fields, key=sort_key)
+    return {key: fields[key] for key in keys}
+
+
+def normal(fields: FieldSet) -> FieldSet:
+    """`LEAF` for a dict that holds nothing but `.`."""
+    return LEAF if len(fields) == 1 and SELF in fields else fields
+
+
+def without_self(fields: FieldSet) -> FieldSet:
+    """What is below, without the holder."""
+    return {key: child for key, child in fields.items() if key != SELF} if SELF in fields else fields
+
+
+def with_self(fields: FieldSet) -> FieldSet:
+    """What is below, and the holder as a member."""
+    return {SELF: LEAF, **fields} if fields and SELF not in fields else fields
+
+
+def union(left: FieldSet, right: FieldSet) -> FieldSet:
+    """The members of either."""
+    result: FieldSet | None = None
+    grown = False
+    for key, other in right.items():
+        mine = left.get(key)
+        if mine is None:
+            merged, grown = other, True
+        elif mine is other:
+            continue
+        elif not mine:
+            merged = with_self(other)
+        elif not other:
+            merged = with_self(mine)
+        else:
+            merged = union(mine, other)
+        if merged is not mine:
+            if result is None:
+                result = dict(left)
+            result[key] = merged
+    if result is None:
+        return left
+    return in_order(result) if grown else result
+
+
+def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
+    """The members of both."""
+    result: FieldSet = {}
+    for key, mine in left.items():
+        other = right.get(key)
+        if other is None:
+            continue
+        if mine and other:
+            shared = intersection(mine, other)
+            if shared:
+                result[key] = normal(shared)
+        elif (not mine or SELF in mine) and (not other or SELF in other):
+            result[key] = LEAF
+    return result
+
+
+def difference(left: FieldSet, right: FieldSet) -> FieldSet:
+    """The members of `left` that are not in `right`; what is below those stays. `left` itself when nothing goes."""
+    gone = False
+    result: FieldSet = {}
+    for key, mine in left.items():
+        other = right.get(key)
+        if other is None:
+            result[key] = mine
+            continue
+        if not mine:
+            if other and SELF not in other:
+                result[key] = mine
+            else:
+                gone = True
+            continue
+        rest = difference(mine, other) if other else without_self(mine)
+        if rest is not mine:
+            gone = True
+        if rest:
+            result[key] = normal(rest)
+    return result if gone else left
+
+
+def recursive_difference(left: FieldSet, right: FieldSet) -> FieldSet:
+    """The members of `left` that are neither in `right` nor below a member of it."""
+    result: FieldSet = {}
+    for key, mine in left.items():
+        other = right.get(key)
+        if other is None:
+            result[key] = mine
+        elif not other or SELF in other:
+            continue
+        elif not mine:
+            result[key] = mine
+        else:
+            rest = recursive_difference(mine, other)
+            if rest:
+                result[key] = normal(rest)
+    return result
+
+
+def leaves(fields: FieldSet) -> FieldSet:
+    """The members that have no members below them."""
+    return {key: leaves(child) if child else LEAF for key, child in fields.items() if key != SELF}
+
+
+def has(fields: FieldSet, *path: str) -> bool:
+    """Whether the field at a path (of elements) is a member."""
+    if not path:
+        return False
+    for element in path:
+        child = fields.get(element)
+        if child is None:
+            return False
+        fields = child
+    return not fields or SELF in fields
+
+
+def of_path(*path: str) -> FieldSet:
+    """The set of one field."""
+    fields = LEAF
+    for element in reversed(path):
+        fields = {element: fields}
+    return fields
+
+
+def paths(fields: FieldSet) -> Iterator[tuple[str, ...]]:
+    """All members as tuples of elements: at each level the members first, then what is below them."""
+    return _paths(fields, ())
+
+
+def _paths(fields: FieldSet, prefix: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for element, child in fields.items():
+        if element != SELF and (not child or SELF in child):
+            yield (*prefix, element)
+    for element, child in fields.items():
+        if child:
+            yield from _paths(child, (*prefix, element))
+
+
+def path_text(path: tuple[str, ...]) -> str:
+    """A path as errors show it: `.spec.containers[name="x"].image`."""
+    return "".join(map(element_text, path))

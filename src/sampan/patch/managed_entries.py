@@ -1,0 +1,157 @@
+"""The entries of `metadata.managedFields`: reading, identity, order, and the cap on their number.
+
+Entries stay dicts as the API writes them and are never changed once made.
+Source: apimachinery pkg/util/managedfields/internal/{managedfields,fieldmanager,capmanagers}.go (1.36).
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sampan.core.object import Object
+from sampan.patch.fieldset import FieldSet, parse, union
+
+Entry = dict[str, Any]
+Identity = tuple[str, str, str, str]
+"""Manager, operation, apiVersion ("" of Apply: an applier is one whatever version it uses), subresource."""
+
+APPLY: Final = "Apply"
+UPDATE: Final = "Update"
+UPDATE_ENTRIES_MAX: Final = 10
+"""More Update entries than that are folded into one, the oldest first."""
+_ANCIENT = "ancient-changes"
+_OPERATIONS = (APPLY, UPDATE)
+
+
+def identity(entry: Entry) -> Identity:
+    """What tells entries apart."""
+    operation = entry["operation"]
+    version = "" if operation == APPLY else entry.get("apiVersion", "")
+    return (entry.get("manager", ""), operation, version, entry.get("subresource", ""))
+
+
+def make_entry(who: Identity, api_version: str, time: str | None, fields: FieldSet) -> Entry:
+    """An entry, its fields in the order in which the API writes them."""
+    manager, operation, _, subresource = who
+    entry: Entry = {}
+    if manager:
+        entry["manager"] = manager
+    entry["operation"] = operation
+    entry["apiVersion"] = api_version
+    if time:
+        entry["time"] = time
+    entry["fieldsType"] = "FieldsV1"
+    entry["fieldsV1"] = fields
+    if subresource:
+        entry["subresource"] = subresource
+    return entry
+
+
+def with_fields(entry: Entry, fields: FieldSet) -> Entry:
+    """The entry with another set."""
+    return {**entry, "fieldsV1": fields}
+
+
+def parse_entries(raw: Any) -> list[Entry]:
+    """Read entries that a client wrote; of several with one identity the last counts. Raises `ValueError`."""
+    if not isinstance(raw, list):
+        raise ValueError("managedFields must be a list")
+    found: dict[Identity, Entry] = {}
+    for index, item in enumerate(raw):
+        entry = _parse_entry(item, index)
+        found[identity(entry)] = entry
+    return list(found.values())
+
+
+def _parse_entry(raw: Any, index: int) -> Entry:
+    if not isinstance(raw, dict) or raw.get("operation") not in _OPERATIONS:
+        raise ValueError("operation must be `Apply` or `Update`")
+    if not raw.get("apiVersion"):
+        raise ValueError("apiVersion must not be empty")
+    kind = raw.get("fieldsType", "")
+    if not kind:
+        raise ValueError(f"missing fieldsType in managed fields entry {index}")
+    if kind != "FieldsV1":
+        raise ValueError(f'invalid fieldsType "{kind}" in managed fields entry {index}')
+    who = (raw.get("manager") or "", raw["operation"], "", raw.get("subresource") or "")
+    return make_entry(who, raw["apiVersion"], raw.get("time"), parse(raw.get("fieldsV1")))
+
+
+def current_entries(live: Object | None, given: Any, *, ignore_given: bool) -> list[Entry]:
+    """The entries that a write starts from.
+
+    A client may edit them (`given`, what its object says): an empty list or one empty entry clears them; absent or
+    invalid ones leave those of the live object. A write through a subresource cannot edit them (`ignore_given`).
+    """
+    known: list[Entry] = [] if live is None else live["metadata"].get("managedFields") or []
+    if ignore_given or given is None or given == known:
+        return known
+    if is_reset(given):
+        return []
+    try:
+        return parse_entries(given) or known
+    except ValueError:
+        return known
+
+
+def is_reset(given: Any) -> bool:
+    """Whether a client asks for all entries to be dropped."""
+    if not isinstance(given, list):
+        return False
+    return not given or (len(given) == 1 and isinstance(given[0], dict) and not any(given[0].values()))
+
+
+def validate(raw: Any) -> bool:
+    """Whether managedFields, as admission may have changed them, are well formed."""
+    try:
+        parse_entries(raw or [])
+    except ValueError:
+        return False
+    return True
+
+
+def in_order(entries: list[Entry]) -> list[Entry]:
+    """Entries as they are written: Apply before Update, then by time, manager, version and subresource."""
+    return sorted(entries, key=_order) if len(entries) > 1 else entries
+
+
+def _order(entry: Entry) -> tuple[str, str, str, str, str]:
+    return (
+        entry["operation"],
+        entry.get("time") or "",
+        entry.get("manager", ""),
+        entry["apiVersion"],
+        entry.get("subresource", ""),
+    )
+
+
+def cap(entries: list[Entry]) -> list[Entry]:
+    """At most `UPDATE_ENTRIES_MAX` Update entries: the oldest of one version become one entry of `ancient-changes`."""
+    updates = [entry for entry in entries if entry["operation"] == UPDATE]
+    surplus = len(updates) - UPDATE_ENTRIES_MAX
+    if surplus <= 0:
+        return entries
+    updates.sort(key=lambda entry: (entry.get("time") or "", identity(entry)))
+    return _fold(entries, updates, surplus)
+
+
+def _fold(entries: list[Entry], oldest_first: Sequence[Entry], surplus: int) -> list[Entry]:
+    kept = {identity(entry): entry for entry in entries}
+    first_of_version: dict[str, Identity] = {}
+    for entry in oldest_first:
+        if surplus <= 0:
+            break
+        version = entry["apiVersion"]
+        bucket: Identity = (_ANCIENT, UPDATE, version, "")
+        first = first_of_version.get(version)
+        if first is None:
+            first_of_version[version] = identity(entry)
+            continue
+        base = kept.get(bucket)
+        if base is None:
+            base = kept.pop(first)
+        if identity(entry) != bucket:
+            del kept[identity(entry)]
+            surplus -= 1
+        fields = union(entry["fieldsV1"], base["fieldsV1"])
+        kept[bucket] = make_entry(bucket, version, entry.get("time"), fields)
+    return list(kept.values())

@@ -1,0 +1,363 @@
+"""`FieldManager`: who owns which field. Keeps `metadata.managedFields` on every write and merges server-side applies.
+
+Source: apimachinery pkg/util/managedfields/internal/{fieldmanager,structuredmerge,managedfieldsupdater,stripmeta,
+skipnonapplied,lastappliedmanager,lastappliedupdater,buildmanagerinfo,versioncheck}.go; structured-merge-diff
+merge/update.go (1.36).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sampan.core.errors import bad_request
+from sampan.core.object import Object
+from sampan.patch.atom import SAME, Atom, Change, ElementError
+from sampan.patch.atom_schema import root_atom
+from sampan.patch.conflict import Conflicts
+from sampan.patch.copying import copy_json
+from sampan.patch.errors import unexpected
+from sampan.patch.fieldset import LEAF, FieldSet, difference, intersection, recursive_difference, union
+from sampan.patch.last_applied import MANAGER, allowed_conflicts, sync_last_applied
+from sampan.patch.managed_entries import (
+    APPLY,
+    UPDATE,
+    Entry,
+    Identity,
+    cap,
+    current_entries,
+    identity,
+    in_order,
+    make_entry,
+    with_fields,
+)
+from sampan.patch.prune import Pruner
+from sampan.patch.type_check import has_null, type_errors
+from sampan.schema.structural import Schema
+
+BEFORE_FIRST_APPLY = "before-first-apply"
+"""The manager of what was there before anything was tracked."""
+
+_STRIPPED_METADATA = frozenset(
+    "f:" + name
+    for name in (
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "clusterName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    )
+)
+_STRIPPED_ROOT = ("f:apiVersion", "f:kind")
+
+
+def strip(fields: FieldSet) -> FieldSet:
+    """The set without the fields that nobody owns: what an object is, and what the server keeps in its metadata."""
+    result = {element: below for element, below in fields.items() if element not in _STRIPPED_ROOT}
+    metadata = result.get("f:metadata")
+    if metadata is not None:
+        rest = {
+            element: below
+            for element, below in metadata.items()
+            if element not in _STRIPPED_METADATA and element != "."
+        }
+        if rest:
+            result["f:metadata"] = rest
+        else:
+            del result["f:metadata"]
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _ApplyRequest:
+    """One apply: `entries` are those that it starts from."""
+
+    live: Object | None
+    config: Object
+    who: Identity
+    api_version: str
+    now: str
+    entries: list[Entry]
+
+    def untracked_live(self) -> Object:
+        """The live object without managedFields; empty when there is none."""
+        if self.live is None:
+            return {}
+        metadata = {name: value for name, value in self.live["metadata"].items() if name != "managedFields"}
+        return {**self.live, "metadata": metadata}
+
+
+class _Changes:
+    """What a write changed, as seen in each version that an entry speaks of; compared once for each."""
+
+    __slots__ = ("_compare", "_found", "_new", "_old", "_own")
+
+    def __init__(self, old: Object, new: Object, own: str, compare: Callable[[Object, Object, str], Change]) -> None:
+        self._old = old
+        self._new = new
+        self._own = compare(old, new, own)
+        self._compare = compare
+        self._found = {own: self._own}
+
+    def of(self, version: str) -> Change:
+        """Added or modified fields, and removed ones."""
+        found = self._found.get(version)
+        if found is None:
+            found = self._found[version] = self._compare(self._old, self._new, version) if self._own != SAME else SAME
+        return found
+
+
+def _settle(entries: list[Entry], changes: _Changes, force: bool) -> list[Entry]:
+    """The entries of the others after an apply. Raises `Conflicts` when it changes what they own, unless `force`."""
+    kept: list[Entry] = []
+    conflicts: list[tuple[Entry, FieldSet]] = []
+    for entry in entries:
+        changed, removed = changes.of(entry["apiVersion"])
+        fields: FieldSet = entry["fieldsV1"]
+        if changed is not None:
+            contested = intersection(fields, changed)
+            if contested:
+                conflicts.append((entry, contested))
+                fields = difference(fields, contested)
+        if removed is not None:
+            fields = difference(fields, removed)
+        if fields:
+            kept.append(entry if fields is entry["fieldsV1"] else with_fields(entry, fields))
+    if conflicts and not force:
+        raise Conflicts(conflicts)
+    return kept
+
+
+def _kind_text(obj: Object) -> str:
+    group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
+    return f"{group}/{version}, Kind={obj.get('kind') or ''}"
+
+
+def _describe(obj: Object) -> str:
+    metadata = obj.get("metadata") or {}
+    return f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}; {_kind_text(obj)}"
+
+
+class FieldManager:
+    """Field ownership of one resource, seen from one version of it; stateless but for caches.
+
+    `schema_for` gives the root schema of an apiVersion, None when it is not served; it is asked once for each version.
+    `convert` brings an object of any version (its `apiVersion` says which) to another and leaves its argument alone.
+    `reset_fields` are, per subresource, fields that a write through it cannot change and hence never owns. `kind`, if
+    given, is what an applied object must be.
+    """
+
+    def __init__(
+        self,
+        *,
+        schema_for: Callable[[str], Schema | None],
+        convert: Callable[[Object, str], Object],
+        reset_fields: Mapping[str, FieldSet] | None = None,
+        kind: str = "",
+    ) -> None:
+        self._schema_for = schema_for
+        self._convert = convert
+        self._reset_fields = reset_fields or {}
+        self._kind = kind
+        self._atoms: dict[str, Atom | None] = {}
+        self._pruner = Pruner(self._atom_for, convert)
+
+    def update(
+        self,
+        live: Object | None,
+        new: Object,
+        *,
+        manager: str,
+        api_version: str,
+        subresource: str = "",
+        now: str,
+    ) -> None:
+        """Record in `new` what this create, update or patch changed against `live` (None: a create). Never fails.
+
+        `new` is what is about to be stored, in `api_version`; only its managedFields change. `now` is the time as
+        metav1.Time writes it.
+        """
+        metadata = new["metadata"]
+        given = metadata.pop("managedFields", None)
+        entries = current_entries(live, given, ignore_given=subresource != "")
+        if live is not None and not entries:
+            return
+        who = (manager or "unknown", UPDATE, api_version, subresource)
+        try:
+            updated = self._update(live, new, who, entries, now)
+        except ElementError:
+            return
+        if updated:
+            metadata["managedFields"] = updated
+
+    def _update(self, live: Object | None, new: Object, who: Identity, entries: list[Entry], now: str) -> list[Entry]:
+        version = who[2]
+        changes = self._changes(live, new, version, who[3])
+        changed, _ = changes.of(version)
+        updated: list[Entry] = []
+        is_new = changed is not None
+        for entry in entries:
+            fields = self._reconciled(entry)
+            if fields is None:
+                continue
+            more, less = changes.of(entry["apiVersion"])
+            if less is not None:
+                fields = difference(fields, less)
+            if changed is not None and identity(entry) == who:
+                updated.append(make_entry(who, version, now, union(fields, changed)))
+                is_new = False
+                continue
+            if more is not None:
+                fields = difference(fields, more)
+            if fields:
+                updated.append(entry if fields is entry["fieldsV1"] else with_fields(entry, fields))
+        if is_new:
+            updated.append(make_entry(who, version, now, changed or LEAF))
+        return in_order(cap(updated))
+
+    def apply(
+        self,
+        live: Object | None,
+        config: Object,
+        *,
+        manager: str,
+        api_version: str,
+        subresource: str = "",
+        force: bool = False,
+        now: str,
+    ) -> Object:
+        """The object that results when `manager` applies `config` to `live` (None: there is none yet).
+
+        Both are left alone. The result is private and has its managedFields; it is not defaulted. When nothing changes
+        it equals `live`.
+        Raises 400 when `config` is not of this version and kind or has managedFields, 409 on conflicts unless `force`,
+        500 when it does not fit the schema.
+        """
+        self._check_config(config, api_version)
+        who = (manager or "unknown", APPLY, "", subresource)
+        try:
+            entries = self._entries_before_apply(live, api_version, subresource, now)
+            return self._apply_as(_ApplyRequest(live, config, who, api_version, now, entries), force)
+        except ElementError as error:
+            raise unexpected(f"failed to create typed live object ({_describe(live or config)}): {error}") from None
+
+    def _apply_as(self, request: "_ApplyRequest", force: bool) -> Object:
+        """Fields that kubectl applied client-side may be taken by kubectl; nobody else's."""
+        by_kubectl = request.who[0] == MANAGER
+        try:
+            result = self._apply(request, force)
+        except Conflicts as conflicts:
+            if not by_kubectl or request.live is None:
+                raise conflicts.error() from None
+            version = request.api_version
+            allowed = allowed_conflicts(request.live, version, self._schema_for(version), self._own_atom(version))
+            rest = conflicts.without(allowed)
+            if rest.found:
+                raise rest.error() from None
+            result = self._apply(request, force=True)
+        if by_kubectl:
+            sync_last_applied(result, request.config)
+        return result
+
+    def _check_config(self, config: Object, api_version: str) -> None:
+        found = (config.get("apiVersion", ""), config.get("kind", ""))
+        if found[0] != api_version or (self._kind and found[1] != self._kind):
+            raise bad_request(f"invalid object type: {_kind_text(config)}")
+        metadata = config.get("metadata")
+        if isinstance(metadata, dict) and isinstance(metadata.get("managedFields"), list):
+            raise bad_request("metadata.managedFields must be nil")
+        errors = type_errors(self._schema_for(api_version), config)
+        if errors:
+            text = errors[0] if len(errors) == 1 else "\n".join(["errors:", *(f"  {error}" for error in errors)])
+            raise unexpected(f"failed to create typed patch object ({_describe(config)}): {text}")
+
+    def _entries_before_apply(self, live: Object | None, api_version: str, subresource: str, now: str) -> list[Entry]:
+        """The live object's entries; if nothing was tracked, all that is there is given to a manager of its own."""
+        if live is None:
+            return []
+        known: list[Entry] = live["metadata"].get("managedFields") or []
+        if known:
+            return known
+        changed, _ = self._changes(None, live, api_version, subresource).of(api_version)
+        if changed is None:
+            return []
+        who = (BEFORE_FIRST_APPLY, UPDATE, api_version, subresource)
+        return [make_entry(who, api_version, now, changed)]
+
+    def _apply(self, request: "_ApplyRequest", force: bool) -> Object:
+        version, who = request.api_version, request.who
+        atom = self._own_atom(version)
+        fields = self._without_reset(atom.fields(request.config) or LEAF, who[3])
+        before = request.untracked_live()
+        merged: Object = atom.merge(copy_json(before), request.config)
+        own, others = self._split(request)
+        if own is not None and (own["apiVersion"] != version or difference(own["fieldsV1"], fields)):
+            owned = [(entry["apiVersion"], entry["fieldsV1"]) for entry in others]
+            merged = self._pruner.prune(merged, own, [*owned, (version, fields)])
+        kept = others
+        same = merged == before and atom.compare(before, merged) == SAME
+        if not same:
+            kept = _settle(others, self._changes(before, merged, version, who[3]), force)
+            if own is not None or has_null(request.config):
+                atom.drop_nulls(merged)
+                same = merged == before
+        own_fields = strip(fields)
+        if own_fields:
+            time = (own or {}).get("time") if same else request.now
+            kept = [*kept, make_entry(who, version, time, own_fields)]
+        if kept:
+            merged.setdefault("metadata", {})["managedFields"] = in_order(kept)
+        return merged
+
+    def _split(self, request: "_ApplyRequest") -> tuple[Entry | None, list[Entry]]:
+        """The applier's entry, and those of the others."""
+        own: Entry | None = None
+        others: list[Entry] = []
+        for entry in request.entries:
+            fields = self._reconciled(entry)
+            if not fields:
+                continue
+            adapted = entry if fields is entry["fieldsV1"] else with_fields(entry, fields)
+            if identity(entry) == request.who:
+                own = adapted
+            else:
+                others.append(adapted)
+        return own, others
+
+    def _without_reset(self, fields: FieldSet, subresource: str) -> FieldSet:
+        reset = self._reset_fields.get(subresource)
+        return recursive_difference(fields, reset) if reset else fields
+
+    def _reconciled(self, entry: Entry) -> FieldSet | None:
+        """The set of an entry, fit for the present schema. None: its version is no longer served, so it is dropped."""
+        atom = self._atom_for(entry["apiVersion"])
+        if atom is None:
+            return None
+        return atom.reconcile(entry.get("fieldsV1") or LEAF)
+
+    def _changes(self, live: Object | None, new: Object, version: str, subresource: str) -> "_Changes":
+        return _Changes(live or {}, new, version, lambda old, now, at: self._compare(old, now, at, subresource))
+
+    def _compare(self, old: Object, new: Object, version: str, subresource: str) -> Change:
+        """What changed, as seen in a version; without what nobody owns and what this write cannot change."""
+        own = new.get("apiVersion") or version
+        atom = self._own_atom(version) if version == own else self._atom_for(version)
+        if atom is None:
+            return SAME
+        if version != own:
+            old = self._convert(old, version) if old else old
+            new = self._convert(new, version)
+        changed, removed = (strip(part) if part else LEAF for part in atom.compare(old, new))
+        return self._without_reset(changed, subresource) or None, self._without_reset(removed, subresource) or None
+
+    def _own_atom(self, version: str) -> Atom:
+        atom = self._atom_for(version)
+        return root_atom(None) if atom is None else atom
+
+    def _atom_for(self, version: str) -> Atom | None:
+        if version not in self._atoms:
+            schema = self._schema_for(version)
+            self._atoms[version] = None if schema is None else root_atom(schema)
+        return self._atoms[version]

@@ -1,0 +1,105 @@
+"""Path elements, the keys of FieldsV1: `f:<field>`, `k:{"name":"x"}`, `v:<json>`, `i:<n>` and `.`.
+
+Source: structured-merge-diff fieldpath/{element,serialize-pe}.go, value/{value,fields}.go (v6).
+"""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from sampan.core.field import quote
+
+SELF = "."
+"""Marks the holder of the set itself as a member."""
+
+_SORTED = orjson.OPT_SORT_KEYS
+_KINDS = {"f": 0, "k": 1, "v": 2, "i": 3}
+_escaped = re.compile("[<>&\u2028\u2029]")
+_is_integer = re.compile(r"[+-]?[0-9]+").fullmatch
+
+
+def json_text(value: Any) -> str:
+    """A JSON value as Kubernetes writes it in a path element."""
+    if value.__class__ is float and value.is_integer() and abs(value) < 1e21:
+        value = int(value)
+    text = orjson.dumps(value, option=_SORTED).decode()
+    if _escaped.search(text) is None:
+        return text
+    return _escaped.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def canonical(element: str) -> str | None:
+    """A path element as we would have written it; None for a kind that nobody knows (it is dropped).
+
+    Raises `ValueError` when it cannot be read.
+    """
+    kind, content = element[:2], element[2:]
+    if len(element) < 2:
+        raise ValueError("key must be 2 characters long:")
+    if kind == "f:":
+        return element
+    if kind == "k:":
+        keys = orjson.loads(content)
+        if not isinstance(keys, dict):
+            raise ValueError(f"expected an object: {element}")
+        return "k:{" + ",".join(f"{json_text(name)}:{json_text(keys[name])}" for name in sorted(keys)) + "}"
+    if kind == "v:":
+        return "v:" + json_text(orjson.loads(content))
+    if kind == "i:":
+        if not _is_integer(content):
+            raise ValueError(f"not an index: {element}")
+        return f"i:{int(content)}"
+    if kind[1] != ":":
+        raise ValueError(f"missing colon: {element}")
+    return None
+
+
+@lru_cache(maxsize=8192)
+def sort_key(element: str) -> tuple[Any, ...]:
+    """Where an element stands among its siblings."""
+    if element == SELF:
+        return (-1,)
+    kind, content = element[0], element[2:]
+    if kind == "f":
+        return (0, content)
+    if kind == "i":
+        return (3, int(content))
+    value = orjson.loads(content)
+    if kind == "k":
+        return (1, tuple((name, _value_key(value[name])) for name in sorted(value)))
+    return (_KINDS[kind], _value_key(value))
+
+
+def _value_key(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, bool):
+        return (2, value)
+    if isinstance(value, int | float):
+        return (0, value)
+    if isinstance(value, str):
+        return (1, value)
+    if isinstance(value, list):
+        return (3, tuple(_value_key(item) for item in value))
+    if isinstance(value, dict):
+        return (4, tuple((name, _value_key(value[name])) for name in sorted(value)))
+    return (5,)
+
+
+def element_text(element: str) -> str:
+    """An element as a field path shows it: `.spec`, `[name="x"]`, `[="x"]`, `[0]`."""
+    kind, content = element[0], element[2:]
+    if kind == "f":
+        return "." + content
+    if kind == "k":
+        keys = orjson.loads(content)
+        return "[" + ",".join(f"{name}={_value_text(keys[name])}" for name in sorted(keys)) + "]"
+    if kind == "v":
+        return f"[={_value_text(orjson.loads(content))}]"
+    return f"[{content}]"
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, str):
+        return quote(value)
+    return orjson.dumps(value).decode()

@@ -1,0 +1,77 @@
+"""What an applier stops to apply goes: fields it applied last time, leaves out now, and nobody else owns.
+
+Source: structured-merge-diff merge/update.go (v6).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sampan.core.object import Object
+from sampan.patch.atom import Atom
+from sampan.patch.fieldset import LEAF, FieldSet, difference, intersection, union
+from sampan.patch.managed_entries import Entry
+
+AtomFor = Callable[[str], Atom | None]
+Convert = Callable[[Object, str], Object]
+
+
+class Pruner:
+    """Removes fields. `atom_for` knows the versions (None: not served); `convert` brings an object to one of them."""
+
+    __slots__ = ("_atom_for", "_convert")
+
+    def __init__(self, atom_for: AtomFor, convert: Convert) -> None:
+        self._atom_for = atom_for
+        self._convert = convert
+
+    def prune(self, merged: Object, last: Entry, owned: Sequence[tuple[str, FieldSet]]) -> Object:
+        """`merged` without what only `last`, the applier's former entry, owned.
+
+        `owned` are version and set of all entries as they are now, the applier's new one included. The result shares
+        parts with `merged` and is of the same version.
+        """
+        version = last["apiVersion"]
+        atom = self._atom_for(version)
+        if atom is None or not last["fieldsV1"]:
+            return merged
+        own_version = merged["apiVersion"]
+        merged = self._in(merged, version)
+        last_set = atom.named(last["fieldsV1"])
+        pruned = self._add_back_owned(merged, _object(atom.remove(merged, last_set), merged), version, owned)
+        pruned = self._in(pruned, version)
+        gone = difference(_named_fields(atom, merged), _named_fields(atom, pruned))
+        result = _object(atom.remove(merged, intersection(gone, last_set)), merged)
+        return self._in(result, own_version)
+
+    def _add_back_owned(
+        self, merged: Object, pruned: Object, version: str, owned: Sequence[tuple[str, FieldSet]]
+    ) -> Object:
+        """What somebody owns is not removed. The removal's version comes first: others may not convert without it."""
+        by_version: dict[str, FieldSet] = {version: LEAF}
+        for other, fields in owned:
+            by_version[other] = union(by_version.get(other, LEAF), fields)
+        for other, fields in by_version.items():
+            atom = self._atom_for(other)
+            if atom is None:
+                continue
+            merged, pruned = self._in(merged, other), self._in(pruned, other)
+            kept = union(_named_fields(atom, pruned), atom.named(fields))
+            pruned = _object(atom.remove(merged, difference(_named_fields(atom, merged), kept)), merged)
+        return pruned
+
+    def _in(self, obj: Object, version: str) -> Object:
+        return obj if obj["apiVersion"] == version else self._convert(obj, version)
+
+
+def _named_fields(atom: Atom, obj: Object) -> FieldSet:
+    return atom.named(atom.fields(obj) or LEAF)
+
+
+def _object(value: Any, original: Object) -> Object:
+    """An object always says what it is, also when all else was removed from it."""
+    if value is None:
+        return {"apiVersion": original["apiVersion"], "kind": original["kind"]}
+    if "apiVersion" not in value:
+        value["apiVersion"] = original["apiVersion"]
+    obj: Object = value
+    return obj

@@ -1,0 +1,119 @@
+"""Whether an applied configuration fits the schema, as far as merging needs it: types, fields, identities of items.
+
+Source: structured-merge-diff typed/{validate,helpers}.go (v6).
+"""
+
+from typing import Any
+
+from sampan.patch.atom import ElementError
+from sampan.patch.atom_list import ListAtom
+from sampan.patch.atom_schema import atom_of, root_schema
+from sampan.patch.go_text import plain, syntax, type_name
+from sampan.patch.path_element import element_text
+from sampan.schema.structural import Schema
+
+
+def type_errors(schema: Schema | None, config: Any) -> list[str]:
+    """What is wrong with `config`; each text begins with its path (`.spec.foo: field not declared in schema`)."""
+    if schema is None:
+        return []
+    errors: list[str] = []
+    root = root_schema(schema)
+    _check(root, config, "", errors, root.preserve_unknown_fields)
+    return errors
+
+
+def has_null(value: Any) -> bool:
+    """Whether there is an explicit null anywhere."""
+    if value.__class__ is dict:
+        value = value.values()
+    elif value.__class__ is not list:
+        return value is None
+    return any(has_null(item) for item in value)
+
+
+def _check(schema: Schema, value: Any, path: str, errors: list[str], preserve: bool) -> None:
+    if value is None:
+        return
+    preserve = preserve or schema.preserve_unknown_fields
+    if schema.scalar in ("raw", "json-schema-or", "fields-v1"):
+        return
+    if schema.type == "object":
+        if isinstance(value, dict):
+            _check_map(schema, value, path, errors, preserve)
+        else:
+            errors.append(_at(path, f"expected map, got &{{{plain(value)}}}"))
+    elif schema.type == "array":
+        if isinstance(value, list):
+            _check_list(schema, value, path, errors, preserve)
+        else:
+            errors.append(_at(path, f"expected list, got &{{{plain(value)}}}"))
+    elif schema.type or schema.scalar or schema.int_or_string:
+        fault = _scalar_fault(schema, value)
+        if fault:
+            errors.append(_at(path, fault))
+    elif isinstance(value, dict):
+        _check_map(schema, value, path, errors, preserve or not schema.properties)
+
+
+def _check_map(schema: Schema, value: dict[str, Any], path: str, errors: list[str], preserve: bool) -> None:
+    properties = schema.properties
+    additional = schema.additional_properties
+    open_ended = preserve or additional is True or (additional is None and not properties)
+    for name, item in value.items():
+        child = properties.get(name)
+        if child is None and isinstance(additional, Schema):
+            child = additional
+        if child is not None:
+            if item is not None:
+                _check(child, item, f"{path}.{name}", errors, preserve)
+        elif not open_ended:
+            errors.append(f"{path}.{name}: field not declared in schema")
+            return
+
+
+def _check_list(schema: Schema, value: list[Any], path: str, errors: list[str], preserve: bool) -> None:
+    items = schema.items
+    atom = atom_of(schema, preserve=preserve)
+    seen: set[str] = set()
+    for index, item in enumerate(value):
+        place = f"[{index}]"
+        if isinstance(atom, ListAtom):
+            try:
+                element = atom.element(item)
+            except ElementError as error:
+                errors.append(_at(path, f"element {index}: {error}"))
+                return
+            place = element_text(element)
+            if element in seen:
+                errors.append(_at(path, f"duplicate entries for key {place}"))
+            seen.add(element)
+        if items is not None:
+            _check(items, item, path + place, errors, preserve)
+
+
+def _scalar_fault(schema: Schema, value: Any) -> str:
+    kind = schema.type
+    if kind in ("integer", "number"):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return f"expected numeric (int or float), got {type_name(value)}"
+    elif kind == "boolean":
+        if not isinstance(value, bool):
+            return f"expected boolean, got &{{{plain(value)}}}"
+    elif kind == "string" and _is_plain_string(schema):
+        if not isinstance(value, str):
+            return f"expected string, got &value.valueUnstructured{{Value:{syntax(value)}}}"
+    elif isinstance(value, dict | list):
+        return f"expected any scalar, got &{{{plain(value)}}}"
+    return ""
+
+
+def _is_plain_string(schema: Schema) -> bool:
+    """Strings of most formats are taken to be any scalar."""
+    if schema.scalar:
+        return schema.scalar in ("bytes", "duration")
+    return schema.validations is None or schema.validations.format in (None, "", "byte")
+
+
+def _at(path: str, text: str) -> str:
+    return f"{path}: {text}" if path else text
