@@ -45,6 +45,9 @@ def compile_check(schema: Schema) -> Check | None:
 
 
 def _restricts(schema: Schema) -> bool:
+    """Built-in types (the metadata) are checked elsewhere."""
+    if schema.name:
+        return False
     shaped = schema.type or schema.int_or_string or schema.properties or schema.items is not None
     return bool(shaped or schema.validations or schema.embedded_resource or schema.additional_properties is not None)
 

@@ -83,7 +83,7 @@ class CompiledSchema:
         if lost and unknown is not None:
             unknown += unknown_paths(obj, lost)
 
-    def prune(self, obj: Object, *, unknown: list[str] | None = None) -> None:
+    def prune(self, obj: Object, unknown: list[str] | None = None) -> None:
         """Drop what a custom resource's schema does not know, and nulls that it does not allow; type the metadata.
 
         The paths of unknown fields are appended to `unknown`, sorted. Raises `DecodeError` when metadata cannot be

@@ -14,7 +14,12 @@ Defaulter = Callable[[Any], None]
 
 
 def compile_defaulter(schema: Schema) -> Defaulter | None:
-    """The defaulter of a node, which changes a dict or a list in place; None: there is nothing to default below."""
+    """The defaulter of a node, which changes a dict or a list in place; None: there is nothing to default below.
+
+    Built-in types have no defaults here: decoding sets theirs.
+    """
+    if schema.name:
+        return None
     if schema.type == "array" or (schema.items is not None and not schema.properties):
         return _list(schema)
     own = [

@@ -19,7 +19,9 @@ def embedded_errors(obj: Object, path: Path) -> list[FieldError]:
 
 
 def all_embedded_errors(schema: Schema, value: Any, path: Path) -> Iterator[FieldError]:
-    """The faults of all embedded resources below a node."""
+    """The faults of all embedded resources below a node. Built-in types have none."""
+    if schema.name:
+        return
     if type(value) is dict:
         if schema.embedded_resource:
             yield from embedded_errors(value, path)

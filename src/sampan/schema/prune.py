@@ -21,8 +21,10 @@ def compile_pruner(schema: Schema, object_meta: Decoder) -> Pruner:
     return _embedded(schema, object_meta, root=True)
 
 
-def _compile(schema: Schema, object_meta: Decoder) -> Pruner | None:
-    """None: nothing below this node can be pruned, whatever the value."""
+def compile_value_pruner(schema: Schema, object_meta: Decoder) -> Pruner | None:
+    """The pruner of any node; None: nothing below it can be pruned, whatever the value."""
+    if schema.name:
+        return None
     if schema.embedded_resource:
         return _embedded(schema, object_meta, root=False)
     return _node(schema, object_meta)
@@ -43,7 +45,7 @@ def _node(schema: Schema, object_meta: Decoder) -> Pruner | None:
 
 def _children(schema: Schema, object_meta: Decoder) -> tuple[dict[str, Pruner | None], frozenset[str]]:
     """The pruner of each property, and the properties whose nulls are dropped."""
-    known = {name: _compile(child, object_meta) for name, child in schema.properties.items()}
+    known = {name: compile_value_pruner(child, object_meta) for name, child in schema.properties.items()}
     droppable = frozenset(name for name, child in schema.properties.items() if _drops_null(child))
     return known, droppable
 
@@ -64,7 +66,7 @@ class _Other(NamedTuple):
 def _other(schema: Schema, object_meta: Decoder) -> _Other:
     additional = schema.additional_properties
     if isinstance(additional, Schema):
-        return _Other(True, _compile(additional, object_meta), _drops_null(additional))
+        return _Other(True, compile_value_pruner(additional, object_meta), _drops_null(additional))
     kept = schema.preserve_unknown_fields or additional is not None
     return _Other(kept, None if schema.preserve_unknown_fields or additional is None else _clear, False)
 
@@ -105,7 +107,7 @@ def _object(
 
 
 def _list(schema: Schema, object_meta: Decoder) -> Pruner | None:
-    prune = _compile(schema.items, object_meta) if schema.items is not None else _clear
+    prune = compile_value_pruner(schema.items, object_meta) if schema.items is not None else _clear
     if prune is None:
         return None
 

@@ -151,7 +151,7 @@ class Reporter:
             elif isinstance(additional, Schema):
                 yield key, additional
         for key, child in schema.properties.items():
-            if key in value:
+            if key in value and not child.name:
                 yield key, child
 
     def _junctors(self, result: Result, rules: ValueValidations, value: Any, at: _At) -> None:
