@@ -1,7 +1,7 @@
 """`run`: one API server from its settings to its end.
 
-Concurrency: one `TaskGroup` holds the cluster, the HTTP server's sweeper and the deadlines; they end by cancellation after the last
-answer has been sent. The first SIGTERM or SIGINT ends the server in order, the second one at once.
+Concurrency: one `TaskGroup` holds the cluster, the HTTP server's sweeper and the deadlines; they end by cancellation
+after the last answer has been sent. The first SIGTERM or SIGINT ends the server in order, the second one at once.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from sampan.app.cluster import run_cluster
 from sampan.app.errors import StartError
 from sampan.app.listen import bind_socket, client_host, serving_hosts
 from sampan.app.lock import locked_directory
@@ -79,7 +80,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(cluster.run(ready.set), name="cluster"),
+            group.create_task(run_cluster(cluster, port=port, started=ready.set), name="cluster"),
             group.create_task(http.run(), name="http"),
             group.create_task(api.deadlines.run(), name="deadlines"),
         ]

@@ -38,7 +38,7 @@ class Cluster:
         self.clock: Clock = clock or SystemClock()
         self.registry = ResourceRegistry()
         self.schemas = Definitions()
-        self.compiler = SchemaCompiler()
+        self.compiler = SchemaCompiler(self.schemas)
         self.caches: dict[str, WatchCache] = {}
         self.allocators = allocators or Allocators()
         self.reader = CacheReader(self.registry, self.caches)

@@ -115,14 +115,13 @@ class Endpoint:
 
     def _make_field_manager(self, subresource: str) -> FieldManager:
         versions = {str(self._api_version(name)): version for name, version in self.definition.versions.items()}
-        own = self.version
 
         def schema_for(api_version: str) -> Schema | None:
             version = versions.get(api_version)
             return version.schema() if version is not None and version.served else None
 
         def convert(obj: Object, api_version: str) -> Object:
-            other = versions[api_version]
+            other, own = versions[api_version], versions[obj["apiVersion"]]
             if other is own:
                 return obj
             copy = decode(encode(obj))

@@ -18,6 +18,7 @@ from sampan.server.health import ENDPOINTS, Health
 from sampan.server.index import index_handler
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
+from sampan.server.openapi.handler import OpenApi
 from sampan.server.request import Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
@@ -39,7 +40,10 @@ class ApiServerSettings:
 
 
 class ApiServer:
-    """`handler` answers every request. Made in a running loop; besides, somebody has to run `cluster.run()` and `deadlines.run()`."""
+    """`handler` answers every request. Made in a running loop.
+
+    Assumptions: somebody runs `cluster.run()` and `deadlines.run()` meanwhile.
+    """
 
     def __init__(
         self,
@@ -81,6 +85,10 @@ class ApiServer:
         for endpoint in ENDPOINTS:
             routes.add(f"/{endpoint}", self.health.handle, listed=False)
             routes.add_prefix(f"/{endpoint}/", self.health.handle)
+        openapi = OpenApi(self.cluster.registry, self.cluster.schemas)
+        routes.add("/openapi/v2", openapi.v2)
+        routes.add("/openapi/v3", openapi.v3)
+        routes.add_prefix("/openapi/v3/", openapi.v3)
         version = version_info()
 
         async def show_version(request: Request) -> Response:

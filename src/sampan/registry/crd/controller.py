@@ -131,8 +131,10 @@ class CrdController:
         text = "CustomResource deletion is in progress"
         try:
             await self._set_terminating(crd, True, "InstanceDeletionInProgress", text)
-            while self._served.get(name) is not None and await self._delete_instances(crd):
-                await asyncio.sleep(_RECHECK_S)  # noqa: ASYNC110 finalizers elsewhere decide, there is no one event
+            while (  # noqa: ASYNC110 (finalizers elsewhere decide: there is no one event to wait for)
+                self._served.get(name) is not None and await self._delete_instances(crd)
+            ):
+                await asyncio.sleep(_RECHECK_S)
             await self._set_terminating(crd, False, "InstanceDeletionCompleted", "removed all instances")
             await self._remove_finalizer(name)
         except StatusError as error:

@@ -2,11 +2,12 @@
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, quote
 from sampan.core.object import Object
-from sampan.registry.strategies.core.ephemeral_containers import (
+from sampan.registry.strategies.core.podsubresources import (
     prepare_ephemeral_containers,
-    validate_ephemeral_containers,
+    prepare_resize,
+    validate_ephemeral_containers_update,
+    validate_resize,
 )
-from sampan.registry.strategies.core.resize import prepare_resize, validate_resize
 from sampan.registry.strategy import Context, Strategy
 
 
@@ -21,7 +22,9 @@ def part_strategies() -> dict[tuple[str, str, str], Strategy]:
 
 
 class NamespaceFinalize(Strategy):
-    """PUT namespaces/NAME/finalize changes `spec.finalizers` alone. Source: registry/core/namespace/strategy.go (1.36)."""
+    """PUT namespaces/NAME/finalize changes `spec.finalizers` alone. Source: registry/core/namespace/strategy.go
+    (1.36).
+    """
 
     has_generation = False
 
@@ -86,7 +89,7 @@ class EphemeralContainers(Strategy):
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """The containers' rules, and that none was changed or removed."""
-        return validate_ephemeral_containers(obj, old)
+        return validate_ephemeral_containers_update(obj, old)
 
 
 class Resize(Strategy):

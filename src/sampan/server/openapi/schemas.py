@@ -13,6 +13,7 @@ from sampan.schema.openapi import to_openapi
 from sampan.server.openapi.operations import META
 
 Json = dict[str, Any]
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _LOSSY = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
 
 
@@ -29,16 +30,19 @@ def kind_name(definition: ResourceDefinition, version: VersionDefinition, builti
 def custom_definitions(
     definition: ResourceDefinition, version: VersionDefinition, name: str, *, openapi: int
 ) -> dict[str, Json]:
-    """The kind and its list, for a type that is not among the built-in definitions."""
+    """The kind and its list, for a type that is not among the built-in definitions.
+
+    Old versions of built-in types are published as objects of any content.
+    """
     gvk = {"group": definition.group, "version": version.name, "kind": definition.kind}
     prefix = "#/components/schemas/" if openapi == 3 else "#/definitions/"
-    root = to_openapi(version.schema())
-    permissive = root.pop("x-kubernetes-preserve-unknown-fields", False) and openapi == 2
+    root = {"type": "object", _PRESERVE: True} if definition.builtin else to_openapi(version.schema())
+    permissive = root.pop(_PRESERVE, False) and openapi == 2
     kind: Json = {"type": "object"} if permissive else root if openapi == 3 else _lossy(root)
     kind["properties"] = {**kind.get("properties", {}), **_type_meta()}
     kind["properties"]["metadata"] = _reference(f"{prefix}{META}.ObjectMeta", "Standard object's metadata.", openapi)
     if permissive:
-        kind["x-kubernetes-preserve-unknown-fields"] = True
+        kind[_PRESERVE] = True
     kind["x-kubernetes-group-version-kind"] = [gvk]
     items: Json = {"type": "array", "description": f"List of {definition.resource}.", "items": {"$ref": prefix + name}}
     listed: Json = {

@@ -99,7 +99,7 @@ def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None) -> Non
     """Prune, default, canonicalise; for built-ins also check types. Raises 400."""
     compiled = endpoint.compiled
     if not endpoint.definition.builtin:
-        compiled.prune(obj, unknown)
+        compiled.prune(obj, unknown=unknown)
         compiled.default(obj)
         return
     try:
