@@ -30,7 +30,7 @@ class MapAtom(Atom):
     below is of any type, so that Python's equality is that of JSON.
     """
 
-    __slots__ = ("_declared", "_entry", "_exact", "_fields")
+    __slots__ = ("_declared", "_entry", "_exact", "_fields", "_flat")
 
     def __init__(
         self, declared: Callable[[str], Field | None] | None, entry: Callable[[], Atom], *, exact: bool
@@ -39,6 +39,7 @@ class MapAtom(Atom):
         self._entry: Atom | Callable[[], Atom] = entry
         self._exact = exact
         self._fields: dict[str, Field] = {}
+        self._flat: bool | None = None
 
     def field(self, name: str) -> Field:
         """How a field is treated."""
@@ -61,13 +62,15 @@ class MapAtom(Atom):
         return entry
 
     def _is_flat(self) -> bool:
-        return self._declared is None and self.entry is SCALAR
+        """Whether it is a map of scalars of one type, like labels."""
+        self._flat = self._declared is None and self._exact and self.entry is SCALAR
+        return self._flat
 
     def added(self, value: Any) -> FieldSet:
         if not value or value.__class__ is not dict:
             return LEAF
         result: FieldSet = {SELF: LEAF}
-        if self._is_flat():
+        if self._is_flat() if self._flat is None else self._flat:
             for name in sorted(value):
                 result["f:" + name] = LEAF
             return result
@@ -99,13 +102,15 @@ class MapAtom(Atom):
             return SAME if old.__class__ is new.__class__ else MODIFIED
         before: dict[str, Any] = old if old.__class__ is dict else {}
         after: dict[str, Any] = new if new.__class__ is dict else {}
+        if self._is_flat() if self._flat is None else self._flat:
+            return _compare_flat(before, after)
         changed: FieldSet = {}
         removed: FieldSet = {}
         new_names = 0
         fields = self._fields
         for name, value in after.items():
             was = before.get(name, MISSING)
-            if was is value:
+            if was is value or (value.__class__ is str and was == value):
                 continue
             element, atom, zero, _ = fields.get(name) or self.field(name)
             if was is MISSING:
@@ -203,6 +208,13 @@ class MapAtom(Atom):
         for name, item in value.items():
             if item.__class__ is dict or item.__class__ is list:
                 self.field(name).atom.drop_nulls(item)
+
+
+def _compare_flat(before: dict[str, Any], after: dict[str, Any]) -> Change:
+    changed = {"f:" + name: LEAF for name, value in after.items() if before.get(name, MISSING) != value}
+    if before.keys() <= after.keys():
+        return _in_order(changed), None
+    return _in_order(changed), _in_order({"f:" + name: LEAF for name in before if name not in after})
 
 
 def _in_order(fields: FieldSet) -> FieldSet | None:

@@ -55,8 +55,10 @@ _STRIPPED_ROOT = ("f:apiVersion", "f:kind")
 
 def strip(fields: FieldSet) -> FieldSet:
     """The set without the fields that nobody owns: what an object is, and what the server keeps in its metadata."""
+    metadata = fields.get("f:metadata")
+    if metadata is None and "f:apiVersion" not in fields and "f:kind" not in fields:
+        return fields
     result = {element: below for element, below in fields.items() if element not in _STRIPPED_ROOT}
-    metadata = result.get("f:metadata")
     if metadata is not None:
         rest = {
             element: below

@@ -1,0 +1,41 @@
+"""A write that changes nothing but the times in managedFields is no write.
+
+Source: apiserver pkg/endpoints/handlers/fieldmanager/equality.go (1.36).
+"""
+
+from sampan.core.object import Object
+from sampan.patch.atom import same_value
+
+
+def keep_timestamps(live: Object, new: Object) -> None:
+    """Give `new` the times of `live` when they are all that differs, so that the write is seen to change nothing.
+
+    Both are of one version. Only managedFields of `new` change.
+    """
+    before = live["metadata"].get("managedFields")
+    after = new["metadata"].get("managedFields")
+    if not before or not after or len(before) != len(after) or before == after:
+        return
+    for old, entry in zip(before, after, strict=True):
+        if old.get("time") != entry.get("time") and {**old, "time": ""} != {**entry, "time": ""}:
+            return
+        if old.get("time") == entry.get("time") and old != entry:
+            return
+    if _same_but_managed_fields(live, new):
+        new["metadata"]["managedFields"] = before
+
+
+def _same_but_managed_fields(live: Object, new: Object) -> bool:
+    if live.keys() != new.keys():
+        return False
+    for name, value in live.items():
+        if name != "metadata":
+            if value != new[name] or not same_value(value, new[name]):
+                return False
+            continue
+        metadata = new[name]
+        if value.keys() != metadata.keys():
+            return False
+        if any(item != metadata[key] for key, item in value.items() if key != "managedFields"):
+            return False
+    return True
