@@ -166,7 +166,7 @@ def _bool(value: Any) -> bool:
 def _logical_pair(left: Closure, right: Closure, right_cost: int, stop: bool) -> Closure:
     def run(frame: Frame) -> bool:
         try:
-            value = left(frame)
+            value: object = left(frame)
             if value is stop:
                 return stop
             if value is not (not stop):
@@ -190,7 +190,7 @@ def _logical_chain(first: Closure, rest: list[tuple[Closure, int]], stop: bool) 
         for term, cost in terms:
             frame[COST] += cost
             try:
-                value = term(frame)
+                value: object = term(frame)
             except EVALUATION_FAULTS as fault:
                 failed = failed or fault
                 continue

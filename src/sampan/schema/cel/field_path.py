@@ -1,4 +1,7 @@
-"""`fieldPath` of rules: `.spec.replicas`, `['my-field']`. Source: apiextensions pkg/apiserver/schema/cel/validation.go."""
+"""`fieldPath` of rules: `.spec.replicas`, `['my-field']`.
+
+Source: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go (1.36).
+"""
 
 import re
 

@@ -69,7 +69,7 @@ def quantifier(source: Code, bind: Bind, predicate: Code, *, stop: bool) -> Code
             if frame[COST] > frame[LIMIT]:
                 raise over_limit()
             try:
-                value = test(frame)
+                value: object = test(frame)
             except EVALUATION_FAULTS as fault:
                 failed = failed or fault
                 continue

@@ -115,7 +115,8 @@ class _Parser:
             left = Call(token.offset, found[1], [left, self._binary(found[0] + 1)])
 
     def _logical(self, first: Node, text: str, level: int, function: str) -> Node:
-        terms, offsets = [first], []
+        terms: list[Node] = [first]
+        offsets: list[int] = []
         while True:
             token = self._accept(text)
             if token is None:

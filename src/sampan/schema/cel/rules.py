@@ -3,6 +3,7 @@
 Source: apiextensions-apiserver pkg/apiserver/schema/cel/compilation.go (1.36).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,3 +100,28 @@ def _compile(schema: Schema, rule: ValidationRule, environment: Environment) -> 
         uses_old_self=OLD_SELF in program.variables,
         field_path=path,
     )
+
+
+def has_rules(schema: Schema) -> bool:
+    """Whether a schema has rules anywhere. Schemas may be recursive."""
+    seen: set[int] = set()
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        if node.rules:
+            return True
+        seen.add(id(node))
+        stack.extend(_children(node))
+    return False
+
+
+def _children(schema: Schema) -> Iterator[Schema]:
+    yield from schema.properties.values()
+    if schema.items is not None:
+        yield schema.items
+    if isinstance(schema.additional_properties, Schema):
+        yield schema.additional_properties
+    if schema.validations is not None:
+        yield from schema.validations.all_of

@@ -3,7 +3,6 @@
 Source: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go (1.36).
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 from sampan.core import field
@@ -12,7 +11,7 @@ from sampan.schema.cel.budget import OUT_OF_BUDGET, Budget
 from sampan.schema.cel.environment import Program
 from sampan.schema.cel.errors import CelBudgetExceeded, CelRuntimeError
 from sampan.schema.cel.escaping import escape
-from sampan.schema.cel.rules import OLD_SELF, SELF, CompiledRule, compile_rules
+from sampan.schema.cel.rules import OLD_SELF, SELF, CompiledRule, compile_rules, has_rules
 from sampan.schema.cel.schema_types import schema_type
 from sampan.schema.cel.types import CelType
 from sampan.schema.ratchet import item_old, property_old, same
@@ -228,27 +227,9 @@ def _error(path: Path, value: Any, detail: str, reason: str) -> FieldError:
     return field.invalid(path, value, detail)
 
 
-def _has_rules(schema: Schema, seen: set[int]) -> bool:
-    """Whether a schema has rules anywhere. Schemas may be recursive."""
-    if id(schema) in seen:
-        return False
-    seen.add(id(schema))
-    return bool(schema.rules) or any(_has_rules(child, seen) for child in _children(schema))
-
-
-def _children(schema: Schema) -> Iterable[Schema]:
-    yield from schema.properties.values()
-    if schema.items is not None:
-        yield schema.items
-    if isinstance(schema.additional_properties, Schema):
-        yield schema.additional_properties
-    if schema.validations is not None:
-        yield from schema.validations.all_of
-
-
 def _build(rules: Schema, schema: Schema, kind: CelType | None) -> _Node | None:
     """The node of a schema. `rules` has the rules: the schema itself, or a branch of its allOf."""
-    if kind is None or not _has_rules(rules, set()):
+    if kind is None or not has_rules(rules):
         return None
     compiled = compile_rules(_with_rules_of(rules, schema), kind) if rules.rules else []
     node = _Node(schema, compiled)
@@ -268,7 +249,7 @@ def _build(rules: Schema, schema: Schema, kind: CelType | None) -> _Node | None:
 
 
 def _build_property(rules: Schema, schema: Schema | None, key: str, parent: CelType) -> _Node | None:
-    if schema is None or not _has_rules(rules, set()):
+    if schema is None or not has_rules(rules):
         return None
     identifier = escape(key)
     if identifier is None:
@@ -295,7 +276,7 @@ class Validator:
 
     def __init__(self, schema: Schema, *, is_root: bool = True) -> None:
         self._schema = schema
-        self._node = _build(schema, schema, schema_type(schema, is_root=is_root)) if _has_rules(schema, set()) else None
+        self._node = _build(schema, schema, schema_type(schema, is_root=is_root)) if has_rules(schema) else None
 
     @property
     def has_rules(self) -> bool:

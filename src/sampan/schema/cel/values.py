@@ -259,7 +259,7 @@ def compare(left: Any, right: Any) -> int:
         left, right = left.ns, right.ns
     elif kind is not other or kind not in _ORDERED:
         raise CelRuntimeError(NO_OVERLOAD)
-    return (left > right) - (left < right)
+    return int(left > right) - int(left < right)
 
 
 def contains(items: list[Any], value: Any) -> bool:
@@ -278,7 +278,7 @@ def size_of(value: Any) -> int:
         return len(value.raw)
     if kind is OptionalValue:
         return 1 if value.value is ABSENT else size_of(value.value)
-    return value.size if isinstance(value, LibraryValue) else 1
+    return int(value.size) if isinstance(value, LibraryValue) else 1
 
 
 def is_zero(value: Any) -> bool:

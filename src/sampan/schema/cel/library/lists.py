@@ -4,6 +4,7 @@ Source: apiserver pkg/cel/library/lists.go (1.36), cel-go ext/{lists,sets,compre
 """
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -45,7 +46,7 @@ _RANGE_MAX = 1_000_000
 
 
 def _is_sorted(items: list[Any]) -> bool:
-    return all(compare(left, right) <= 0 for left, right in zip(items, items[1:], strict=False))
+    return all(compare(left, right) <= 0 for left, right in itertools.pairwise(items))
 
 
 def _sum(zero: Any) -> Callable[[list[Any]], Any]:
@@ -109,7 +110,11 @@ def _sorted_by(items: list[Any], keys: list[Any]) -> list[Any]:
         )
     if any(type(key) is not type(keys[0]) for key in keys):
         raise CelRuntimeError("list elements must have the same type")
-    order = sorted(range(len(keys)), key=functools.cmp_to_key(lambda a, b: compare(keys[a], keys[b])))
+
+    def by_key(left: int, right: int) -> int:
+        return compare(keys[left], keys[right])
+
+    order = sorted(range(len(keys)), key=functools.cmp_to_key(by_key))
     return [items[index] for index in order]
 
 
