@@ -144,7 +144,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors, *, skip_templa
 class StatefulSetStrategy(Strategy):
     """Defaults, rules and warnings of stateful sets."""
 
-    def name_errors(self, name: str, *, prefix: bool) -> list[str]:
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         """A DNS label: pods are named after it."""
         return dns1123_label_errors(name, prefix=prefix)
 
