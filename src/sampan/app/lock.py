@@ -11,7 +11,7 @@ from sampan.app.errors import StartError
 
 @contextmanager
 def locked_directory(directory: Path) -> Iterator[None]:
-    """Hold a directory (made if need be, mode 0700). Raises `StartError` when another process does, or it cannot be used."""
+    """Hold a directory (made if need be, mode 0700). Raises `StartError` when another process does, or none can."""
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

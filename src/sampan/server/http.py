@@ -2,9 +2,9 @@
 
 Concurrency: a connection runs one task at a time, for the request at its head; later requests that were sent without
 waiting (pipelining) queue up to `PIPELINE_MAX`, then reading stops. A request body is buffered up to what its reader
-allows, and until there is a reader up to `BODY_AHEAD_BYTES`. What is written waits for the client beyond the transport's
-own high-water mark. The task of a stream is cancelled when its client goes, any other task runs to its end, as a write
-may be under way.
+allows, and until there is a reader up to `BODY_AHEAD_BYTES`. What is written waits for the client beyond the
+transport's own high-water mark. The task of a stream is cancelled when its client goes; any other runs to its end, as a
+write may be under way.
 """
 
 import asyncio
@@ -37,6 +37,7 @@ WRITE_CHUNK_BYTES = 1 << 20
 
 _STATUS_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
 _BODILESS = frozenset({204, 304})
+_LAST_CHUNK = b"0\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _NAMES_MAX = 1024
 KNOWN_BLOCK_BYTES_MAX = 16 << 10
@@ -429,6 +430,8 @@ class Connection(asyncio.Protocol):
         try:
             response = await self._ask(incoming)
             close = not incoming.keep_alive or response.close or self._ending
+            if incoming.expect_continue and not incoming.complete:
+                close = True
             if not self.closed:
                 if response.stream is None:
                     await self._send(incoming, response, close=close)
@@ -512,6 +515,9 @@ class Connection(asyncio.Protocol):
             transport.write(self.owner.heads.build(response, None, close=False))
             if incoming.method == "HEAD":
                 return True
+            if self._ending:
+                transport.write(_LAST_CHUNK)
+                return True
             self.streaming = True
             async for chunk in stream:
                 if chunk:
@@ -527,7 +533,7 @@ class Connection(asyncio.Protocol):
         finally:
             self.streaming = False
         if not self.closed:
-            transport.write(b"0\r\n\r\n")
+            transport.write(_LAST_CHUNK)
         return False
 
     async def _drain(self) -> None:

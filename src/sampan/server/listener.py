@@ -1,6 +1,6 @@
 """`HttpServer`: the listening socket, its connections, and their orderly end.
 
-Concurrency: `run()` is the only task of its own; it closes connections that idle or stall. Each connection runs its own task.
+Concurrency: `run()` closes connections that idle or stall; each connection runs a task of its own for each request.
 """
 
 import asyncio
@@ -97,7 +97,7 @@ class HttpServer:
             self._server.close()
 
     async def close_streams(self, batch: int = 200) -> None:
-        """End the streams that are open, properly and not all in one go, so that their clients do not return as one crowd."""
+        """End the open streams properly, and not all in one go, so that their clients do not return as one crowd."""
         streams = [c for c in self._connections if c.streaming]
         for start in range(0, len(streams), batch):
             for connection in streams[start : start + batch]:

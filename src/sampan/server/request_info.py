@@ -41,6 +41,9 @@ class TargetCache:
         self._young: dict[tuple[str, bytes], Target] = {}
         self._old: dict[tuple[str, bytes], Target] = {}
 
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
     def get(self, method: str, raw: bytes) -> Target:
         """The parsed form of a target. Raises `StatusError` 400 when it cannot be read."""
         key = (method, raw)

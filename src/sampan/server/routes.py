@@ -1,4 +1,4 @@
-"""`Routes`: the innermost handler. Resource requests go to the resource handler, the others to what is at their path."""
+"""`Routes`: the innermost handler. Resource requests go to their handler, the others to what is at their path."""
 
 from sampan.core.errors import method_not_supported
 from sampan.core.gvk import GroupResource

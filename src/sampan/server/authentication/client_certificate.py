@@ -74,5 +74,5 @@ def certificate_user(certificate: x509.Certificate) -> UserInfo | None:
     uids = subject.get_attributes_for_oid(UID_OID)
     groups = tuple(str(a.value) for a in subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME))
     fingerprint = certificate.fingerprint(hashes.SHA256()).hex()
-    extra = {CREDENTIAL_ID: (f"X509SHA256={fingerprint}",)}
+    extra: dict[str, tuple[str, ...]] = {CREDENTIAL_ID: (f"X509SHA256={fingerprint}",)}
     return with_authenticated_group(UserInfo(str(names[-1].value), str(uids[0].value) if uids else "", groups, extra))

@@ -1,6 +1,6 @@
 """Health and version are for everybody, known or not.
 
-Source: the roles system:public-info-viewer and system:discovery, plugin/pkg/auth/authorizer/rbac/bootstrappolicy (1.36).
+Source: the roles system:public-info-viewer and system:discovery, rbac/bootstrappolicy (1.36).
 """
 
 from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Verdict

@@ -1,4 +1,4 @@
-"""`Discovery`: answers /api, /apis and what is below them, from documents made once for each generation of the registry."""
+"""`Discovery`: answers /api, /apis and below, from documents made once for each generation of the registry."""
 
 import hashlib
 from collections.abc import Callable, Sequence

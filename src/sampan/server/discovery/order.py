@@ -43,7 +43,7 @@ def group_key(group: str) -> tuple[int, str]:
 
 
 def version_key(version: str) -> tuple[int, int, int, int, str]:
-    """Sorts versions, best first: GA before beta before alpha, higher before lower; other names last, by the alphabet."""
+    """Sorts versions, best first: GA, beta, alpha, in each the higher first; other names last, by the alphabet."""
     match = _VERSION.fullmatch(version)
     if match is None:
         return (1, 0, 0, 0, version)

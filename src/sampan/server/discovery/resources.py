@@ -77,7 +77,7 @@ def served_groups(definitions: Sequence[ResourceDefinition]) -> tuple[Group, ...
 
 
 def storage_version_hash(group: str, version: str, kind: str) -> str:
-    """Lets clients see that the stored version has changed. Source: apiserver endpoints/discovery/storageversionhash.go."""
+    """Lets clients see that the stored version has changed. Source: endpoints/discovery/storageversionhash.go."""
     digest = hashlib.sha256(f"{group}/{version}/{kind}".encode()).digest()
     return base64.b64encode(digest[:8]).decode()
 

@@ -17,7 +17,7 @@ PANIC_MESSAGE = "This request caused apiserver to panic. Look in the logs for de
 
 
 def with_answers(hooks: Sequence[Hook]) -> Filter:
-    """Run the hooks' `before` in order, the handler, and their `after` in reverse. No error but cancellation gets through."""
+    """Run each `before` in order, the handler, and each `after` in reverse. Only cancellation gets through."""
     befores = tuple(hook.before for hook in hooks if hook.before is not None)
     afters = tuple(hook.after for hook in reversed(hooks) if hook.after is not None)
 

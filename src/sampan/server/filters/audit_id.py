@@ -26,7 +26,8 @@ def audit_id_hook() -> Hook:
 
 def audit_ids() -> Callable[[], str]:
     """Makes UUIDs that never repeat: a random beginning, kept, and a count (a random UUID each would cost 2 µs)."""
-    prefix = f"{secrets.randbits(32):08x}-{secrets.randbits(16):04x}-4{secrets.randbits(12):03x}-a{secrets.randbits(12):03x}-"
+    text = secrets.token_hex(10)
+    prefix = f"{text[:8]}-{text[8:12]}-4{text[12:15]}-a{text[15:18]}-"
     counter = itertools.count(secrets.randbits(40))
 
     def fresh() -> str:

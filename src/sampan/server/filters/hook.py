@@ -1,4 +1,4 @@
-"""`Hook`: a filter that never waits. Adjacent hooks run in one coroutine, as a coroutine a filter costs more than most hooks do."""
+"""`Hook`: a filter that never waits. All hooks run in one coroutine, as one each would cost more than they do."""
 
 from collections.abc import Callable
 from typing import NamedTuple

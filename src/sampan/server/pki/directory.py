@@ -41,7 +41,7 @@ class Credentials:
 
 
 def prepare_credentials(directory: Path, hosts: Sequence[str], now: datetime.datetime) -> Credentials:
-    """Read or make the credentials under `directory` (mode 0700, files 0600). `hosts`: what the serving certificate names.
+    """Read or make the credentials under `directory` (files are 0600). `hosts`: what the serving certificate names.
 
     Raises `OSError`, and `ValueError` when the CA's files are damaged.
     """

@@ -1,0 +1,83 @@
+"""An in-process client: asks a `Handler` as the HTTP edge would, without sockets."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import orjson
+
+from sampan.server.request import Handler, Request, Response
+from sampan.server.request_info import parse_target
+
+
+class Client:
+    """Sends requests with some headers by default (a token, say)."""
+
+    def __init__(self, handler: Handler, headers: Mapping[str, str] | None = None) -> None:
+        self.handler = handler
+        self.headers = dict(headers or {})
+
+    async def request(
+        self,
+        method: str,
+        target: str,
+        body: bytes | Mapping[str, Any] = b"",
+        headers: Mapping[str, str] | None = None,
+        *,
+        certificate: bytes | None = None,
+    ) -> Response:
+        """Ask for `target` (path and query). A mapping is sent as JSON."""
+        content = body if isinstance(body, bytes) else orjson.dumps(body)
+
+        async def read_body(limit: int) -> bytes:
+            return content
+
+        parsed = parse_target(method, target.encode())
+        request = Request(
+            method,
+            parsed.path,
+            parsed.query_string,
+            {**self.headers, **{name.lower(): value for name, value in (headers or {}).items()}},
+            read_body,
+            parsed.query,
+            parsed.info,
+            client_certificate=certificate,
+            received=asyncio.get_running_loop().time(),
+            long_running=parsed.long_running,
+        )
+        return await self.handler(request)
+
+    async def get(self, target: str, **headers: str) -> Response:
+        """GET; headers as keywords (`accept="..."`, `if_none_match="..."`)."""
+        return await self.request("GET", target, headers={k.replace("_", "-"): v for k, v in headers.items()})
+
+    async def get_json(self, target: str) -> Any:
+        """GET and decode."""
+        response = await self.get(target)
+        assert response.status == 200, response.body
+        return orjson.loads(response.body)
+
+
+def header(response: Response, name: str) -> str | None:
+    """The first header of that name."""
+    for key, value in response.headers:
+        if key.decode().lower() == name.lower():
+            return value.decode()
+    return None
+
+
+def status_of(response: Response) -> dict[str, Any]:
+    """The `Status` that an error answer holds."""
+    status: dict[str, Any] = orjson.loads(response.body)
+    assert status["kind"] == "Status"
+    return status
+
+
+async def lines(stream: AsyncIterator[bytes], count: int) -> list[bytes]:
+    """The first lines of a stream."""
+    found: list[bytes] = []
+    async for chunk in stream:
+        found += chunk.splitlines()
+        if len(found) >= count:
+            break
+    return found[:count]

@@ -1,0 +1,65 @@
+"""The frame around a handler of the test's own: all filters, a few users, no cluster."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
+from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
+from sampan.server.authentication.static_token import StaticTokenAuthenticator
+from sampan.server.authentication.union import UnionAuthenticator
+from sampan.server.authorization.masters import MastersAuthorizer
+from sampan.server.authorization.public_paths import PublicPathsAuthorizer
+from sampan.server.authorization.union import UnionAuthorizer
+from sampan.server.chain import ChainParts, build_chain
+from sampan.server.filters.deadline import Deadlines
+from sampan.server.lifecycle import Lifecycle
+from sampan.server.metrics import ServerMetrics
+from sampan.server.request import Handler, Request, Response, UserInfo
+from tests.server.client import Client
+
+TOKENS = {
+    "master-token": UserInfo("admin", groups=("system:masters",)),
+    "jane-token": UserInfo("jane", "u-1", ("devs",)),
+}
+MASTER = {"authorization": "Bearer master-token"}
+JANE = {"authorization": "Bearer jane-token"}
+
+
+@dataclass
+class Frame:
+    """Built in a running loop."""
+
+    route: Handler
+    cors: tuple[str, ...] = ()
+    timeout_s: float = 60.0
+    lifecycle: Lifecycle = field(default_factory=Lifecycle)
+    metrics: ServerMetrics = field(default_factory=ServerMetrics)
+
+    def __post_init__(self) -> None:
+        self.deadlines = Deadlines(self.timeout_s)
+        self.handler = build_chain(
+            self.route,
+            ChainParts(
+                UnionAuthenticator(
+                    [
+                        ClientCertificateAuthenticator(),
+                        BearerTokenAuthenticator([StaticTokenAuthenticator(TOKENS)]),
+                    ]
+                ),
+                UnionAuthorizer([MastersAuthorizer(), PublicPathsAuthorizer()]),
+                self.lifecycle,
+                self.metrics,
+                self.deadlines,
+                asyncio.get_running_loop().time,
+                self.cors,
+            ),
+        )
+
+    def client(self, headers: dict[str, str] | None = None) -> Client:
+        """A client with the rights of `system:masters`, unless told otherwise."""
+        return Client(self.handler, MASTER if headers is None else headers)
+
+
+async def ok(request: Request) -> Response:
+    """Answers everything."""
+    return Response(body=b"{}")

@@ -1,0 +1,241 @@
+"""Discovery documents, legacy and aggregated."""
+
+from typing import Any, cast
+
+import orjson
+import pytest
+
+from sampan.core.errors import StatusError
+from sampan.core.gvk import GroupVersionKind
+from sampan.registry.definition import ResourceDefinition, ScalePaths, SubresourceDefinition, VersionDefinition
+from sampan.registry.strategy import Strategy
+from sampan.server.discovery.accept import Form, negotiate
+from sampan.server.discovery.handler import AGGREGATED_TYPE, Discovery
+from sampan.server.discovery.order import version_key
+from sampan.server.discovery.resources import storage_version_hash
+from tests.server.client import Client, header
+
+ALL = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+def definition(
+    group: str, resource: str, kind: str, versions: dict[str, VersionDefinition], **more: Any
+) -> ResourceDefinition:
+    fields: dict[str, Any] = {
+        "singular": kind.lower(),
+        "list_kind": f"{kind}List",
+        "namespaced": True,
+        "verbs": ALL,
+        "storage_version": next(iter(versions)),
+        "strategy": cast(Strategy, None),
+    } | more
+    return ResourceDefinition(group=group, resource=resource, kind=kind, versions=versions, **fields)
+
+
+def version(name: str, **more: Any) -> VersionDefinition:
+    return VersionDefinition(name, cast(Any, None), **more)
+
+
+class Registry:
+    def __init__(self) -> None:
+        self.generation = 1
+        eviction = SubresourceDefinition("eviction", GroupVersionKind("policy", "v1", "Eviction"), ("create",))
+        binding = SubresourceDefinition("binding", GroupVersionKind("", "v1", "Binding"), ("create",))
+        self.found = [
+            definition("", "pods", "Pod", {"v1": version("v1", status=True)}, short_names=("po",), categories=("all",),
+                       subresources={"eviction": eviction, "binding": binding}),
+            definition("", "bindings", "Binding", {"v1": version("v1")}, verbs=("create",)),
+            definition("", "events", "Event", {"v1": version("v1")}, storage_prefix="/registry/events/"),
+            definition("events.k8s.io", "events", "Event", {"v1": version("v1")}, storage_prefix="/registry/events/"),
+            definition("example.com", "things", "Thing", {"v1beta1": version("v1beta1"), "v1": version("v1")},
+                       storage_version="v1", builtin=False),
+            definition("apps", "deployments", "Deployment", {"v1": version("v1", status=True, scale=ScalePaths())}),
+            definition("autoscaling", "horizontalpodautoscalers", "HorizontalPodAutoscaler",
+                       {"v1": version("v1"), "v2": version("v2"), "v3": version("v3", served=False)},
+                       storage_version="v2"),
+        ]  # fmt: skip
+
+    def definitions(self) -> list[ResourceDefinition]:
+        return self.found
+
+
+@pytest.fixture
+def client() -> Client:
+    return Client(Discovery(Registry(), lambda: "127.0.0.1:6443").handle)
+
+
+async def entry(client: Client, path: str, name: str) -> dict[str, Any]:
+    document = await client.get_json(path)
+    found: dict[str, Any] = next(r for r in document["resources"] if r["name"] == name)
+    return found
+
+
+async def test_api_names_the_versions_and_the_address(client: Client) -> None:
+    document = await client.get_json("/api")
+    assert document["kind"] == "APIVersions"
+    assert document["versions"] == ["v1"]
+    assert document["serverAddressByClientCIDRs"] == [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}]
+
+
+async def test_groups_are_listed_by_priority(client: Client) -> None:
+    document = await client.get_json("/apis")
+    assert [g["name"] for g in document["groups"]] == ["apps", "events.k8s.io", "autoscaling", "example.com"]
+
+
+async def test_the_best_version_is_preferred_and_unserved_ones_are_absent(client: Client) -> None:
+    group = await client.get_json("/apis/autoscaling")
+    assert group["preferredVersion"] == {"groupVersion": "autoscaling/v2", "version": "v2"}
+    assert [v["version"] for v in group["versions"]] == ["v2", "v1"]
+
+
+async def test_a_resource_is_listed_with_all_that_kubectl_needs(client: Client) -> None:
+    assert await entry(client, "/api/v1", "pods") == {
+        "name": "pods",
+        "singularName": "pod",
+        "namespaced": True,
+        "kind": "Pod",
+        "verbs": list(ALL),
+        "shortNames": ["po"],
+        "categories": ["all"],
+        "storageVersionHash": "xPOwRZ+Yhw8=",
+    }
+
+
+async def test_status_has_the_kind_of_its_resource(client: Client) -> None:
+    assert await entry(client, "/api/v1", "pods/status") == {
+        "name": "pods/status",
+        "singularName": "",
+        "namespaced": True,
+        "kind": "Pod",
+        "verbs": ["get", "patch", "update"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "group", "of_version", "kind"),
+    [
+        ("/apis/apps/v1", "deployments/scale", "autoscaling", "v1", "Scale"),
+        ("/api/v1", "pods/eviction", "policy", "v1", "Eviction"),
+        ("/api/v1", "pods/binding", None, None, "Binding"),
+    ],
+)
+async def test_subresources_of_other_groups_say_so(
+    client: Client, path: str, name: str, group: str | None, of_version: str | None, kind: str
+) -> None:
+    found = await entry(client, path, name)
+    assert (found.get("group"), found.get("version"), found["kind"]) == (group, of_version, kind)
+
+
+async def test_what_is_not_stored_has_no_hash(client: Client) -> None:
+    assert "storageVersionHash" not in await entry(client, "/api/v1", "bindings")
+
+
+async def test_the_hash_is_of_the_group_that_stores(client: Client) -> None:
+    found = await entry(client, "/apis/events.k8s.io/v1", "events")
+    assert found["storageVersionHash"] == storage_version_hash("", "v1", "Event")
+
+
+async def test_core_resource_list_has_no_api_version_others_have(client: Client) -> None:
+    assert "apiVersion" not in await client.get_json("/api/v1")
+    assert (await client.get_json("/apis/apps/v1"))["apiVersion"] == "v1"
+
+
+@pytest.mark.parametrize("path", ["/apis/nothing", "/apis/apps/v9", "/api/v2"])
+async def test_what_is_not_served_is_not_found(client: Client, path: str) -> None:
+    response = await client.get(path)
+    assert (response.status, response.body) == (404, b"404 page not found\n")
+
+
+async def test_aggregated_discovery_holds_groups_versions_and_resources(client: Client) -> None:
+    response = await client.get("/apis", accept=AGGREGATED_TYPE)
+    assert response.content_type == AGGREGATED_TYPE
+    document = orjson.loads(response.body)
+    assert (document["kind"], document["apiVersion"]) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2")
+    apps = document["items"][0]
+    assert apps["metadata"]["name"] == "apps"
+    assert apps["versions"][0]["freshness"] == "Current"
+    assert apps["versions"][0]["resources"][0] == {
+        "resource": "deployments",
+        "responseKind": {"group": "", "version": "", "kind": "Deployment"},
+        "scope": "Namespaced",
+        "singularResource": "deployment",
+        "verbs": list(ALL),
+        "subresources": [
+            {
+                "subresource": "scale",
+                "responseKind": {"group": "autoscaling", "version": "v1", "kind": "Scale"},
+                "verbs": ["get", "patch", "update"],
+            },
+            {
+                "subresource": "status",
+                "responseKind": {"group": "", "version": "", "kind": "Deployment"},
+                "verbs": ["get", "patch", "update"],
+            },
+        ],
+    }
+
+
+async def test_custom_resources_have_their_full_kind(client: Client) -> None:
+    document = orjson.loads((await client.get("/apis", accept=AGGREGATED_TYPE)).body)
+    things = document["items"][-1]["versions"][0]["resources"][0]
+    assert things["responseKind"] == {"group": "example.com", "version": "v1", "kind": "Thing"}
+
+
+async def test_the_core_group_is_aggregated_at_api(client: Client) -> None:
+    document = orjson.loads((await client.get("/api", accept=AGGREGATED_TYPE)).body)
+    assert "name" not in document["items"][0]["metadata"]
+    assert [r["resource"] for r in document["items"][0]["versions"][0]["resources"]] == ["bindings", "events", "pods"]
+
+
+async def test_what_is_known_is_not_sent_again(client: Client) -> None:
+    first = await client.get("/apis", accept=AGGREGATED_TYPE)
+    etag = header(first, "ETag")
+    assert etag is not None
+    assert len(etag) == 130
+    assert etag == etag.upper()
+    assert header(first, "Vary") == "Accept"
+    again = await client.get("/apis", accept=AGGREGATED_TYPE, if_none_match=etag)
+    assert (again.status, again.body) == (304, b"")
+
+
+async def test_a_change_of_the_registry_shows() -> None:
+    registry = Registry()
+    client = Client(Discovery(registry).handle)
+    before = header(await client.get("/apis", accept=AGGREGATED_TYPE), "ETag")
+    registry.found.pop()
+    registry.generation += 1
+    assert header(await client.get("/apis", accept=AGGREGATED_TYPE), "ETag") != before
+    assert (await client.get("/apis/autoscaling")).status == 404
+
+
+V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+V2BETA1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        ("", Form.LEGACY),
+        ("*/*", Form.LEGACY),
+        ("application/json", Form.LEGACY),
+        (f"{V2},{V2BETA1},application/json", Form.AGGREGATED),
+        (f"{V2BETA1},application/json", Form.LEGACY),
+        (f"{V2};profile=nopeer", Form.AGGREGATED),
+        (f"{V2};q=0.5,application/json", Form.LEGACY),
+        ("application/vnd.kubernetes.protobuf,application/json", Form.LEGACY),
+    ],
+)
+def test_negotiation(accept: str, form: Form) -> None:
+    assert negotiate(accept) is form
+
+
+@pytest.mark.parametrize("accept", [V2BETA1, "text/html", "application/vnd.kubernetes.protobuf"])
+def test_what_cannot_be_served_is_not_acceptable(accept: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        negotiate(accept)
+    assert caught.value.code == 406
+
+
+def test_versions_are_ordered_as_kubernetes_orders_them() -> None:
+    ordered = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"]
+    assert sorted(sorted(ordered), key=version_key) == ordered
