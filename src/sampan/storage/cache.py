@@ -86,6 +86,7 @@ class WatchCache:
                     _log.warning("the watch cache of %s lost its store; trying again", self.prefix, exc_info=True)
                     delay = min(delay * 2, longest)
                 self._ready = False
+                self._moved.notify()
                 await asyncio.sleep(delay)
         finally:
             self._ready = False
@@ -190,9 +191,9 @@ class WatchCache:
         group = self._groups.group(scope, matches)
         watcher = Watcher(self, group, self._groups, buffer_max)
         if after is None or initial:
-            watcher.begin(self._initial(scope, matches))
+            watcher.begin(self._initial(scope, matches), self._revision)
         elif after >= self._ring.reaches:
-            watcher.begin(group.select(self._ring.after(after)))
+            watcher.begin(group.select(self._ring.after(after)), self._revision)
         else:
             watcher.begin_in_the_past(after, self._revision, self._bridge)
         self._groups.add(group, watcher)

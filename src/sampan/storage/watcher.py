@@ -75,9 +75,10 @@ class Watcher:
         """No more events. Idempotent."""
         self._groups.remove(self._group, self)
 
-    def begin(self, first: Sequence[Delivery]) -> None:
-        """Deliver these before anything else; they do not count for the buffer."""
+    def begin(self, first: Sequence[Delivery], now: int) -> None:
+        """Deliver these before anything else; they do not count for the buffer. `now` is how far they go."""
         self._first = list(first)
+        self._position = now
 
     def begin_in_the_past(self, after: int, now: int, bridge: Bridge) -> None:
         """Read what happened between `after` and `now` from the store before anything else."""
@@ -86,9 +87,9 @@ class Watcher:
         self._bridge = bridge
 
     def offer(self, deliveries: Sequence[Delivery]) -> None:
-        """Take events from the cache."""
+        """Take events from the cache. Whoever has taken all before is not slow, however many come at once."""
         if self._error is None:
-            if len(self._pending) + len(deliveries) > self._buffer_max:
+            if self._pending and len(self._pending) + len(deliveries) > self._buffer_max:
                 self.end(WatcherTooSlow("the watcher did not take its events in time"))
                 return
             self._pending.extend(deliveries)
@@ -112,13 +113,15 @@ class Watcher:
             self._bridge = None
 
     def _take(self) -> Batch:
-        if self._bridge is not None:
-            deliveries, self._first = self._first, []
-            return Batch(deliveries, self._position)
-        deliveries = self._first + self._pending if self._first else self._pending
-        self._first = []
-        self._pending = []
-        return Batch(deliveries, self._cache.revision)
+        deliveries, self._first = self._first, []
+        if self._bridge is None:
+            deliveries = deliveries + self._pending if deliveries else self._pending
+            self._pending = []
+            if self._error is None:
+                self._position = self._cache.revision
+            elif deliveries:
+                self._position = max(self._position, deliveries[-1][1].revision)
+        return Batch(deliveries, self._position)
 
 
 class WatchGroup:

@@ -1,0 +1,279 @@
+"""The watch cache: watches."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from sampan.storage.cache import WatchCache
+from sampan.storage.encoding import decode
+from sampan.storage.memory import MemoryStore
+from sampan.storage.records import CacheReset, Record, WatcherTooSlow
+from sampan.storage.store import Compacted, EventBatch
+from tests.storage.cached import PODS, app_is_x, key, pod, running, shape, take
+from tests.storage.conftest import AnyStore
+
+
+async def test_a_watch_begins_with_the_present_and_goes_on_live(store: AnyStore) -> None:
+    await store.create(key("1"), pod("1"))
+    async with running(store) as cache, cache.watch(PODS) as watcher:
+        assert shape(await take(watcher)) == [("ADDED", "1", 2)]
+        await store.create(key("2"), pod("2"))
+        assert shape(await take(watcher)) == [("ADDED", "2", 3)]
+
+
+async def test_the_present_comes_at_the_caches_revision(store: AnyStore) -> None:
+    await store.create(key("1"), pod("1"))
+    revision = await store.create("/registry/nodes/n", b"{}")
+    async with running(store) as cache, cache.watch(PODS, after=1, initial=True) as watcher:
+        assert (await take(watcher)).revision == revision
+
+
+async def test_a_watch_of_nothing_present_waits(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS) as watcher:
+        assert (await watcher.next(0.001)).events == []
+
+
+async def test_the_whole_life_of_an_object(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
+        await store.create(key("1"), pod("1"))
+        await store.update(key("1"), pod("1", app="y"), 2)
+        await store.delete(key("1"), 3)
+        batch = await take(watcher)
+    assert shape(batch) == [("ADDED", "1", 2), ("MODIFIED", "1", 3), ("DELETED", "1", 4)]
+    last = batch.events[-1][1]
+    assert decode(last.record.value)["metadata"]["resourceVersion"] == "4"
+    assert last.previous is not None
+    assert last.previous.revision == 3
+
+
+async def test_a_selector_turns_changes_into_comings_and_goings(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=1, matches=app_is_x) as watcher:
+        revision = await store.create(key("1"), pod("1", app="y"))
+        for app in ("x", "x", "y", "y", "x"):
+            revision = await store.update(key("1"), pod("1", app=app), revision)
+        await store.delete(key("1"), revision)
+        batch = await take(watcher)
+    assert shape(batch) == [
+        ("ADDED", "1", 3),
+        ("MODIFIED", "1", 4),
+        ("DELETED", "1", 5),
+        ("ADDED", "1", 7),
+        ("DELETED", "1", 8),
+    ]
+    gone = decode(batch.events[2][1].record.value)["metadata"]
+    assert (gone["labels"], gone["resourceVersion"]) == ({"app": "x"}, "5")
+
+
+async def test_a_deletion_of_what_never_matched_is_not_told(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=1, matches=app_is_x) as watcher:
+        await store.delete(key("1"), await store.create(key("1"), pod("1", app="y")))
+        assert (await watcher.next(0.001)).events == []
+
+
+@pytest.mark.parametrize(("after", "expected"), [(1, [2, 3, 4]), (2, [3, 4]), (3, [4]), (4, [])])
+async def test_a_watch_resumes_after_a_revision(store: AnyStore, after: int, expected: list[int]) -> None:
+    async with running(store) as cache:
+        for name in ("1", "2", "3"):
+            await store.create(key(name), pod(name))
+        async with cache.watch(PODS, after=after) as watcher:
+            assert [revision for _, _, revision in shape(await watcher.next(0.001))] == expected
+
+
+async def test_a_watch_of_a_namespace(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS + "a/", after=1) as watcher:
+        await store.create(key("1", "b"), pod("1", "b"))
+        await store.create(key("2"), pod("2"))
+        assert shape(await take(watcher)) == [("ADDED", "2", 3)]
+
+
+async def test_a_watch_of_a_single_object(store: AnyStore) -> None:
+    await store.create(key("1"), pod("1"))
+    await store.create(key("11"), pod("11"))
+    async with running(store) as cache, cache.watch(PODS, key=key("1")) as watcher:
+        assert shape(await take(watcher)) == [("ADDED", "1", 2)]
+        await store.update(key("11"), pod("11"), 3)
+        await store.update(key("1"), pod("1"), 2)
+        assert shape(await take(watcher)) == [("MODIFIED", "1", 5)]
+
+
+async def test_a_timeout_says_how_far_the_watch_is(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
+        revision = await store.create("/registry/nodes/n", b"{}")
+        batch = await watcher.next(0)
+    assert (batch.events, batch.revision) == ([], revision)
+
+
+async def test_a_batch_holds_all_that_is_pending(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
+        await asyncio.gather(*(store.create(key(str(n)), pod(str(n))) for n in range(100)))
+        assert len((await take(watcher)).events) == 100
+
+
+async def test_a_slow_watcher_gets_what_it_has_and_then_is_told(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=1, buffer_max=5) as watcher:
+        for number in range(8):
+            await store.create(key(str(number)), pod(str(number)))
+            await cache.fresh()
+        batch = await take(watcher)
+        with pytest.raises(WatcherTooSlow):
+            await watcher.next(1)
+    assert [revision for _, _, revision in shape(batch)] == [2, 3, 4, 5, 6]
+    assert batch.revision == 6
+
+
+async def test_the_present_does_not_count_for_the_buffer(store: AnyStore) -> None:
+    for number in range(20):
+        await store.create(key(str(number)), pod(str(number)))
+    async with running(store) as cache, cache.watch(PODS, buffer_max=5) as watcher:
+        await store.create(key("last"), pod("last"))
+        await cache.fresh()
+        assert len((await take(watcher)).events) == 21
+
+
+async def test_watchers_share_events_and_verdicts(store: AnyStore) -> None:
+    asked: list[str] = []
+
+    def matches(record: Record) -> bool:
+        asked.append(record.name)
+        return True
+
+    async with running(store) as cache:
+        watchers = [cache.watch(PODS, after=1, matches=matches) for _ in range(10)]
+        await store.create(key("1"), pod("1"))
+        events = [(await take(watcher)).events[0][1] for watcher in watchers]
+    assert asked == ["1"]
+    assert all(event is events[0] for event in events)
+
+
+async def test_a_closed_watcher_is_forgotten(store: AnyStore) -> None:
+    async with running(store) as cache:
+        async with cache.watch(PODS):
+            assert cache.watchers == 1
+        assert cache.watchers == 0
+
+
+async def test_watchers_end_when_the_cache_stops(store: AnyStore) -> None:
+    async with running(store) as cache:
+        watcher = cache.watch(PODS, after=1)
+        waiting = asyncio.create_task(watcher.next())
+        await asyncio.sleep(0)
+    with pytest.raises(CacheReset):
+        await waiting
+
+
+async def test_a_watch_older_than_the_caches_history_is_bridged_from_the_store(store: AnyStore) -> None:
+    await store.create(key("0"), pod("0", app="y"))
+    await store.update(key("0"), pod("0"), 2)
+    await store.update(key("0"), pod("0", app="y"), 3)
+    await store.delete(key("0"), 4)
+    await store.create(key("1"), pod("1"))
+    async with running(store) as cache:
+        watcher = cache.watch(PODS, after=1, matches=app_is_x)
+        await store.create(key("2"), pod("2"))
+        seen: list[tuple[str, str, int]] = []
+        async with watcher:
+            while len(seen) < 4:
+                seen += shape(await take(watcher))
+    assert seen == [("ADDED", "0", 3), ("DELETED", "0", 4), ("ADDED", "1", 6), ("ADDED", "2", 7)]
+
+
+async def test_a_watch_of_the_forgotten_past_is_refused(store: AnyStore) -> None:
+    await store.create(key("1"), pod("1"))
+    await store.create(key("2"), pod("2"))
+    await store.compact(3)
+    async with running(store) as cache:
+        with pytest.raises(Compacted):
+            async with cache.watch(PODS, after=2):
+                pass
+
+
+class Flaky(MemoryStore):
+    """A store whose watches can be cut."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cuts: list[asyncio.Event] = []
+        self.down = False
+
+    def cut(self) -> None:
+        for event in self.cuts:
+            event.set()
+
+    @asynccontextmanager
+    async def watch(self, start: str, end: str, after: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
+        if self.down:
+            raise OSError("the store is away")
+        cut = asyncio.Event()
+        self.cuts.append(cut)
+
+        async def batches(watch: AsyncIterator[EventBatch]) -> AsyncIterator[EventBatch]:
+            cutting = asyncio.create_task(cut.wait())
+            try:
+                while True:
+                    batch = asyncio.ensure_future(anext(watch))
+                    await asyncio.wait([batch, cutting], return_when=asyncio.FIRST_COMPLETED)
+                    if cutting.done():
+                        batch.cancel()
+                        raise OSError("the watch was cut")
+                    yield await batch
+            finally:
+                cutting.cancel()
+
+        async with super().watch(start, end, after) as watch:
+            iterator = batches(watch)
+            try:
+                yield iterator
+            finally:
+                await iterator.aclose()  # type: ignore[attr-defined]  # it is a generator
+
+
+async def lost(cache: WatchCache) -> None:
+    """Wait until the cache knows that it has lost its store."""
+    async with asyncio.timeout(5):
+        while cache.ready:
+            await cache._moved.wait()
+
+
+async def test_after_a_store_error_the_cache_resumes_without_a_gap() -> None:
+    store = Flaky()
+    async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
+        await store.create(key("1"), pod("1"))
+        seen = shape(await take(watcher))
+        store.down = True
+        store.cut()
+        await lost(cache)
+        await store.create(key("2"), pod("2"))
+        store.down = False
+        seen += shape(await take(watcher))
+    assert seen == [("ADDED", "1", 2), ("ADDED", "2", 3)]
+
+
+async def test_after_compaction_the_cache_lists_anew_and_ends_its_watchers() -> None:
+    store = Flaky()
+    async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
+        await store.create(key("1"), pod("1"))
+        await take(watcher)
+        store.down = True
+        store.cut()
+        await lost(cache)
+        await store.delete(key("1"), 2)
+        await store.create(key("2"), pod("2"))
+        await store.compact(4)
+        store.down = False
+        with pytest.raises(CacheReset):
+            await watcher.next(5)
+        await cache.wait_ready(5)
+        assert [record.name for record in cache.list(PODS).records] == ["2"]
+        with pytest.raises(Compacted):
+            async with cache.watch(PODS, after=2):
+                pass
+
+
+async def test_a_store_that_is_not_in_this_process_is_followed_all_the_same() -> None:
+    store = Flaky()
+    async with running(store) as cache:
+        revision = await store.create(key("1"), pod("1"))
+        assert await cache.fresh() == revision
+        assert cache.get(key("1")) is not None
