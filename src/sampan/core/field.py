@@ -4,6 +4,7 @@ The texts are protocol: clients show and match them.
 Source: apimachinery pkg/util/validation/field (1.36).
 """
 
+import decimal
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -137,7 +138,7 @@ def _show(value: object) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        return _show_float(value)
+        return show_float(value)
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except orjson.JSONEncodeError:
@@ -145,11 +146,16 @@ def _show(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _show_float(value: float) -> str:
-    """A float as Go's `%v` prints it: with an exponent below 1e-4 and from 1e21 on."""
-    if value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    return repr(value)
+def show_float(value: float) -> str:
+    """A float as Go's `%v` prints it: the shortest digits, with an exponent below 1e-4 and from 1e6 on."""
+    mantissa, _, exponent = f"{decimal.Decimal(repr(value)):e}".partition("e")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    power = int(exponent or "0")
+    if -4 <= power < 6:
+        text = f"{decimal.Decimal(repr(value)):f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{mantissa}e{'-' if power < 0 else '+'}{abs(power):02}"
 
 
 @dataclass(frozen=True, slots=True)

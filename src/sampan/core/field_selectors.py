@@ -111,6 +111,8 @@ def _parse_fields(text: str) -> FieldSelector:
         if match is None:
             raise ValueError(f"invalid selector: '{text}'; can't understand '{term}'")
         name, sign, value = match.groups()
+        if not name and not value:
+            continue
         requirements.append(FieldRequirement(name, _FIELD_OPERATORS[sign], _unescape_field_value(value)))
     return FieldSelector(requirements)
 

@@ -280,7 +280,7 @@ _SYMBOL_OPERATORS = {
     "<": Operator.LESS_THAN,
 }
 _SYMBOLS = frozenset(("=", "==", "!=", "!", "(", ")", ",", "<", ">"))
-_next_token = re.compile(r"[ \t\r\n]*(==|!=|[=!(),<>]|[^=!(),<> \t\r\n\0]+\0?|)").match
+_next_token = re.compile(r"[ \t\r\n]*((?:==|!=|[=!(),<>])\0?|[^=!(),<> \t\r\n\0]+\0?|)").match
 
 
 def _tokens(text: str) -> list[str]:

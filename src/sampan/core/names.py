@@ -6,6 +6,7 @@ Source: apimachinery pkg/util/validation/validation.go, pkg/api/validate/content
 
 import functools
 import re
+from collections.abc import Callable
 from typing import Protocol
 
 from sampan.core import field
@@ -431,6 +432,16 @@ class NameRule(Protocol):
     """A rule of object names; `prefix` says that a suffix will be put behind the name."""
 
     def __call__(self, name: str, *, prefix: bool = False) -> list[str]: ...
+
+
+ValueRule = Callable[[str], list[str]]
+"""A rule of strings: the texts of what is wrong."""
+
+IdRule = Callable[[int], list[str]]
+"""A rule of numbers: the texts of what is wrong."""
+
+FieldRule = Callable[[Path, str], list[FieldError]]
+"""A rule of strings that gives whole field errors."""
 
 
 def generate_name(base: str, random: Chooser) -> str:

@@ -207,7 +207,7 @@ def parse_duration(text: str) -> int:
         match = _duration_part(rest)
         assert match is not None
         whole, _, fraction, unit = match.groups()
-        if not whole and not fraction:
+        if (not whole and not fraction) or int(whole or "0") > _INT64_MAX + 1:
             raise ValueError(f"time: invalid duration {_quote(text)}")
         if not unit:
             raise ValueError(f"time: missing unit in duration {_quote(text)}")

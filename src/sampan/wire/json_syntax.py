@@ -31,6 +31,17 @@ def _quote_byte(byte: int) -> str:
     return f"'\\x{byte:02x}'" if byte < 0x80 else f"'\\u{byte:04x}'"
 
 
+_UNFINISHED = (
+    "in literal",
+    "in numeric literal",
+    "after decimal point",
+    "in exponent",
+    "in string escape",
+    "in \\u hexadecimal",
+)
+"""Where Go's scanner finds the end by feeding itself one space more."""
+
+
 class _Broken(Exception):
     """The syntax breaks at this position: `context` is what the scanner was doing there."""
 
@@ -47,9 +58,11 @@ def syntax_error(body: bytes) -> str | None:
     except _Broken as broken:
         if broken.context == "depth":
             return "exceeded max depth"
-        if broken.position >= len(body):
-            return "unexpected end of JSON input"
-        return f"invalid character {_quote_byte(body[broken.position])} {broken.context}"
+        if broken.position < len(body):
+            return f"invalid character {_quote_byte(body[broken.position])} {broken.context}"
+        if broken.context.startswith(_UNFINISHED):
+            return f"invalid character ' ' {broken.context}"
+        return "unexpected end of JSON input"
     return None
 
 

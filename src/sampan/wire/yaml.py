@@ -22,6 +22,7 @@ from yaml.events import (
     StreamStartEvent,
 )
 from yaml.reader import ReaderError
+from yaml.scanner import ScannerError
 
 from sampan.core.field import quote
 from sampan.wire.json import DEPTH_MAX, DecodeError
@@ -259,8 +260,7 @@ def _refuse_more(events: Iterator[Any]) -> None:
 
 def _where(error: MarkedYAMLError) -> str:
     """`line N: `, counted as Go's reader counts."""
-    mark = error.context_mark if error.context_mark is not None and error.context_mark.line else error.problem_mark
-    if mark is None or not mark.line:
-        return ""
-    line = mark.line + (1 if type(error).__name__ == "ScannerError" else 0)
-    return f"line {line}: "
+    problem, context = error.problem_mark, error.context_mark
+    if problem is not None and problem.line:
+        return f"line {problem.line + (1 if isinstance(error, ScannerError) else 0)}: "
+    return f"line {context.line}: " if context is not None and context.line else ""

@@ -20,6 +20,7 @@ from yaml.events import (
     StreamStartEvent,
 )
 
+from sampan.core.field import show_float
 from sampan.wire.json import EncodeError
 from sampan.wire.yaml_scalars import reads_as_string
 
@@ -27,7 +28,7 @@ from sampan.wire.yaml_scalars import reads_as_string
 def encode(value: Any) -> bytes:
     """Write a JSON value as YAML. The value is at most `DEPTH_MAX` deep. Raises `EncodeError`."""
     stream = io.BytesIO()
-    emitter = CEmitter(stream, allow_unicode=True, encoding="utf-8", width=1 << 30, indent=2)
+    emitter = CEmitter(stream, allow_unicode=True, encoding="utf-8", width=80, indent=2)
     try:
         emitter.emit(StreamStartEvent(encoding="utf-8"))
         emitter.emit(DocumentStartEvent(explicit=False))
@@ -38,7 +39,12 @@ def encode(value: Any) -> bytes:
         raise EncodeError(str(error)) from None
     finally:
         emitter.dispose()
-    return stream.getvalue()
+    text = stream.getvalue()
+    return text[:-4] if text.endswith(_OPEN_END) else text
+
+
+_OPEN_END = b"\n...\n"
+"""What libyaml, but not Go, writes behind a document that ends with empty lines of text."""
 
 
 def _emit(emitter: CEmitter, value: Any) -> None:
@@ -60,7 +66,9 @@ def _emit(emitter: CEmitter, value: Any) -> None:
 
 
 def _emit_string(emitter: CEmitter, text: str) -> None:
-    if "\n" in text:
+    if "\u2028" in text or "\u2029" in text or "\x85" in text:
+        style = '"'
+    elif "\n" in text:
         style = "|"
     else:
         style = "" if reads_as_string(text) else '"'
@@ -80,10 +88,8 @@ def _plain(value: Any) -> str:
 
 
 def _float_text(number: float) -> str:
-    """A float as Go's shortest form prints it: with an exponent below 1e-4 and from 1e21 on."""
-    if number.is_integer() and abs(number) < 1e21:
-        return str(int(number))
-    return repr(number)
+    """A float as it looks after its way through JSON, where whole numbers have no point."""
+    return str(int(number)) if number.is_integer() and abs(number) < 2**64 else show_float(number)
 
 
 def _less(a: str, b: str) -> int:

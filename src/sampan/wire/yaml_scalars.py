@@ -11,6 +11,7 @@ import re
 import struct
 from typing import Any, Final
 
+from sampan.core.field import show_float
 from sampan.wire.json import DecodeError
 
 _TAG_PREFIX: Final = "tag:yaml.org,2002:"
@@ -21,9 +22,8 @@ _CONSTANTS: Final[dict[str, tuple[str, Any]]] = {
     **dict.fromkeys((".nan", ".NaN", ".NAN"), ("float", math.nan)),
     **{sign + text: ("float", math.inf) for sign in ("", "+") for text in (".inf", ".Inf", ".INF")},
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), ("float", -math.inf)),
-    "<<": ("merge", "<<"),
 }
-_HINTS: Final = frozenset("+-0123456789yYnNtTfFoO~.<")
+_HINTS: Final = frozenset("+-0123456789yYnNtTfFoO~.")
 """The first characters of scalars that are not strings."""
 
 _is_whole = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]{0,19}))").fullmatch
@@ -142,11 +142,7 @@ def _float_key(number: float) -> str:
         text = f"{single:.{digits - 1}e}"
         if struct.pack("f", float(text)) == struct.pack("f", single):
             break
-    mantissa, _, exponent = text.partition("e")
-    if -4 <= int(exponent) < 21:
-        shown = f"{float(text):.10f}" if int(exponent) < 0 else f"{float(text):f}"
-        return shown.rstrip("0").rstrip(".") if "." in shown else shown
-    return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{exponent}"
+    return show_float(float(text))
 
 
 def reads_as_string(text: str) -> bool:

@@ -1,0 +1,214 @@
+"""Timestamps, durations and ages."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.core import time
+
+LAYOUT = '"2006-01-02T15:04:05Z07:00"'
+MICRO_LAYOUT = '"2006-01-02T15:04:05.000000Z07:00"'
+
+
+def test_timestamps_are_utc_seconds() -> None:
+    zone = dt.timezone(dt.timedelta(hours=2))
+    assert time.format_time(dt.datetime(2020, 1, 2, 3, 4, 5, 999999, zone)) == "2020-01-02T01:04:05Z"
+
+
+def test_micro_timestamps_have_six_digits() -> None:
+    assert time.format_micro_time(dt.datetime(2020, 1, 2, 3, 4, 5, 0, dt.UTC)) == "2020-01-02T03:04:05.000000Z"
+
+
+def test_the_system_clock_is_utc() -> None:
+    assert time.SystemClock().now().tzinfo is dt.UTC
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2020-01-02T03:04:05Z", "2020-01-02T03:04:05Z"),
+        ("2020-01-02T03:04:05+02:00", "2020-01-02T01:04:05Z"),
+        ("2020-01-02T03:04:05-00:30", "2020-01-02T03:34:05Z"),
+        ("2020-01-02T03:04:05.999Z", "2020-01-02T03:04:05Z"),
+        ("2020-01-02T03:04:05,5Z", "2020-01-02T03:04:05Z"),
+        ("2020-01-02T3:04:05Z", "2020-01-02T03:04:05Z"),
+        ("2020-02-29T23:59:59Z", "2020-02-29T23:59:59Z"),
+        ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
+    ],
+)
+def test_timestamps_are_made_canonical(text: str, shown: str) -> None:
+    assert time.canonical_time(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", f'parsing time "" as {LAYOUT}: cannot parse "" as "2006"'),
+        ("foo", f'parsing time "foo" as {LAYOUT}: cannot parse "foo" as "2006"'),
+        ("2020-01-02", f'parsing time "2020-01-02" as {LAYOUT}: cannot parse "" as "T"'),
+        (
+            "2020-01-02 03:04:05Z",
+            f'parsing time "2020-01-02 03:04:05Z" as {LAYOUT}: cannot parse " 03:04:05Z" as "T"',
+        ),
+        ("2020-01-02T03:04:05", f'parsing time "2020-01-02T03:04:05" as {LAYOUT}: cannot parse "" as "Z07:00"'),
+        ("2020-13-02T03:04:05Z", 'parsing time "2020-13-02T03:04:05Z": month out of range'),
+        ("2021-02-29T03:04:05Z", 'parsing time "2021-02-29T03:04:05Z": day out of range'),
+        ("2020-01-02T24:04:05Z", 'parsing time "2020-01-02T24:04:05Z": hour out of range'),
+        ("2020-01-02T03:60:05Z", 'parsing time "2020-01-02T03:60:05Z": minute out of range'),
+        ("2020-01-02T03:04:60Z", 'parsing time "2020-01-02T03:04:60Z": second out of range'),
+        ("2020-01-02T03:04:05Zx", 'parsing time "2020-01-02T03:04:05Zx": extra text: "x"'),
+        (
+            "2020-01-02T03:04:05+25:00",
+            'parsing time "2020-01-02T03:04:05+25:00": time zone offset hour out of range',
+        ),
+        ('"', f'parsing time "\\"" as {LAYOUT}: cannot parse "\\"" as "2006"'),
+        ("é", f'parsing time "\\xc3\\xa9" as {LAYOUT}: cannot parse "\\xc3\\xa9" as "2006"'),
+    ],
+)
+def test_bad_timestamps_are_refused_with_gos_words(text: str, error: str) -> None:
+    with pytest.raises(ValueError, match="parsing time") as caught:
+        time.parse_time(text)
+    assert str(caught.value) == error
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "element"),
+    [
+        ("2020-01-02T03:04:05Z", "Z", ".000000"),
+        ("2020-01-02T03:04:05.123Z", ".123Z", ".000000"),
+        ("2020-01-02T03:04:05.1234567Z", "7Z", "Z07:00"),
+    ],
+)
+def test_micro_timestamps_need_exactly_six_digits(text: str, rest: str, element: str) -> None:
+    with pytest.raises(ValueError, match="parsing time") as caught:
+        time.parse_micro_time(text)
+    assert str(caught.value) == f'parsing time "{text}" as {MICRO_LAYOUT}: cannot parse "{rest}" as "{element}"'
+
+
+def test_micro_timestamps_are_made_canonical() -> None:
+    assert time.canonical_micro_time("2020-01-02T03:04:05.123456+01:00") == "2020-01-02T02:04:05.123456Z"
+
+
+instants = st.datetimes(dt.datetime(1, 1, 2), dt.datetime(9999, 12, 30), timezones=st.just(dt.UTC))
+
+
+@given(instants)
+def test_timestamps_read_back_to_the_second(instant: dt.datetime) -> None:
+    assert time.parse_time(time.format_time(instant)) == instant.replace(microsecond=0)
+
+
+@given(instants)
+def test_micro_timestamps_read_back(instant: dt.datetime) -> None:
+    assert time.parse_micro_time(time.format_micro_time(instant)) == instant
+
+
+@given(st.text(alphabet="0123456789-+:.,TZ x", max_size=30))
+def test_reading_time_raises_nothing_but_value_error(text: str) -> None:
+    for parse in (time.parse_time, time.parse_micro_time):
+        try:
+            assert parse(text).tzinfo is dt.UTC
+        except ValueError:
+            continue
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("0", "0s"),
+        ("1h30m", "1h30m0s"),
+        ("1.5s", "1.5s"),
+        ("100ms", "100ms"),
+        ("90s", "1m30s"),
+        ("-1.5h", "-1h30m0s"),
+        ("+5s", "5s"),
+        ("1us", "1µs"),
+        ("1µs", "1µs"),
+        ("1ns", "1ns"),
+        ("1500us", "1.5ms"),
+        (".5m", "30s"),
+        ("1h1h", "2h0m0s"),
+        ("2540400h10m10.000000000s", "2540400h10m10s"),
+    ],
+)
+def test_durations_are_made_canonical(text: str, shown: str) -> None:
+    assert time.canonical_duration(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", 'time: invalid duration ""'),
+        ("-", 'time: invalid duration "-"'),
+        ("5", 'time: missing unit in duration "5"'),
+        ("1d", 'time: unknown unit "d" in duration "1d"'),
+        (".s", 'time: invalid duration ".s"'),
+        ("1h ", 'time: unknown unit "h " in duration "1h "'),
+        ("9223372036854775808ns", 'time: invalid duration "9223372036854775808ns"'),
+        ("3000000h", 'time: invalid duration "3000000h"'),
+    ],
+)
+def test_bad_durations_are_refused_with_gos_words(text: str, error: str) -> None:
+    with pytest.raises(ValueError, match="time: ") as caught:
+        time.parse_duration(text)
+    assert str(caught.value) == error
+
+
+@given(st.integers(-(2**63) + 1, 2**63 - 1))
+def test_durations_read_back(duration_ns: int) -> None:
+    assert time.parse_duration(time.format_duration(duration_ns)) == duration_ns
+
+
+@given(st.text(alphabet="0123456789.hmsnuµ-+ ", max_size=40))
+def test_reading_durations_raises_nothing_but_value_error(text: str) -> None:
+    try:
+        assert isinstance(time.parse_duration(text), int)
+    except ValueError:
+        return
+
+
+MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 365 * 86400
+
+
+@pytest.mark.parametrize(
+    ("seconds", "long", "short"),
+    [
+        (-2, "<invalid>", "<invalid>"),
+        (-1.5, "0s", "0s"),
+        (0, "0s", "0s"),
+        (59.9, "59s", "59s"),
+        (119, "119s", "1m"),
+        (120, "2m", "2m"),
+        (9 * MINUTE + 59, "9m59s", "9m"),
+        (10 * MINUTE + 30, "10m", "10m"),
+        (179 * MINUTE, "179m", "2h"),
+        (3 * HOUR, "3h", "3h"),
+        (3 * HOUR + 5 * MINUTE, "3h5m", "3h"),
+        (8 * HOUR + 5 * MINUTE, "8h", "8h"),
+        (47 * HOUR, "47h", "1d"),
+        (48 * HOUR, "2d", "2d"),
+        (50 * HOUR, "2d2h", "2d"),
+        (8 * DAY + HOUR, "8d", "8d"),
+        (729 * DAY, "729d", "1y"),
+        (2 * YEAR, "2y", "2y"),
+        (2 * YEAR + 3 * DAY, "2y3d", "2y"),
+        (8 * YEAR + 3 * DAY, "8y", "8y"),
+    ],
+)
+def test_ages_for_people(seconds: float, long: str, short: str) -> None:
+    assert (time.human_duration(seconds), time.short_human_duration(seconds)) == (long, short)
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "shown"),
+    [
+        (None, "<unknown>"),
+        ("", "<unknown>"),
+        ("rubbish", "<invalid>"),
+        ("2020-01-01T00:00:00Z", "5m"),
+        ("2020-01-01T00:06:00Z", "<invalid>"),
+    ],
+)
+def test_age_cells(timestamp: str | None, shown: str) -> None:
+    assert time.age(timestamp, dt.datetime(2020, 1, 1, 0, 5, tzinfo=dt.UTC)) == shown
