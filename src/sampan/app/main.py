@@ -1,4 +1,4 @@
-"""Run a server as the process's only business: logging, event loop, exit code."""
+"""Run a server as the process's only business: logging, event loop, and what prevents it in one line."""
 
 import asyncio
 import sqlite3
@@ -10,6 +10,9 @@ from sampan.app.log import configure_logging
 from sampan.app.settings import UpSettings
 from sampan.app.up import Announce, raise_open_files_limit, run
 
+_EXPECTED = (OSError, sqlite3.Error)
+"""Faults of the machine, not of the program: the person who started it can do something about them."""
+
 
 def up(settings: UpSettings, announce: Announce) -> None:
     """Serve until the end. Raises `StartError` with what prevented it."""
@@ -18,11 +21,16 @@ def up(settings: UpSettings, announce: Announce) -> None:
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(run(settings, announce))
-    except* (StartError, OSError, sqlite3.Error) as group:
-        raise StartError(_reason(group)) from group
+    except _EXPECTED as error:
+        raise StartError(_line(error)) from error
+    except BaseExceptionGroup as group:
+        expected, others = group.split((StartError, *_EXPECTED))
+        if others is not None or expected is None:
+            raise
+        raise StartError(_line(expected)) from group
 
 
-def _reason(error: BaseException) -> str:
+def _line(error: BaseException) -> str:
     """The first leaf of a group of errors, in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

@@ -1,0 +1,125 @@
+"""Certificates and the data directory."""
+
+import datetime
+import ssl
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sampan.server.authentication.client_certificate import certificate_user
+from sampan.server.pki.certificates import covers, make_ca, make_client, make_serving, needs_renewal, read_key_pair
+from sampan.server.pki.directory import prepare_credentials
+from sampan.server.pki.kubeconfig import kubeconfig
+
+NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
+HOSTS = ("localhost", "127.0.0.1", "::1")
+FILES = (
+    "pki/ca.crt",
+    "pki/ca.key",
+    "pki/apiserver.crt",
+    "pki/apiserver.key",
+    "pki/admin.crt",
+    "pki/admin.key",
+    "admin.token",
+)
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {name: (directory / name).read_bytes() for name in FILES}
+
+
+def test_the_first_start_makes_everything_private(tmp_path: Path) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    assert {name: (tmp_path / name).stat().st_mode & 0o777 for name in FILES} == dict.fromkeys(FILES, 0o600)
+
+
+def test_the_second_start_keeps_it(tmp_path: Path) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    before = contents(tmp_path)
+    prepare_credentials(tmp_path, HOSTS, NOW + datetime.timedelta(days=100))
+    assert contents(tmp_path) == before
+
+
+def changed(tmp_path: Path, before: dict[str, bytes]) -> set[str]:
+    after = contents(tmp_path)
+    return {name for name in FILES if after[name] != before[name]}
+
+
+def test_certificates_near_their_end_are_renewed_and_the_ca_stays(tmp_path: Path) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    before = contents(tmp_path)
+    prepare_credentials(tmp_path, HOSTS, NOW + datetime.timedelta(days=336))
+    assert changed(tmp_path, before) == {f"pki/{n}.{x}" for n in ("apiserver", "admin") for x in ("crt", "key")}
+
+
+def test_another_address_gets_another_serving_certificate(tmp_path: Path) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    before = contents(tmp_path)
+    prepare_credentials(tmp_path, (*HOSTS, "192.0.2.1"), NOW)
+    assert changed(tmp_path, before) == {"pki/apiserver.crt", "pki/apiserver.key"}
+
+
+def test_a_certificate_of_another_ca_is_made_anew(tmp_path: Path) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    before = contents(tmp_path)
+    (tmp_path / "pki/ca.crt").unlink()
+    (tmp_path / "pki/ca.key").unlink()
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    assert changed(tmp_path, before) == set(FILES) - {"admin.token"}
+
+
+def test_a_damaged_ca_is_an_error(tmp_path: Path) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    (tmp_path / "pki/ca.crt").write_bytes(b"x")
+    with pytest.raises(ValueError, match="cannot use the CA"):
+        prepare_credentials(tmp_path, HOSTS, NOW)
+
+
+def test_a_damaged_certificate_is_made_anew(tmp_path: Path) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    (tmp_path / "pki/apiserver.crt").write_bytes(b"x")
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    assert (tmp_path / "pki/apiserver.crt").read_bytes().startswith(b"-----BEGIN CERTIFICATE")
+
+
+def test_a_serving_certificate_covers_its_hosts_only() -> None:
+    pair = make_serving(make_ca("ca", NOW), HOSTS, NOW)
+    assert covers(pair.certificate, HOSTS)
+    assert not covers(pair.certificate, ("example.com",))
+
+
+def test_a_key_of_another_certificate_is_refused() -> None:
+    ca = make_ca("ca", NOW)
+    other = make_ca("ca", NOW)
+    with pytest.raises(ValueError, match="do not belong together"):
+        read_key_pair(ca.certificate_pem(), other.key_pem())
+
+
+def test_renewal_begins_thirty_days_before_the_end() -> None:
+    certificate = make_client(make_ca("ca", NOW), "u", (), NOW).certificate
+    assert not needs_renewal(certificate, NOW + datetime.timedelta(days=334))
+    assert needs_renewal(certificate, NOW + datetime.timedelta(days=335))
+
+
+def test_a_client_certificate_names_user_and_groups() -> None:
+    user = certificate_user(make_client(make_ca("ca", NOW), "jane", ("a", "b"), NOW).certificate)
+    assert user is not None
+    assert (user.name, user.groups) == ("jane", ("a", "b", "system:authenticated"))
+    assert user.extra["authentication.kubernetes.io/credential-id"][0].startswith("X509SHA256=")
+
+
+def test_the_kubeconfig_holds_server_ca_and_client(tmp_path: Path) -> None:
+    credentials = prepare_credentials(tmp_path, HOSTS, NOW)
+    document = yaml.safe_load(kubeconfig("https://127.0.0.1:1", credentials.ca_pem, credentials.admin))
+    cluster = document["clusters"][0]["cluster"]
+    assert cluster["server"] == "https://127.0.0.1:1"
+    assert document["current-context"] == document["contexts"][0]["name"]
+    assert document["users"][0]["user"].keys() == {"client-certificate-data", "client-key-data"}
+
+
+def test_the_ca_verifies_what_it_signed(tmp_path: Path) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    context = ssl.create_default_context(cafile=str(tmp_path / "pki/ca.crt"))
+    context.load_cert_chain(tmp_path / "pki/admin.crt", tmp_path / "pki/admin.key")
+    assert context.cert_store_stats()["x509_ca"] == 1
