@@ -218,9 +218,7 @@ _FORMATS: dict[str, FormatCheck] = {
     "creditcard": _is_credit_card,
     "ssn": _pattern(r"\A\d{3}[- ]?\d{2}[- ]?\d{4}\Z"),
     "hexcolor": _pattern(r"\A#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})\Z"),
-    "rgbcolor": _pattern(
-        r"\Argb\((\s*(25[0-5]|2[0-4]\d|[01]?\d{1,2})\s*,){2}\s*(25[0-5]|2[0-4]\d|[01]?\d{1,2})\s*\)\Z"
-    ),
+    "rgbcolor": _pattern(rf"\Argb\(\s*{_BYTE}\s*,\s*{_BYTE}\s*,\s*{_BYTE}\s*\)\Z"),
     "byte": _pattern(r"\A(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z"),
     "password": lambda text: True,
     "date": _is_date,

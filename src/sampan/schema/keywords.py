@@ -12,9 +12,9 @@ from sampan.core.field import FieldError, Path, forbidden, invalid, not_supporte
 
 Json = dict[str, Any]
 
-_TYPES = ("string", "number", "integer", "boolean", "array", "object")
+_TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _META = ("metadata", "kind", "apiVersion")
-_REASONS = ("FieldValueRequired", "FieldValueForbidden", "FieldValueInvalid", "FieldValueDuplicate")
+_REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
 
 

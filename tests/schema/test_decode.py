@@ -1,0 +1,249 @@
+"""Built-in objects are read as Go reads them and come out as Go would write them."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.core.gvk import GroupVersionKind
+from sampan.schema.builtin import Definitions
+from sampan.schema.compile import CompiledSchema, DecodeError, SchemaCompiler
+
+DEFINITIONS = Definitions()
+COMPILER = SchemaCompiler(DEFINITIONS)
+
+
+def compiled(kind: str, group: str = "", version: str = "v1") -> CompiledSchema:
+    schema = DEFINITIONS.schema_for_kind(GroupVersionKind(group, version, kind))
+    assert schema is not None
+    return COMPILER.compile(schema)
+
+
+def decode(obj: dict[str, Any], kind: str = "Pod", group: str = "", unknown: list[str] | None = None) -> dict[str, Any]:
+    read = copy.deepcopy(obj)
+    compiled(kind, group).decode(read, unknown=unknown)
+    return read
+
+
+def pod(**spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c"}], **spec}}
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    read: dict[str, Any] = decode({"spec": {"containers": [{"name": "c", **fields}]}})["spec"]["containers"][0]
+    return read
+
+
+def test_unknown_fields_are_dropped_and_named() -> None:
+    unknown: list[str] = []
+    obj = {"metadata": {"foo": 1}, "spec": {"bar": 1, "containers": [{"name": "a"}, {"name": "b", "baz": {}}]}}
+    read = decode(obj, unknown=unknown)
+    assert unknown == ["metadata.foo", "spec.bar", "spec.containers[1].baz"]
+    assert read["spec"]["containers"][1] == {"name": "b", "resources": {}}
+
+
+def test_field_names_are_case_sensitive() -> None:
+    unknown: list[str] = []
+    assert "nodeName" not in decode(pod(nodename="n"), unknown=unknown)["spec"]
+    assert unknown == ["spec.nodename"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"labels": {}}, {"labels": None}, {"finalizers": []}, {"creationTimestamp": None}, {"generateName": ""}],
+    ids=str,
+)
+def test_what_go_leaves_out_vanishes(value: dict[str, Any]) -> None:
+    assert decode({"metadata": {"name": "a", **value}})["metadata"] == {"name": "a"}
+
+
+def test_pointers_keep_their_zero_values() -> None:
+    spec = decode(pod(priority=0, enableServiceLinks=False, runtimeClassName=""))["spec"]
+    assert (spec["priority"], spec["enableServiceLinks"], spec["runtimeClassName"]) == (0, False, "")
+
+
+def test_empty_structs_behind_pointers_stay() -> None:
+    assert decode(pod(securityContext={}))["spec"]["securityContext"] == {}
+
+
+def test_structs_that_are_no_pointers_are_always_written() -> None:
+    assert container()["resources"] == {}
+    assert decode({})["status"] == {}
+
+
+def test_counts_that_go_always_writes_are_zero() -> None:
+    status = decode({}, "DaemonSet", "apps")["status"]
+    assert status["desiredNumberScheduled"] == 0
+    assert "observedGeneration" not in status
+
+
+def test_schema_defaults_are_set() -> None:
+    assert container(ports=[{"containerPort": 80}])["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
+
+
+def test_defaults_that_are_zero_are_set_for_pointers() -> None:
+    probe = container(livenessProbe={"grpc": {"port": 1}})["livenessProbe"]
+    assert probe["grpc"] == {"port": 1, "service": ""}
+
+
+@pytest.mark.parametrize(("text", "canonical"), [("1000m", "1"), (0.5, "500m"), (2, "2"), ("1Gi", "1Gi")], ids=str)
+def test_quantities_are_canonical(text: Any, canonical: str) -> None:
+    assert container(resources={"limits": {"cpu": text}})["resources"] == {"limits": {"cpu": canonical}}
+
+
+def test_times_are_in_seconds_and_utc() -> None:
+    read = decode({"metadata": {"creationTimestamp": "2024-01-02T03:04:05.678+01:00"}})
+    assert read["metadata"]["creationTimestamp"] == "2024-01-02T02:04:05Z"
+
+
+@pytest.mark.parametrize("port", [80, "http"])
+def test_int_or_string_keeps_its_type(port: Any) -> None:
+    read = decode({"spec": {"ports": [{"port": 1, "targetPort": port}]}}, "Service")
+    assert read["spec"]["ports"][0]["targetPort"] == port
+
+
+def test_nulls_in_maps_become_zero_values() -> None:
+    assert decode({"metadata": {"labels": {"a": None}}})["metadata"]["labels"] == {"a": ""}
+    assert container(resources={"limits": {"cpu": None}})["resources"]["limits"] == {"cpu": "0"}
+
+
+def test_raw_extensions_are_kept_as_they_are() -> None:
+    data = {"any": [1, None, {"deep": ""}]}
+    assert decode({"data": data, "revision": 1}, "ControllerRevision", "apps")["data"] == data
+
+
+def test_managed_fields_keep_their_sets() -> None:
+    entry = {"fieldsV1": {"f:metadata": {"f:labels": {}}}, "manager": "m", "operation": "Apply"}
+    assert decode({"metadata": {"managedFields": [entry]}})["metadata"]["managedFields"] == [entry]
+
+
+def test_json_schemas_of_definitions_are_pruned_but_their_defaults_are_not() -> None:
+    schema = {"type": "object", "foo": 1, "default": {"bar": None}, "additionalProperties": False}
+    schema["properties"] = {"a": {"additionalProperties": {"type": "string", "foo": 2}}}
+    versions = [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]
+    crd = decode({"spec": {"versions": versions}}, "CustomResourceDefinition", "apiextensions.k8s.io")
+    assert crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == {
+        "type": "object",
+        "default": {"bar": None},
+        "additionalProperties": False,
+        "properties": {"a": {"additionalProperties": {"type": "string"}}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "group", "obj", "text"),
+    [
+        ("Pod", "", {"spec": "x"}, "string into Go struct field Pod.spec of type v1.PodSpec"),
+        (
+            "Pod",
+            "",
+            {"spec": {"containers": "x"}},
+            "string into Go struct field PodSpec.spec.containers of type []v1.Container",
+        ),
+        (
+            "Pod",
+            "",
+            {"spec": {"containers": [1]}},
+            "number into Go struct field PodSpec.spec.containers of type v1.Container",
+        ),
+        (
+            "Pod",
+            "",
+            {"spec": {"containers": [{"env": [{"value": True}]}]}},
+            "bool into Go struct field EnvVar.spec.containers.env.value of type string",
+        ),
+        (
+            "Pod",
+            "",
+            {"spec": {"containers": [{"imagePullPolicy": 1}]}},
+            "number into Go struct field Container.spec.containers.imagePullPolicy of type v1.PullPolicy",
+        ),
+        (
+            "Pod",
+            "",
+            {"metadata": {"labels": {"a": 1}}},
+            "number into Go struct field ObjectMeta.metadata.labels of type string",
+        ),
+        (
+            "Pod",
+            "",
+            {"metadata": {"labels": []}},
+            "array into Go struct field ObjectMeta.metadata.labels of type map[string]string",
+        ),
+        (
+            "Deployment",
+            "apps",
+            {"spec": {"replicas": "3"}},
+            "string into Go struct field DeploymentSpec.spec.replicas of type int32",
+        ),
+        (
+            "Deployment",
+            "apps",
+            {"spec": {"replicas": 1.5}},
+            "number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32",
+        ),
+        (
+            "Deployment",
+            "apps",
+            {"spec": {"replicas": 2**31}},
+            "number 2147483648 into Go struct field DeploymentSpec.spec.replicas of type int32",
+        ),
+        ("Service", "", {"spec": {"ports": [{"targetPort": True}]}}, "bool into Go value of type int32"),
+        ("Pod", "", {"metadata": {"creationTimestamp": 5}}, "number into Go value of type string"),
+    ],
+    ids=str,
+)
+def test_wrong_types_are_refused_in_the_words_of_go(kind: str, group: str, obj: dict[str, Any], text: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(obj, kind, group)
+    assert str(caught.value) == f"json: cannot unmarshal {text}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "obj", "text"),
+    [
+        ("Secret", {"data": {"a": "!!"}}, "illegal base64 data at input byte 0"),
+        ("Secret", {"data": {"a": "YWI"}}, "illegal base64 data at input byte 0"),
+        (
+            "ResourceQuota",
+            {"spec": {"hard": {"cpu": "x"}}},
+            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+        ),
+        (
+            "Pod",
+            {"metadata": {"creationTimestamp": "x"}},
+            'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
+        ),
+    ],
+    ids=["base64", "base64 too short", "quantity", "time"],
+)
+def test_texts_that_cannot_be_read_are_refused(kind: str, obj: dict[str, Any], text: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(obj, kind)
+    assert str(caught.value).startswith(text[:25])
+
+
+def test_an_object_must_be_an_object() -> None:
+    with pytest.raises(DecodeError, match="cannot unmarshal array into Go value"):
+        compiled("Pod").decode([])  # type: ignore[arg-type]  # what a client may send
+
+
+@given(st.sampled_from(DEFINITIONS.names()))
+def test_decoding_is_idempotent(name: str) -> None:
+    schema = DEFINITIONS.schema(name)
+    if schema.type != "object" or schema.scalar:
+        return
+    once: dict[str, Any] = {}
+    COMPILER.compile(schema).decode(once)
+    twice = copy.deepcopy(once)
+    COMPILER.compile(schema).decode(twice)
+    assert once == twice
+
+
+def test_what_a_kind_requires_is_missed() -> None:
+    obj = decode({"metadata": {"name": "a"}}, "PriorityClass", "scheduling.k8s.io")
+    assert compiled("PriorityClass", "scheduling.k8s.io").validate(obj) == []
+    errors = compiled("StorageClass", "storage.k8s.io").validate({"metadata": {"name": "a"}, "provisioner": ""})
+    assert [str(error) for error in errors] == ["provisioner: Required value"]
