@@ -1,6 +1,7 @@
 """Events: one store, two APIs. The stored form is core/v1; events.k8s.io/v1 is a view of it.
 
-Source: pkg/registry/core/event/strategy.go, pkg/apis/core/validation/events.go, pkg/apis/events/v1/conversion.go (1.36).
+Source: pkg/registry/core/event/strategy.go, pkg/apis/core/validation/events.go,
+pkg/apis/events/v1/conversion.go (1.36).
 """
 
 from collections.abc import Sequence
@@ -77,7 +78,7 @@ class EventStrategy(CoreStrategy):
     )
     controller_field: ClassVar[str] = "reportingComponent"
 
-    def name_errors(self, name: str, *, prefix: bool) -> list[str]:
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return path_segment_errors(name, prefix=prefix)
 
     def check(self, obj: Object, errors: Errors) -> None:
@@ -106,12 +107,12 @@ class NewEventStrategy(EventStrategy):
         "reportingController": "reportingComponent",
     }
 
-    def name_errors(self, name: str, *, prefix: bool) -> list[str]:
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return dns1123_subdomain_errors(name, prefix=prefix)
 
     def field_labels(self, api_version: str) -> frozenset[str]:
-        own = {"reason", "type", "reportingController", *(f"regarding.{name}" for name in _INVOLVED)}
-        return own | {"metadata.name", "metadata.namespace"}
+        own = ["reason", "type", "reportingController", *(f"regarding.{name}" for name in _INVOLVED)]
+        return frozenset([*own, "metadata.name", "metadata.namespace"])
 
     def check(self, obj: Object, errors: Errors) -> None:
         check_legacy(obj, errors, self.controller_field)

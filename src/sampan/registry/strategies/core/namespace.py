@@ -29,7 +29,7 @@ class NamespaceStrategy(CoreStrategy):
     keeps_status_on_create = True
     labels: ClassVar[Sequence[str]] = ("status.phase", "name")
 
-    def name_errors(self, name: str, *, prefix: bool) -> list[str]:
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return dns1123_label_errors(name, prefix=prefix)
 
     def default(self, obj: Object) -> None:

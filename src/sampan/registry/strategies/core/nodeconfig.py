@@ -17,22 +17,21 @@ def check_config_source(source: Object, path: Path, errors: Errors, *, in_spec: 
         errors.append(invalid(path, source, "exactly one reference subfield must be non-nil"))
         return
     at = path.child("configMap")
-    for name in ("uid", "resourceVersion"):
-        if in_spec and reference.get(name):
-            errors.append(forbidden(at.child(name), f"{name} must not be set in spec"))
-        elif not in_spec and not reference.get(name):
-            errors.append(required(at.child(name)))
-    rules = {
-        "namespace": dns1123_label_errors,
-        "name": dns1123_subdomain_errors,
-        "kubeletConfigKey": config_map_key_errors,
-    }
-    for name, rule in rules.items():
-        value = reference.get(name, "")
+    for field in ("uid", "resourceVersion"):
+        if in_spec and reference.get(field):
+            errors.append(forbidden(at.child(field), f"{field} must not be set in spec"))
+        elif not in_spec and not reference.get(field):
+            errors.append(required(at.child(field)))
+    namespace, name, key = (reference.get(field, "") for field in ("namespace", "name", "kubeletConfigKey"))
+    for field, value, texts in (
+        ("namespace", namespace, dns1123_label_errors(namespace)),
+        ("name", name, dns1123_subdomain_errors(name)),
+        ("kubeletConfigKey", key, config_map_key_errors(key)),
+    ):
         if not value:
-            errors.append(required(at.child(name)))
+            errors.append(required(at.child(field)))
         else:
-            errors.extend(invalid(at.child(name), value, text) for text in rule(value))
+            errors.extend(invalid(at.child(field), value, text) for text in texts)
 
 
 def check_config_status(status: Object, path: Path, errors: Errors) -> None:

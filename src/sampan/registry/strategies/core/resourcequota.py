@@ -1,4 +1,7 @@
-"""ResourceQuotas. Source: pkg/registry/core/resourcequota/strategy.go, pkg/apis/core/validation/validation.go (1.36)."""
+"""ResourceQuotas.
+
+Source: pkg/registry/core/resourcequota/strategy.go, pkg/apis/core/validation/validation.go (1.36).
+"""
 
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.object import Object
