@@ -18,15 +18,15 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-try:
-    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-except ImportError:  # run by hand, without hatchling
-    BuildHookInterface = object
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 VERSION = "1.36.0"
 TARGET = "src/sampan/registry/data/schemas.bin"
 _REF = "#/$defs/"
-_SCALARS = {
+
+Json = dict[str, Any]
+
+_SCALARS: dict[str, Json] = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": {"oneOf": [{"type": "string"}, {"type": "number"}]},
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {
         "format": "int-or-string",
@@ -34,17 +34,19 @@ _SCALARS = {
     },
 }
 
-Json = dict[str, Any]
 
-
-class CustomBuildHook(BuildHookInterface):  # type: ignore[misc, valid-type]  # hatchling is no run-time dependency
-    """Hatchling calls it before each wheel, editable ones included."""
+class CustomBuildHook(BuildHookInterface[Any]):
+    """Hatchling calls it before each build, editable ones included."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: Json) -> None:
-        """Write the file and add it to the wheel."""
-        build(Path(self.root))
+        """Write the file, or keep the one that is there when its source is not installed, and add it to the build."""
+        try:
+            build(Path(self.root))
+        except importlib.metadata.PackageNotFoundError:
+            if not (Path(self.root) / TARGET).exists():
+                raise
         build_data["artifacts"].append("/" + TARGET)
 
 
