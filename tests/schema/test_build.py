@@ -38,7 +38,8 @@ def test_a_property_may_be_called_like_a_keyword() -> None:
     ids=str,
 )
 def test_go_facts_tell_the_published_zero_defaults(node: dict[str, str], fact: str, zero: object) -> None:
-    definitions: dict[str, hatch_build.Json] = {"struct": {"type": "object", "properties": {}}, "scalar": {"type": "string"}}
+    struct: hatch_build.Json = {"type": "object", "properties": {}}
+    definitions = {"struct": struct, "scalar": {"type": "string"}}
     assert hatch_build._zero(node, fact, definitions) == zero
 
 
