@@ -16,18 +16,6 @@ _HUB_NAMES = {
 }
 _NAMES = {hub: name for name, hub in _HUB_NAMES.items()}
 
-FIELD_LABELS = {
-    f"regarding.{field}": f"involvedObject.{field}"
-    for field in ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-} | {
-    "reportingController": "reportingComponent",
-    "reason": "reason",
-    "type": "type",
-    "metadata.name": "metadata.name",
-    "metadata.namespace": "metadata.namespace",
-}
-"""Field selectors of events.k8s.io/v1, and what the hub calls them; others are not supported there."""
-
 
 def _rename(obj: Object, names: dict[str, str]) -> Object:
     for old, new in names.items():

@@ -221,3 +221,7 @@ class JobStrategy(Strategy):
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         """`status.successful`."""
         return {"status.successful": str(obj.get("status", {}).get("succeeded", 0))}
+
+    def field_labels(self, api_version: str) -> frozenset[str]:
+        """The same, for field selectors."""
+        return super().field_labels(api_version) | {"status.successful"}

@@ -253,3 +253,7 @@ class CertificateSigningRequestStrategy(Strategy):
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         """`spec.signerName`."""
         return {"spec.signerName": obj.get("spec", {}).get("signerName", "")}
+
+    def field_labels(self, api_version: str) -> frozenset[str]:
+        """The same, for field selectors."""
+        return super().field_labels(api_version) | {"spec.signerName"}

@@ -89,3 +89,7 @@ class ResourceSliceStrategy(Strategy):
         """`spec.driver` and `spec.nodeName`."""
         spec = obj.get("spec", {})
         return {"spec.driver": spec.get("driver", ""), "spec.nodeName": spec.get("nodeName", "")}
+
+    def field_labels(self, api_version: str) -> frozenset[str]:
+        """The same, for field selectors."""
+        return super().field_labels(api_version) | {"spec.driver", "spec.nodeName"}

@@ -1,0 +1,187 @@
+"""Autoscalers between v1 and v2."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.core.object import Object
+from sampan.registry.conversions import HorizontalPodAutoscalerConversion
+from sampan.registry.conversions.hpa import (
+    BEHAVIOR,
+    CONDITIONS,
+    CURRENT_METRICS,
+    EXACT_METRICS,
+    METRICS,
+)
+
+CONVERSION = HorizontalPodAutoscalerConversion()
+REFERENCE = {"kind": "Deployment", "name": "web", "apiVersion": "apps/v1"}
+
+
+def to_hub(obj: Object) -> Any:
+    return CONVERSION.to_hub(copy.deepcopy(obj))
+
+
+def from_hub(obj: Object) -> Any:
+    return CONVERSION.from_hub(copy.deepcopy(obj))
+
+
+def cpu(percentage: int) -> Object:
+    target = {"type": "Utilization", "averageUtilization": percentage}
+    return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+
+
+def hub(*metrics: Object, **spec: Any) -> Object:
+    return {
+        "metadata": {"name": "web"},
+        "spec": {"scaleTargetRef": REFERENCE, "maxReplicas": 3, "metrics": list(metrics), **spec},
+    }
+
+
+def test_a_percentage_becomes_a_metric() -> None:
+    spec = {"maxReplicas": 3, "targetCPUUtilizationPercentage": 50}
+    assert to_hub({"metadata": {}, "spec": spec})["spec"] == {"maxReplicas": 3, "metrics": [cpu(50)]}
+
+
+def test_a_percentage_needs_no_annotation() -> None:
+    v1 = from_hub(hub(cpu(50)))
+    assert v1["spec"]["targetCPUUtilizationPercentage"] == 50
+    assert "annotations" not in v1["metadata"]
+
+
+PODS = {
+    "type": "Pods",
+    "pods": {"metric": {"name": "rps"}, "target": {"type": "AverageValue", "averageValue": "10"}},
+}
+
+
+def test_other_metrics_travel_in_the_annotation_of_kubernetes() -> None:
+    v1 = from_hub(hub(PODS, cpu(50)))
+    assert json.loads(v1["metadata"]["annotations"][METRICS]) == [
+        {"type": "Pods", "pods": {"metricName": "rps", "targetAverageValue": "10"}}
+    ]
+    assert EXACT_METRICS not in v1["metadata"]["annotations"]
+
+
+def test_behavior_travels_with_the_field_names_of_go() -> None:
+    v1 = from_hub(hub(cpu(50), behavior={"scaleUp": {"selectPolicy": "Max"}}))
+    assert json.loads(v1["metadata"]["annotations"][BEHAVIOR]) == {
+        "ScaleUp": {
+            "StabilizationWindowSeconds": None,
+            "SelectPolicy": "Max",
+            "Policies": None,
+            "Tolerance": None,
+        },
+        "ScaleDown": None,
+    }
+
+
+def test_a_new_percentage_in_v1_wins_over_what_v2_said() -> None:
+    v1 = from_hub(hub(cpu(50), PODS))
+    v1["spec"]["targetCPUUtilizationPercentage"] = 70
+    assert to_hub(v1)["spec"]["metrics"] == [PODS, cpu(70)]
+
+
+@pytest.mark.parametrize("key", [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, EXACT_METRICS])
+@pytest.mark.parametrize(
+    "text",
+    ["", "5", "[5]", "[{}]", '[{"type": 5}]', '{"ScaleUp": 5}', '[{"type": "Pods", "pods": {"metricName": 5}}]'],
+)
+def test_annotations_that_make_no_sense_are_dropped(key: str, text: str) -> None:
+    spec = {"maxReplicas": 3, "targetCPUUtilizationPercentage": 50}
+    hub = to_hub({"metadata": {"annotations": {key: text}}, "spec": spec})
+    assert hub == {"metadata": {}, "spec": {"maxReplicas": 3, "metrics": [cpu(50)]}}
+
+
+QUANTITIES = st.sampled_from(["0", "1", "500m", "2k"])
+SELECTORS = st.sampled_from([{"matchLabels": {"a": "b"}}, {"matchExpressions": [{"key": "a", "operator": "Exists"}]}])
+IDENTIFIERS = st.fixed_dictionaries({"name": st.sampled_from(["a", "b"])}, optional={"selector": SELECTORS})
+TARGETS = st.fixed_dictionaries(
+    {"type": st.sampled_from(["Utilization", "Value", "AverageValue"])},
+    optional={"value": QUANTITIES, "averageValue": QUANTITIES, "averageUtilization": st.integers(1, 100)},
+)
+CURRENT = st.fixed_dictionaries(
+    {}, optional={"value": QUANTITIES, "averageValue": QUANTITIES, "averageUtilization": st.integers(0, 100)}
+)
+
+
+def metrics_of(part: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    name = st.sampled_from(["cpu", "memory"])
+    sources: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+        "Resource": {"name": name},
+        "ContainerResource": {"name": name, "container": st.just("c")},
+        "Pods": {"metric": IDENTIFIERS},
+        "Object": {"metric": IDENTIFIERS, "describedObject": st.just(REFERENCE)},
+        "External": {"metric": IDENTIFIERS},
+    }
+    return st.one_of(
+        *(
+            st.fixed_dictionaries(
+                {"type": st.just(kind), kind[0].lower() + kind[1:]: st.fixed_dictionaries({**fields, part: values})}
+            )
+            for kind, fields in sources.items()
+        )
+    )
+
+
+RULES = st.fixed_dictionaries(
+    {"selectPolicy": st.just("Max")},
+    optional={
+        "stabilizationWindowSeconds": st.integers(0, 3600),
+        "tolerance": st.sampled_from(["50m", "0"]),
+        "policies": st.lists(
+            st.fixed_dictionaries(
+                {"type": st.just("Pods"), "value": st.integers(1, 9), "periodSeconds": st.integers(1, 9)}
+            ),
+            min_size=1,
+            max_size=2,
+        ),
+    },
+)
+BEHAVIORS = st.fixed_dictionaries({"scaleUp": RULES}, optional={"scaleDown": RULES})
+STATUSES = st.fixed_dictionaries(
+    {"currentReplicas": st.integers(0, 5)},
+    optional={
+        "currentMetrics": st.lists(metrics_of("current", CURRENT), min_size=1, max_size=3),
+        "conditions": st.just([{"type": "AbleToScale", "status": "True", "reason": "Ready"}]),
+    },
+)
+HUBS = st.fixed_dictionaries(
+    {
+        "metadata": st.sampled_from([{"name": "a"}, {"name": "a", "annotations": {"x": "y"}}]),
+        "spec": st.fixed_dictionaries(
+            {
+                "scaleTargetRef": st.just(REFERENCE),
+                "maxReplicas": st.integers(1, 9),
+                "metrics": st.lists(metrics_of("target", TARGETS), min_size=1, max_size=4),
+            },
+            optional={"minReplicas": st.integers(0, 3), "behavior": BEHAVIORS},
+        ),
+    },
+    optional={"status": STATUSES},
+)
+
+
+@given(HUBS)
+def test_a_v2_autoscaler_survives_v1(autoscaler: Object) -> None:
+    assert to_hub(from_hub(autoscaler)) == autoscaler
+
+
+V1 = st.fixed_dictionaries(
+    {
+        "metadata": st.sampled_from([{"name": "a"}, {"name": "a", "annotations": {"x": "y"}}]),
+        "spec": st.fixed_dictionaries(
+            {"maxReplicas": st.integers(1, 9), "targetCPUUtilizationPercentage": st.integers(1, 100)},
+            optional={"minReplicas": st.integers(0, 3)},
+        ),
+    }
+)
+
+
+@given(V1)
+def test_a_v1_autoscaler_survives_v2(autoscaler: Object) -> None:
+    assert from_hub(to_hub(autoscaler)) == autoscaler
