@@ -173,7 +173,8 @@ def _logical_pair(left: Closure, right: Closure, right_cost: int, stop: bool) ->
                 raise CelRuntimeError("no such overload")
         except EVALUATION_FAULTS as fault:
             frame[COST] += right_cost
-            if right(frame) is stop:
+            other: object = right(frame)
+            if other is stop:
                 return stop
             raise as_runtime_error(fault) from None
         frame[COST] += right_cost
@@ -237,22 +238,22 @@ def _size_cost(left: Any, right: Any) -> int:
 
 
 def text_relation(left: Code, right: Code, compare: Callable[[Any, Any], bool]) -> Code:
-    """Code of a comparison of two strings or two byte strings."""
+    """Code of a comparison of two strings or two byte strings. Of the cost, 1 is due even if an operand fails."""
     first, second = left.run, right.run
     if right.is_constant and 0 < len(right.constant) <= 10:
         known = right.constant
 
         def run_short(frame: Frame) -> bool:
             value = first(frame)
-            if value:
-                frame[COST] += 1
+            if not value:
+                frame[COST] -= 1
             return compare(value, known)
 
-        return Code(run_short, left.cost + right.cost)
+        return Code(run_short, left.cost + right.cost + 1)
 
     def run(frame: Frame) -> bool:
         one, other = first(frame), second(frame)
-        frame[COST] += _size_cost(one, other)
+        frame[COST] += _size_cost(one, other) - 1
         return compare(one, other)
 
-    return Code(run, left.cost + right.cost)
+    return Code(run, left.cost + right.cost + 1)
