@@ -204,4 +204,4 @@ async def test_dispatch_does_not_look_at_watchers_of_other_prefixes(store: AnySt
         await other.__aenter__()
     watched = hub.watch(PODS, END, 1)
     hub.add(watched)
-    assert list(hub._of(A)) == [watched]
+    assert list(hub._of_directory("/registry/pods/ns/")) == [watched]

@@ -6,7 +6,7 @@ history until it is up with the hub; from then on it lives on its buffer. Nothin
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
@@ -14,6 +14,7 @@ from sampan.storage.signal import Signal
 from sampan.storage.store import EventBatch, StoreEvent, prefix_end
 
 BUFFER_MAX = 10_000
+_DIRECTORIES_MAX = 4096
 
 History = Callable[[str, str, int, int], EventBatch]
 """`history(start, end, after, until)`: some events of the range with after < revision <= until, as many as can be read
@@ -117,6 +118,7 @@ class WatchHub:
         self.closed = False
         self._by_prefix: dict[str, list[HubWatch]] = {}
         self._others: list[HubWatch] = []
+        self._directories: dict[str, list[HubWatch]] = {}
 
     def watch(self, start: str, end: str, after: int) -> HubWatch:
         """A watch that begins when its context is entered."""
@@ -124,6 +126,7 @@ class WatchHub:
 
     def add(self, watch: HubWatch) -> None:
         """Begin to hand events to the watch."""
+        self._directories.clear()
         if watch.start.endswith("/") and watch.end == prefix_end(watch.start):
             self._by_prefix.setdefault(watch.start, []).append(watch)
         else:
@@ -131,6 +134,7 @@ class WatchHub:
 
     def remove(self, watch: HubWatch) -> None:
         """No more events for this watch."""
+        self._directories.clear()
         watches = self._by_prefix.get(watch.start, [])
         if watch in watches:
             watches.remove(watch)
@@ -142,8 +146,12 @@ class WatchHub:
     def dispatch(self, events: Sequence[StoreEvent], revision: int) -> None:
         """Hand on committed writes, in order; `revision` is what the store is at with them."""
         for event in events:
-            for watch in self._of(event.key):
+            key = event.key
+            for watch in self._of_directory(key[: key.rfind("/") + 1]):
                 watch.offer(event)
+            for watch in self._others:
+                if watch.start <= key < watch.end:
+                    watch.offer(event)
         self.revision = revision
 
     def close(self) -> None:
@@ -153,13 +161,17 @@ class WatchHub:
             for watch in watches:
                 watch.wake()
 
-    def _of(self, key: str) -> Iterator[HubWatch]:
-        by_prefix = self._by_prefix
-        at = key.find("/")
-        while at >= 0:
-            at += 1
-            yield from by_prefix.get(key[:at], ())
-            at = key.find("/", at)
-        for watch in self._others:
-            if watch.start <= key < watch.end:
-                yield watch
+    def _of_directory(self, directory: str) -> Sequence[HubWatch]:
+        """The watches of prefixes that hold every key of this directory."""
+        found = self._directories.get(directory)
+        if found is None:
+            found = []
+            at = directory.find("/")
+            while at >= 0:
+                at += 1
+                found += self._by_prefix.get(directory[:at], ())
+                at = directory.find("/", at)
+            if len(self._directories) >= _DIRECTORIES_MAX:
+                self._directories.clear()
+            self._directories[directory] = found
+        return found
