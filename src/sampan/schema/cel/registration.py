@@ -25,7 +25,7 @@ RULE_COST_MAX = 10_000_000
 """Of the estimate of one rule, times how often it may be run on one object."""
 SCHEMA_COST_MAX = 100_000_000
 """Of the sum of these estimates for one schema."""
-_REASONS = (ErrorType.FORBIDDEN, ErrorType.INVALID, ErrorType.REQUIRED, ErrorType.DUPLICATE)
+_REASONS = (ErrorType.DUPLICATE, ErrorType.FORBIDDEN, ErrorType.INVALID, ErrorType.REQUIRED)
 _NEWLINES = re.compile(r"[\n\r]+")
 _MOST_EXPENSIVE_MAX = 4
 
