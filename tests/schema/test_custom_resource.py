@@ -90,6 +90,16 @@ def test_embedded_resources_keep_their_own_metadata() -> None:
     }
 
 
+def test_whole_numbers_lose_their_fraction() -> None:
+    properties = {
+        "a": {"type": "integer"},
+        "b": {"type": "array", "items": {"type": "number"}},
+        "c": {"type": "number"},
+    }
+    read = pruned({"a": 3.0, "b": [1.0, 1.5], "c": 2.5}, properties)
+    assert str(read) == str({"a": 3, "b": [1, 1.5], "c": 2.5})
+
+
 def test_pruning_is_idempotent() -> None:
     properties = {"a": {"type": "array", "items": OPEN}, "b": {"type": "object", "properties": {"c": TEXT}}}
     once = pruned({"a": [{"x": 1}], "b": {"c": "1", "d": 2}}, properties)

@@ -79,6 +79,15 @@ def test_counts_that_go_always_writes_are_zero() -> None:
     assert "observedGeneration" not in status
 
 
+def test_quantities_that_are_no_pointers_are_always_written() -> None:
+    env = container(env=[{"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}])["env"][0]
+    assert env["valueFrom"]["resourceFieldRef"] == {"resource": "limits.cpu", "divisor": "0"}
+
+
+def test_an_empty_raw_value_stays() -> None:
+    assert decode({"data": {}, "revision": 1}, "ControllerRevision", "apps")["data"] == {}
+
+
 def test_schema_defaults_are_set() -> None:
     assert container(ports=[{"containerPort": 80}])["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
 

@@ -91,7 +91,8 @@ class DecoderCompiler:
         """(type of the fast path, whether a falsy value is kept, what to do with it, what to do with all others)."""
         expected, decode = self._value(schema, go_type or _go_name(schema))
         is_list = expected is list or schema.additional_properties is not None
-        keep_empty = "p" in flags or ("o" not in flags and not is_list) or _is_struct(schema)
+        is_raw = schema.scalar in ("raw", "fields-v1")
+        keep_empty = "p" in flags or ("o" not in flags and not is_list) or is_raw or _is_struct(schema)
         return expected, keep_empty, decode, _other(expected, decode, go_type or _go_name(schema), schema)
 
     def _absent(self, schema: Schema, flags: str) -> Callable[[], Any] | None:
@@ -104,9 +105,11 @@ class DecoderCompiler:
         if _is_struct(schema):
             decode = self._object(schema)
             return lambda: decode({}, [])
-        if "o" in flags or schema.scalar not in ("", "quantity"):
+        if schema.scalar == "quantity":
+            return lambda: "0"
+        if "o" in flags or schema.scalar:
             return None
-        zero = "0" if schema.scalar else _ZEROS.get(schema.type)
+        zero = _ZEROS.get(schema.type)
         return None if zero is None else lambda: zero
 
     def _value(self, schema: Schema, go_type: str) -> tuple[type, Decoder | None]:

@@ -13,6 +13,7 @@ from sampan.schema.structural import UNSET, Schema
 Pruner = Callable[[Any, Lost], None]
 """Changes a dict or a list in place. Raises `DecodeError` when an embedded resource's metadata has a wrong type."""
 
+_WHOLE_MAX = 2**53
 _META = frozenset(("apiVersion", "kind", "metadata"))
 
 
@@ -100,6 +101,8 @@ def _object(
                 continue
             if prune is not None and (type(item) is dict or type(item) is list):
                 prune(item, lost)
+            elif type(item) is float and item.is_integer() and abs(item) <= _WHOLE_MAX:
+                value[key] = int(item)
         for key in drop:
             del value[key]
 
@@ -107,6 +110,8 @@ def _object(
 
 
 def _list(schema: Schema, object_meta: Decoder) -> Pruner | None:
+    if schema.items is not None and schema.items.type in ("integer", "number"):
+        return _whole_items
     prune = compile_value_pruner(schema.items, object_meta) if schema.items is not None else _clear
     if prune is None:
         return None
@@ -118,6 +123,14 @@ def _list(schema: Schema, object_meta: Decoder) -> Pruner | None:
                     prune(item, lost)
 
     return prune_list
+
+
+def _whole_items(value: Any, lost: Lost) -> None:
+    """Whole numbers are written without a fraction, as Go writes them: typed clients cannot read 3.0 as an integer."""
+    if type(value) is list:
+        for index, item in enumerate(value):
+            if type(item) is float and item.is_integer() and abs(item) <= _WHOLE_MAX:
+                value[index] = int(item)
 
 
 def _clear(value: Any, lost: Lost) -> None:
