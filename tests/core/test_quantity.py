@@ -66,7 +66,7 @@ def test_json_numbers_are_quantities(number: float, shown: str) -> None:
         ("1 Ki", FORMAT),
         ("1..2", FORMAT),
         ("1Xi", FORMAT),
-        ("--1", FORMAT),
+        ("--1", "unable to parse quantity's suffix"),
         ("1KiB", FORMAT),
         ("1e", "unable to parse quantity's suffix"),
         ("1mm", "unable to parse quantity's suffix"),

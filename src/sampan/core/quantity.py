@@ -155,7 +155,7 @@ def _float_text(value: float) -> str:
     if value.is_integer() and abs(value) < 1e21:
         return str(int(value))
     text = repr(value)
-    if abs(value) >= 1e-6 and "e" in text:
+    if abs(value) >= 1e-6 and "e-" in text:
         return f"{decimal.Decimal(text):f}"
     return text.replace("e-0", "e-")
 

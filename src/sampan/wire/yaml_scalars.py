@@ -125,7 +125,8 @@ def key_text(text: str, tag: str | None, *, plain: bool) -> tuple[str, str]:
         shown = "true" if value else "false"
         return shown, shown
     if found == "float":
-        return _float_key(value), repr(value)
+        shown = _float_key(value)
+        return shown, shown
     if value >= 2**63:
         raise DecodeError(f"unsupported map key of type: uint64, key: 0x{value:x}")
     return str(value), str(value)

@@ -1,0 +1,217 @@
+"""JSON bodies."""
+
+import json as stdlib_json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.wire.json import DEPTH_MAX, DecodeError, EncodeError, decode, decode_strict, encode, encode_sorted, pretty
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b'{"a":1}', {"a": 1}),
+        (b" [1, 2.5, null, true]\n", [1, 2.5, None, True]),
+        (b"9223372036854775807", 2**63 - 1),
+        (b"18446744073709551615", 2**64 - 1),
+        (b"-9223372036854775808", -(2**63)),
+        (b"123456789012345678901234567890", 1.2345678901234568e29),
+        (b'{"a":1,"a":2}', {"a": 2}),
+        (b'"\xff"', "\ufffd"),
+        (b'"\\ud800x"', "\ufffdx"),
+        (b'"\\ud83d\\ude00"', "\U0001f600"),
+    ],
+)
+def test_bodies_are_read(body: bytes, value: object) -> None:
+    assert decode(body) == value
+
+
+def test_whole_numbers_stay_whole() -> None:
+    assert [type(number) for number in decode(b"[1, 1.0, 9007199254740993]")] == [int, float, int]
+    assert decode(b"9007199254740993") == 9007199254740993
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        (b"", "unexpected end of JSON input"),
+        (b" \n", "unexpected end of JSON input"),
+        (b'{"a"', "unexpected end of JSON input"),
+        (b'{"a":1,', "unexpected end of JSON input"),
+        (b'"abc', "unexpected end of JSON input"),
+        (b"[1,]", "invalid character ']' looking for beginning of value"),
+        (b"[1 2]", "invalid character '2' after array element"),
+        (b'{"a":1 "b"}', "invalid character '\"' after object key:value pair"),
+        (b'{"a" 1}', "invalid character '1' after object key"),
+        (b"{a:1}", "invalid character 'a' looking for beginning of object key string"),
+        (b"{'a':1}", "invalid character '\\'' looking for beginning of object key string"),
+        (b"{} {}", "invalid character '{' after top-level value"),
+        (b"01", "invalid character '1' after top-level value"),
+        (b"NaN", "invalid character 'N' looking for beginning of value"),
+        (b"trux", "invalid character 'x' in literal true (expecting 'e')"),
+        (b"tru", "invalid character ' ' in literal true (expecting 'e')"),
+        (b"-", "invalid character ' ' in numeric literal"),
+        (b"1.x", "invalid character 'x' after decimal point in numeric literal"),
+        (b"1ex", "invalid character 'x' in exponent of numeric literal"),
+        (b'"a\nb"', "invalid character '\\n' in string literal"),
+        (b'"\\x"', "invalid character 'x' in string escape code"),
+        (b'"\\u12g4"', "invalid character 'g' in \\u hexadecimal character escape"),
+        (b"\xff", "invalid character 'ÿ' looking for beginning of value"),
+        (b'"\xff', "unexpected end of JSON input"),
+    ],
+)
+def test_broken_bodies_are_refused_with_gos_words(body: bytes, error: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(body)
+    assert str(caught.value) == error
+
+
+@pytest.mark.parametrize("body", [b"[" * DEPTH_MAX + b"]" * DEPTH_MAX, b'{"a":' * DEPTH_MAX + b"1" + b"}" * DEPTH_MAX])
+def test_bodies_may_be_as_deep_as_the_bound(body: bytes) -> None:
+    assert encode(decode(body)) == body
+
+
+@pytest.mark.parametrize("depth", [DEPTH_MAX + 1, 1000, 1025, 100_000])
+@pytest.mark.parametrize("parts", [(b"[", b"]"), (b'{"a":', b"}"), (b"[", b"")], ids=["list", "map", "open"])
+def test_deeper_bodies_are_refused(depth: int, parts: tuple[bytes, bytes]) -> None:
+    opening, closing = parts
+    body = opening * depth + (b"1" if opening != b"[" else b"") + closing * depth
+    with pytest.raises(DecodeError):
+        decode(body)
+    with pytest.raises(DecodeError):
+        decode_strict(body)
+
+
+def test_many_brackets_side_by_side_are_fine() -> None:
+    assert decode(b"[" + b",".join([b"{}"] * 1000) + b"]") == [{}] * 1000
+
+
+@pytest.mark.parametrize(
+    ("body", "duplicates"),
+    [
+        (b'{"a":1,"b":{"a":1}}', []),
+        (b'{"a":1,"a":2}', ["a"]),
+        (b'{"spec":{"x":1,"x":2,"x":3}}', ["spec.x"]),
+        (b'{"a":{"b":[{"c":1,"c":2},{"c" :1, "c":3}]},"a":1}', ["a.b[0].c", "a.b[1].c", "a"]),
+        (b'[{"a":1,"a":1}]', ["[0].a"]),
+        (b'{"a\\u0062":1,"ab":2}', ["ab"]),
+        (b'{"a":"x\\":","b":1}', []),
+        (b'{"a\\\\":1,"a\\\\":2}', ["a\\\\"]),
+        (b'{"a" :1,"b":2,"b":3}', ["b"]),
+        (b'{"a":"{\\"b\\":1,\\"b\\":2}"}', []),
+        (b'{"a":1.0,"b":1.0,"b":1e5}', ["b"]),
+        (b'{"\xff":1,"\xff":2}', ["\ufffd"]),
+    ],
+)
+def test_duplicate_keys_are_told_with_their_path(body: bytes, duplicates: list[str]) -> None:
+    value, found = decode_strict(body)
+    assert found == [f'duplicate field "{path}"' for path in duplicates]
+    assert value == decode(body)
+
+
+def test_at_most_a_hundred_duplicates_are_told() -> None:
+    body = b"{" + b",".join(b'"k%d":1,"k%d":2' % (index, index) for index in range(200)) + b"}"
+    assert len(decode_strict(body)[1]) == 100
+
+
+class Pairs(list[Any]):
+    """A map as its pairs, so that a model can see duplicates."""
+
+
+def model_duplicates(body: str) -> list[str]:
+    found: dict[str, None] = {}
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, Pairs):
+            seen = set()
+            for key, item in value:
+                where = f"{path}.{key}" if path else key
+                if key in seen:
+                    found[where] = None
+                seen.add(key)
+                walk(item, where)
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                walk(item, f"{path}[{index}]")
+
+    walk(stdlib_json.loads(body, object_pairs_hook=Pairs), "")
+    return list(found)
+
+
+keys = st.sampled_from(['"a"', '"b"', '"c:"', '"\\u0061"', '"q\\""'])
+bodies = st.recursive(
+    st.sampled_from(["1", "1.0", '"x"', '"\\":"', '"a\\\\"', "null"]),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
+        | st.lists(st.tuples(keys, st.sampled_from([":", " :", ": "]), inner), max_size=4).map(
+            lambda pairs: "{" + ",".join("".join(pair) for pair in pairs) + "}"
+        )
+    ),
+    max_leaves=15,
+)
+
+
+@given(bodies)
+def test_duplicates_agree_with_a_model(body: str) -> None:
+    _, found = decode_strict(body.encode())
+    texts = [text.removeprefix('duplicate field "').removesuffix('"').replace('\\"', '"') for text in found]
+    assert sorted(texts) == sorted(model_duplicates(body))
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), inner)
+    ),
+    max_leaves=20,
+)
+
+
+@given(json_values)
+def test_values_read_back(value: Any) -> None:
+    assert decode(encode(value)) == value
+    assert decode(pretty(value)) == value
+    assert decode_strict(encode(value)) == (value, [])
+
+
+@given(st.binary(max_size=60) | st.text(alphabet='{}[],:"\\u0a1.-+eEtrufalsn ', max_size=60).map(str.encode))
+def test_reading_raises_nothing_but_decode_error(body: bytes) -> None:
+    for read in (decode, decode_strict):
+        try:
+            value = read(body)
+        except DecodeError:
+            continue
+        assert encode(value)
+
+
+def test_pretty_json_has_two_spaces_a_level() -> None:
+    assert pretty({"a": [1, {}], "b": []}) == b'{\n  "a": [\n    1,\n    {}\n  ],\n  "b": []\n}'
+
+
+def test_sorted_json_is_canonical() -> None:
+    assert encode_sorted({"b": 1, "a": {"d": 1, "c": 2}}) == b'{"a":{"c":2,"d":1},"b":1}'
+
+
+def test_what_cannot_be_read_can_still_be_written() -> None:
+    assert encode({"a": 2**70, "b": "\ud800"}) == b'{"a":1180591620717411303424,"b":"\xef\xbf\xbd"}'
+
+
+def test_what_is_no_json_is_refused() -> None:
+    deep: Any = 1
+    for _ in range(5000):
+        deep = [deep]
+    for value in (object(), deep):
+        with pytest.raises(EncodeError):
+            encode(value)
+
+
+def test_a_large_broken_body_is_refused_quickly() -> None:
+    with pytest.raises(DecodeError):
+        decode(b"[" + b"1," * 1_000_000)

@@ -1,0 +1,197 @@
+"""Content negotiation."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.core.errors import StatusError
+from sampan.wire.negotiation import (
+    OFFERED,
+    MediaType,
+    body_format,
+    negotiate,
+    negotiate_discovery,
+    negotiate_stream,
+    parse_accept,
+    wants_pretty,
+)
+
+KUBECTL_GET = (
+    "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
+)
+KUBECTL_DISCOVERY = (
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+)
+JSON = MediaType("json")
+YAML = MediaType("yaml", media_type="application/yaml")
+TABLE = MediaType("json", transform="Table", group="meta.k8s.io", version="v1")
+PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+
+
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        ("", JSON),
+        ("*/*", JSON),
+        ("*", JSON),
+        ("application/*", JSON),
+        ("application/json", JSON),
+        ("application/json, */*", JSON),
+        ("application/yaml", YAML),
+        ("application/vnd.kubernetes.protobuf,application/json", JSON),
+        ("text/html, application/yaml", YAML),
+        ("application/json;q=0.1,application/yaml;q=0.9", YAML),
+        ("application/json;q=0.9,application/yaml;q=0.1", JSON),
+        ("*/*;q=1,application/yaml;q=0.1", YAML),
+        ("application/yaml;q=0,text/html", YAML),
+        ("application/json;pretty=1", MediaType("json", pretty=True)),
+        ("application/json;stream=watch", MediaType("json", stream="watch")),
+        ("application/json;charset=utf-8", JSON),
+        (KUBECTL_GET, TABLE),
+        (KUBECTL_GET + "," + "x" * 600, TABLE),
+        (
+            "application/json;as=Table;v=v1beta1;g=meta.k8s.io",
+            MediaType("json", transform="Table", group="meta.k8s.io", version="v1beta1"),
+        ),
+        (
+            "application/yaml;as=Table;v=v1;g=meta.k8s.io",
+            MediaType("yaml", "Table", "meta.k8s.io", "v1", media_type="application/yaml"),
+        ),
+        (PARTIAL, MediaType("json", "PartialObjectMetadata", "meta.k8s.io", "v1")),
+        (
+            "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
+            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+            MediaType("json", "PartialObjectMetadataList", "meta.k8s.io", "v1"),
+        ),
+        ("application/json;as=Table;v=v2;g=meta.k8s.io,application/json", JSON),
+        ("application/json;as=Foo;v=v1;g=meta.k8s.io,application/json", JSON),
+        ("application/json;v=v1,application/json", JSON),
+    ],
+)
+def test_the_best_representation_is_chosen(accept: str, media: MediaType) -> None:
+    assert negotiate(accept) == media
+    assert negotiate(accept) == media
+
+
+def test_transforms_are_passed_over_where_they_are_not_served() -> None:
+    assert negotiate(KUBECTL_GET, allow_transforms=False) == JSON
+    with pytest.raises(StatusError):
+        negotiate(PARTIAL, allow_transforms=False)
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        "text/html",
+        "application/json;as=Foo",
+        "application/json;stream=other",
+        "application/json;sv=v9",
+        "*/json",
+        "json",
+        ",",
+        "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
+    ],
+)
+def test_nothing_acceptable_is_406_with_what_is(accept: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        negotiate(accept)
+    assert (caught.value.code, caught.value.reason) == (406, "NotAcceptable")
+    assert caught.value.message == "only the following media types are accepted: application/json, application/yaml"
+
+
+def test_watches_stream_json() -> None:
+    assert negotiate_stream("") == JSON
+    assert negotiate_stream("application/json;stream=watch").stream == "watch"
+    assert negotiate_stream(KUBECTL_GET).transform == "Table"
+    with pytest.raises(StatusError, match="only the following media types are accepted: application/json;stream=watch"):
+        negotiate_stream("application/yaml")
+
+
+@pytest.mark.parametrize(
+    ("accept", "transform", "version"),
+    [
+        ("", "", ""),
+        ("application/json", "", ""),
+        ("*/*", "", ""),
+        (KUBECTL_DISCOVERY, "APIGroupDiscoveryList", "v2"),
+        (
+            "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
+            "APIGroupDiscoveryList",
+            "v2beta1",
+        ),
+        ("application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList,application/json", "", ""),
+        (
+            "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+            + KUBECTL_DISCOVERY,
+            "APIGroupDiscoveryList",
+            "v2",
+        ),
+    ],
+)
+def test_discovery_is_aggregated_when_asked_for(accept: str, transform: str, version: str) -> None:
+    media = negotiate_discovery(accept)
+    assert (media.format, media.transform, media.version) == ("json", transform, version)
+
+
+def test_protobuf_is_chosen_once_it_is_offered() -> None:
+    offered = (*OFFERED, "application/vnd.kubernetes.protobuf")
+    accept = "application/vnd.kubernetes.protobuf,application/json"
+    assert negotiate(accept, offered).format == "protobuf"
+    table = "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json"
+    assert negotiate(table, offered) == JSON
+
+
+@pytest.mark.parametrize(
+    ("content_type", "format_"),
+    [
+        ("", "json"),
+        ("application/json", "json"),
+        ("application/json; charset=utf-8", "json"),
+        ("Application/YAML", "yaml"),
+    ],
+)
+def test_body_formats(content_type: str, format_: str) -> None:
+    assert body_format(content_type) == format_
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/vnd.kubernetes.protobuf", ";"])
+def test_other_bodies_are_415(content_type: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        body_format(content_type)
+    assert caught.value.code == 415
+    assert caught.value.message == (
+        "the body of the request was in an unknown format - "
+        "accepted media types include: application/json, application/yaml"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "agent", "pretty"),
+    [
+        (None, "kubectl/v1.36.0", False),
+        (None, "curl/8", True),
+        (None, "Mozilla/5.0 (X11)", True),
+        ("", "curl/8", True),
+        ("true", "kubectl", True),
+        ("1", "kubectl", True),
+        ("false", "curl/8", False),
+        ("yes", "curl/8", False),
+    ],
+)
+def test_people_get_pretty_answers(value: str | None, agent: str, pretty: bool) -> None:
+    assert wants_pretty(value, agent) is pretty
+
+
+def test_clauses_with_many_alternatives_are_sorted_by_quality() -> None:
+    header = ",".join(f"a/b{n};q=0.{n:02}" for n in range(1, 30))
+    assert [clause.subtype for clause in parse_accept(header)] == [f"b{n}" for n in range(29, 0, -1)]
+
+
+@given(st.text(alphabet="application/json*;q=0.5,asTablev1gmeta.k8s.io ", max_size=80))
+def test_any_header_is_answered_or_406(accept: str) -> None:
+    try:
+        media = negotiate(accept)
+    except StatusError:
+        return
+    assert media.format in ("json", "yaml")

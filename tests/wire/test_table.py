@@ -1,0 +1,130 @@
+"""Tables and partial metadata."""
+
+import datetime as dt
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.wire.json import encode
+from sampan.wire.partial import metadata_bytes, partial_bytes, partial_list_bytes
+from sampan.wire.table import (
+    NO_HEADERS,
+    PlainColumn,
+    column_definitions,
+    row,
+    row_with_metadata,
+    scale_table,
+    table_bytes,
+)
+
+COLUMNS = (PlainColumn("Name", "string", "the name", "name"), PlainColumn("Node", "string", "where", priority=1))
+CONFIG_MAP = encode(
+    {
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {"name": "a", "labels": {"x": "y"}},
+        "data": {"metadata": "no"},
+    }
+)
+
+
+def test_columns_are_defined_with_all_their_fields() -> None:
+    assert orjson.loads(column_definitions(COLUMNS)) == [
+        {"name": "Name", "type": "string", "format": "name", "description": "the name", "priority": 0},
+        {"name": "Node", "type": "string", "format": "", "description": "where", "priority": 1},
+    ]
+
+
+def test_a_table_has_columns_rows_and_the_lists_metadata() -> None:
+    rows = [row_with_metadata(["a", None], CONFIG_MAP), row(["b", 5], CONFIG_MAP), row(["c", True], None)]
+    table = orjson.loads(table_bytes(column_definitions(COLUMNS), rows, {"resourceVersion": "7", "continue": "t"}))
+    partial = {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": {"name": "a", "labels": {"x": "y"}},
+    }
+    assert table == {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": {"resourceVersion": "7", "continue": "t"},
+        "columnDefinitions": orjson.loads(column_definitions(COLUMNS)),
+        "rows": [
+            {"cells": ["a", None], "object": partial},
+            {"cells": ["b", 5], "object": orjson.loads(CONFIG_MAP)},
+            {"cells": ["c", True], "object": None},
+        ],
+    }
+
+
+def test_later_events_of_a_watch_have_no_columns() -> None:
+    assert orjson.loads(table_bytes(NO_HEADERS, [], {}))["columnDefinitions"] is None
+
+
+def test_the_older_version_is_named() -> None:
+    table = orjson.loads(table_bytes(b"[]", [row_with_metadata([], CONFIG_MAP, BETA)], {}, BETA))
+    assert (table["apiVersion"], table["rows"][0]["object"]["apiVersion"]) == (BETA, BETA)
+
+
+BETA = "meta.k8s.io/v1beta1"
+
+
+@pytest.mark.parametrize(
+    ("value", "metadata"),
+    [
+        (b'{"metadata":{"name":"a"},"spec":{"metadata":{}}}', {"name": "a"}),
+        (
+            b'{"spec":{"metadata":{"name":"b"}},"metadata":{"name":"a","labels":{"k":"{\\"}"}}}',
+            {"name": "a", "labels": {"k": '{"}'}},
+        ),
+        (b'{"kind":"X"}', {}),
+    ],
+)
+def test_metadata_is_cut_out_of_the_bytes(value: bytes, metadata: dict[str, Any]) -> None:
+    assert orjson.loads(metadata_bytes(value)) == metadata
+    assert orjson.loads(partial_bytes(value))["metadata"] == metadata
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["kind", "spec", "metadata", "data"]),
+        st.recursive(
+            st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
+            lambda inner: st.dictionaries(st.sampled_from(["metadata", "a", '"']), inner, max_size=3),
+            max_leaves=6,
+        ),
+        max_size=4,
+    )
+)
+def test_cutting_agrees_with_reading_all(value: dict[str, Any]) -> None:
+    assert orjson.loads(metadata_bytes(encode(value))) == value.get("metadata", {})
+
+
+def test_a_partial_list() -> None:
+    items = orjson.loads(partial_list_bytes([partial_bytes(CONFIG_MAP)] * 2, {"resourceVersion": "7"}))
+    assert (items["kind"], items["apiVersion"], items["metadata"], len(items["items"])) == (
+        "PartialObjectMetadataList",
+        "meta.k8s.io/v1",
+        {"resourceVersion": "7"},
+        2,
+    )
+
+
+class StoppedClock:
+    def now(self) -> dt.datetime:
+        return dt.datetime(2020, 1, 1, 0, 5, tzinfo=dt.UTC)
+
+
+def test_the_table_of_a_scale() -> None:
+    scale = {
+        "kind": "Scale",
+        "metadata": {"name": "web", "creationTimestamp": "2020-01-01T00:00:00Z", "resourceVersion": "9"},
+        "spec": {"replicas": 3},
+        "status": {"replicas": 2},
+    }
+    table = orjson.loads(scale_table(scale, StoppedClock()))
+    assert table["rows"][0]["cells"] == ["web", 3, 2, "5m"]
+    assert table["metadata"] == {"resourceVersion": "9"}
+    assert [column["name"] for column in table["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
