@@ -17,6 +17,8 @@ from sampan.registry.strategies import (
     scheduling,
     storage,
 )
+from sampan.registry.strategies.core import EVENTS_STRATEGY
+from sampan.registry.strategies.core import STRATEGIES as CORE_STRATEGIES
 from sampan.registry.strategy import Strategy
 
 __all__ = ["builtin_strategies"]
@@ -42,4 +44,8 @@ _GROUPS = (
 
 def builtin_strategies() -> dict[tuple[str, str], Strategy]:
     """The strategy of every built-in resource that has one of its own, by group and resource."""
-    return {key: strategy for group in _GROUPS for key, strategy in group.STRATEGIES.items()}
+    return {
+        **{("", resource): strategy for resource, strategy in CORE_STRATEGIES.items()},
+        ("events.k8s.io", "events"): EVENTS_STRATEGY,
+        **{key: strategy for group in _GROUPS for key, strategy in group.STRATEGIES.items()},
+    }
