@@ -5,7 +5,7 @@ import json
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,9 +30,9 @@ class Server:
             context.load_cert_chain(certificate, key)
         return http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=20)
 
-    def get(self, path: str, token: str | None = None, **files: Path) -> tuple[int, bytes]:
-        """GET on a connection of its own."""
-        connection = self.connect(**files)
+    def get(self, path: str, token: str | None = None, files: Mapping[str, Path] | None = None) -> tuple[int, bytes]:
+        """GET on a connection of its own; `files`: a client's certificate and key."""
+        connection = self.connect(**(files or {}))
         try:
             connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
             response = connection.getresponse()
@@ -40,9 +40,9 @@ class Server:
         finally:
             connection.close()
 
-    def status(self, path: str, token: str | None = None, **files: Path) -> dict[str, Any]:
+    def status(self, path: str, token: str | None = None, files: Mapping[str, Path] | None = None) -> dict[str, Any]:
         """GET and decode."""
-        document: dict[str, Any] = json.loads(self.get(path, token, **files)[1])
+        document: dict[str, Any] = json.loads(self.get(path, token, files)[1])
         return document
 
     @property

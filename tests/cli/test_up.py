@@ -73,7 +73,7 @@ def test_the_admin_token_may_do_everything(server: Server) -> None:
 
 
 def test_the_admin_certificate_may_do_everything(server: Server) -> None:
-    assert server.status("/api/v1/namespaces", **server.admin)["kind"] == "NamespaceList"
+    assert server.status("/api/v1/namespaces", files=server.admin)["kind"] == "NamespaceList"
 
 
 def test_a_token_of_the_file_is_known(server: Server) -> None:
@@ -86,13 +86,13 @@ def test_a_wrong_token_is_refused(server: Server) -> None:
 
 def test_a_certificate_of_the_other_ca_is_known(server: Server, ca: tuple[KeyPair, Path], tmp_path: Path) -> None:
     files = write(make_client(ca[0], "joe", ("ops",), NOW), tmp_path / "joe")
-    assert 'User "joe"' in server.status("/api/v1/namespaces", **files)["message"]
+    assert 'User "joe"' in server.status("/api/v1/namespaces", files=files)["message"]
 
 
 def test_a_certificate_of_an_unknown_ca_harms_only_its_own_connection(server: Server, tmp_path: Path) -> None:
     files = write(make_client(make_ca("nobody", NOW), "eve", ("system:masters",), NOW), tmp_path / "eve")
     with pytest.raises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):
-        server.get("/version", **files)
+        server.get("/version", files=files)
     assert server.get("/version")[0] == 200
 
 
@@ -125,42 +125,6 @@ def test_a_data_directory_serves_one_process(server: Server) -> None:
     code, out, err = failing(server.data, "--storage", "memory")
     assert (code, out) == (1, "")
     assert err == f"sampan: error: the data directory {server.data} is in use by another sampan process\n"
-
-
-def test_a_port_in_use_is_said_in_one_line(server: Server, tmp_path: Path) -> None:
-    code, out, err = failing(tmp_path / "d", "--port", str(server.port))
-    assert (code, out) == (1, "")
-    assert err == f"sampan: error: cannot listen on 127.0.0.1:{server.port}: Address already in use\n"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file belong together"),
-        (["--token-auth-file", "/nonexistent"], "cannot read /nonexistent"),
-        (["--client-ca-file", "/nonexistent"], "cannot read /nonexistent"),
-        (["--tls-cert-file", "/nonexistent", "--tls-private-key-file", "/x"], "/nonexistent"),
-        (["--storage", "paper"], "'paper' is not one of"),
-        (["--port", "70000"], "70000 is not in the range"),
-        (["--bind", "999.0.0.1"], "cannot listen on 999.0.0.1"),
-        (["--nonsense"], "--nonsense"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, options: list[str], message: str) -> None:
-    code, out, err = failing(tmp_path / "d", *options)
-    assert (code, out) == (1, "")
-    assert err.startswith("sampan: error: ")
-    assert message in err
-    assert err.count("\n") == 1
-
-
-def test_a_store_that_is_damaged_is_said_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "state.db").write_bytes(b"this is no database" * 1000)
-    code, out, err = failing(tmp_path)
-    assert (code, out) == (1, "")
-    assert err.startswith("sampan: error: ")
-    assert err.count("\n") == 1
 
 
 def test_a_serving_certificate_of_ones_own(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
 from sampan.server.authentication.static_token import StaticTokenAuthenticator, read_token_file
+from sampan.server.filters.cors import compile_origins
 from sampan.server.listener import HttpServer
 from sampan.server.pki.directory import (
     ADMIN_GROUPS,
@@ -65,6 +66,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     address = f"{client_host(settings.bind)}:{port}"
     credentials = _credentials(settings, f"https://{address}")
     context = _tls(settings, credentials)
+    _check_origins(settings)
     cluster = Cluster(_store(settings))
     api = ApiServer(
         cluster,
@@ -194,6 +196,13 @@ def _tls(settings: UpSettings, credentials: Credentials) -> ssl.SSLContext:
     except (OSError, ValueError) as error:
         files = f"{certificate} and {key}" if settings.client_ca_file is None else "the TLS files"
         raise StartError(f"cannot use {files}: {error}") from error
+
+
+def _check_origins(settings: UpSettings) -> None:
+    try:
+        compile_origins(settings.cors_allowed_origins)
+    except ValueError as error:
+        raise StartError(str(error)) from error
 
 
 def _authenticators(settings: UpSettings, credentials: Credentials) -> list[Authenticator]:

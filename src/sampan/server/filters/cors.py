@@ -4,11 +4,19 @@ Source: apiserver pkg/server/filters/cors.go (1.36).
 """
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import re2
 
 from sampan.server.filters.hook import Hook
 from sampan.server.request import Headers, Request, Response
+
+
+class Pattern(Protocol):
+    """A compiled regular expression."""
+
+    def search(self, text: str) -> object: ...
+
 
 _ALLOW: Headers = [
     (b"Access-Control-Allow-Methods", b"POST, GET, OPTIONS, PUT, DELETE, PATCH"),
@@ -22,12 +30,20 @@ _ALLOW: Headers = [
 ]
 
 
+def compile_origins(patterns: Sequence[str]) -> list[Pattern]:
+    """The regular expressions. Raises `ValueError` for a bad one."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return [re2.compile(pattern, options) for pattern in patterns]
+    except re2.error as error:
+        text = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
+        raise ValueError(f"invalid CORS allowed origin: {text}") from error
+
+
 def cors_hook(patterns: Sequence[str]) -> Hook:
     """Allow the origins that one of the regular expressions finds a match in. Raises `ValueError` for a bad one."""
-    try:
-        allowed = [re2.compile(pattern) for pattern in patterns]
-    except re2.error as error:
-        raise ValueError(f"invalid CORS allowed origin: {error}") from error
+    allowed = compile_origins(patterns)
     if not allowed:
         return Hook()
 

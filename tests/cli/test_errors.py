@@ -1,0 +1,81 @@
+"""What prevents a server is said in one line on stderr, with exit code 1."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sampan.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def no_logging(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampan.app.main.configure_logging", lambda level, form: None)
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port that somebody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        yield sock.getsockname()[1]
+
+
+def error_of(capsys: pytest.CaptureFixture[str], data: Path, *options: str) -> str:
+    """Run `sampan up` and give what it says."""
+    with pytest.raises(SystemExit) as ended:
+        main(["up", "--data", str(data), "--port", "0", *options])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (1, "")
+    assert err.startswith("sampan: error: ")
+    assert err.count("\n") == 1
+    return err.removeprefix("sampan: error: ").rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file belong together"),
+        (["--token-auth-file", "/nonexistent"], "cannot read /nonexistent"),
+        (["--client-ca-file", "/nonexistent"], "cannot read /nonexistent"),
+        (["--tls-cert-file", "/nonexistent", "--tls-private-key-file", "/x"], "/nonexistent"),
+        (["--cors-allowed-origin", "("], "invalid CORS allowed origin"),
+        (["--storage", "paper"], "'paper' is not one of"),
+        (["--port", "70000"], "70000 is not in the range"),
+        (["--bind", "999.0.0.1"], "cannot listen on 999.0.0.1"),
+        (["--nonsense"], "--nonsense"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_wrong_is_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, options: list[str], message: str
+) -> None:
+    assert message in error_of(capsys, tmp_path / "d", *options)
+
+
+def test_a_port_in_use(capsys: pytest.CaptureFixture[str], tmp_path: Path, port: int) -> None:
+    said = error_of(capsys, tmp_path, "--port", str(port))
+    assert said == f"cannot listen on 127.0.0.1:{port}: Address already in use"
+
+
+def test_a_damaged_store(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "state.db").write_bytes(b"this is no database" * 1000)
+    assert error_of(capsys, tmp_path)
+
+
+def test_a_damaged_ca(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "pki").mkdir()
+    (tmp_path / "pki" / "ca.crt").write_bytes(b"x")
+    assert "ca.key" in error_of(capsys, tmp_path)
+
+
+def test_a_data_directory_that_is_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("")
+    assert "f" in error_of(capsys, tmp_path / "f" / "d")
+
+
+def test_a_token_file_that_makes_no_sense(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("token,user\n")
+    assert "must have at least 3 columns" in error_of(
+        capsys, tmp_path / "d", "--token-auth-file", str(tmp_path / "t.csv")
+    )
