@@ -81,6 +81,22 @@ async def test_a_watch_resumes_after_a_revision(store: AnyStore, after: int, exp
             assert [revision for _, _, revision in shape(await watcher.next(0.001))] == expected
 
 
+async def test_a_watch_after_a_revision_of_the_future_begins_there(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=3) as watcher:
+        assert (await watcher.next(0)).revision == 3
+        for name in ("1", "2", "3", "4"):
+            await store.create(key(name), pod(name))
+        assert [revision for _, _, revision in shape(await take(watcher))] == [4, 5]
+
+
+async def test_a_burst_does_not_make_a_waiting_watcher_slow(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=1, buffer_max=5) as watcher:
+        await asyncio.gather(*(store.create(key(str(number)), pod(str(number))) for number in range(20)))
+        seen = 0
+        while seen < 20:
+            seen += len((await take(watcher)).events)
+
+
 async def test_a_watch_of_a_namespace(store: AnyStore) -> None:
     async with running(store) as cache, cache.watch(PODS + "a/", after=1) as watcher:
         await store.create(key("1", "b"), pod("1", "b"))

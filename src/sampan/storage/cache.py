@@ -192,6 +192,8 @@ class WatchCache:
         watcher = Watcher(self, group, self._groups, buffer_max)
         if after is None or initial:
             watcher.begin(self._initial(scope, matches), self._revision)
+        elif after > self._revision:
+            watcher.begin_in_the_future(after)
         elif after >= self._ring.reaches:
             watcher.begin(group.select(self._ring.after(after)), self._revision)
         else:

@@ -41,6 +41,7 @@ class Watcher:
         self._bridge: Bridge | None = None
         self._position = 0
         self._bridged_from = 0
+        self._future = 0
 
     async def __aenter__(self) -> Self:
         """Raises `Compacted` when the watch is to begin in a past that is forgotten."""
@@ -86,9 +87,15 @@ class Watcher:
         self._bridged_from = now
         self._bridge = bridge
 
+    def begin_in_the_future(self, after: int) -> None:
+        """Deliver nothing up to a revision that is not written yet."""
+        self._position = self._future = after
+
     def offer(self, deliveries: Sequence[Delivery]) -> None:
         """Take events from the cache. Whoever has taken all before is not slow, however many come at once."""
         if self._error is None:
+            if self._future:
+                deliveries = self._beyond(deliveries)
             if self._pending and len(self._pending) + len(deliveries) > self._buffer_max:
                 self.end(WatcherTooSlow("the watcher did not take its events in time"))
                 return
@@ -101,6 +108,12 @@ class Watcher:
             self._error = error
             self._groups.remove(self._group, self)
             self._signal.notify()
+
+    def _beyond(self, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+        beyond = [delivery for delivery in deliveries if delivery[1].revision > self._future]
+        if beyond:
+            self._future = 0
+        return beyond
 
     def _ready(self) -> bool:
         return bool(self._first) or (self._bridge is None and bool(self._pending))
@@ -118,7 +131,7 @@ class Watcher:
             deliveries = deliveries + self._pending if deliveries else self._pending
             self._pending = []
             if self._error is None:
-                self._position = self._cache.revision
+                self._position = max(self._position, self._cache.revision)
             elif deliveries:
                 self._position = max(self._position, deliveries[-1][1].revision)
         return Batch(deliveries, self._position)
