@@ -31,13 +31,17 @@ class EncodeError(ValueError):
 
 def decode(body: bytes) -> Any:
     """Read one JSON value. Of duplicate keys the last wins. Raises `DecodeError`."""
-    try:
-        value = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        return _decode_leniently(body, error)
+    value = _load(body)
     if body.count(b"{") + body.count(b"[") > DEPTH_MAX:
         _compact(value)
     return value
+
+
+def _load(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        return _decode_leniently(body, error)
 
 
 def decode_strict(body: bytes) -> tuple[Any, list[str]]:
@@ -45,13 +49,14 @@ def decode_strict(body: bytes) -> tuple[Any, list[str]]:
 
     Bodies without duplicates, which are nearly all, cost one encoding and a few searches more than `decode`.
     """
-    value = decode(body)
+    value = _load(body)
     if _surely_without_duplicates(body, value):
         return value, []
     return value, duplicate_fields(body.decode("utf-8", "replace"))
 
 
 def _compact(value: Any) -> bytes:
+    """The shortest form. Writing it is also the cheapest way to find that a value is too deep: `DecodeError`."""
     try:
         return orjson.dumps(value)
     except orjson.JSONEncodeError:
