@@ -36,7 +36,9 @@ def service(**spec: Any) -> Object:
 
 def volume(**spec: Any) -> Object:
     source = {"hostPath": {"path": "/data"}}
-    return named("PersistentVolume", spec={"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], **source, **spec})
+    return named(
+        "PersistentVolume", spec={"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], **source, **spec}
+    )
 
 
 def claim(**spec: Any) -> Object:

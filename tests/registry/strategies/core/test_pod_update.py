@@ -73,26 +73,17 @@ def test_other_fields_of_a_pod_are_fixed() -> None:
         (
             pod(activeDeadlineSeconds=5),
             drop("spec.activeDeadlineSeconds"),
-            [
-                "spec.activeDeadlineSeconds: Invalid value: null: "
-                "must not update from a positive integer to nil value"
-            ],
+            ["spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value"],
         ),
         (
             pod(tolerations=[{"key": "a", "operator": "Exists"}]),
             put("spec.tolerations", []),
-            [
-                "spec.tolerations: Forbidden: "
-                "existing toleration can not be modified except its tolerationSeconds"
-            ],
+            ["spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds"],
         ),
         (
             pod(**GATED),
             put("spec.schedulingGates", [{"name": "more"}]),
-            [
-                "spec.schedulingGates[0].name: Forbidden: "
-                "only deletion is allowed, but found new scheduling gate 'more'"
-            ],
+            ["spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'more'"],
         ),
         (
             pod(**GATED),
@@ -122,9 +113,11 @@ def test_a_changed_pod_is_told_its_faults(old: Object, change: Mutation, texts: 
                 "may specify no more than one IP for each IP family"
             ],
         ),
-        ("status.hostIPs", [{"ip": "1.2.3.4"}], [
-            'status.hostIPs[0].ip: Invalid value: "1.2.3.4": must be equal to `hostIP`'
-        ]),
+        (
+            "status.hostIPs",
+            [{"ip": "1.2.3.4"}],
+            ['status.hostIPs[0].ip: Invalid value: "1.2.3.4": must be equal to `hostIP`'],
+        ),
     ],
     ids=["phase", "qos class", "two addresses of a family", "host address"],
 )

@@ -8,7 +8,8 @@ from tests.registry.strategies.core.objects import container, faults, pod
 
 LABEL = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
-    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+    "an alphanumeric character (e.g. 'my-name',  or '123-abc', "
+    "regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 )
 PORTS = "must be between 1 and 65535, inclusive"
 
@@ -96,10 +97,7 @@ TABLE: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "env with value and source",
         of(env=[{"name": "A", "value": "x", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]),
-        [
-            'spec.containers[0].env[0].valueFrom: Invalid value: "": '
-            "may not be specified when `value` is not empty"
-        ],
+        ['spec.containers[0].env[0].valueFrom: Invalid value: "": may not be specified when `value` is not empty'],
     ),
     (
         "env field that is no field",
@@ -126,10 +124,7 @@ TABLE: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "requests beyond limits",
         of(resources={"requests": {"cpu": "2"}, "limits": {"cpu": "1500m"}}),
-        [
-            'spec.containers[0].resources.requests: Invalid value: "2": '
-            "must be less than or equal to cpu limit of 1500m"
-        ],
+        ['spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1500m'],
     ),
     (
         "negative amount",
@@ -173,7 +168,11 @@ TABLE: list[tuple[str, dict[str, Any], list[str]]] = [
             "must be one of the names in pod.spec.resourceClaims which is empty"
         ],
     ),
-    ("probe without handler", of(livenessProbe={}), ["spec.containers[0].livenessProbe: Required value: must specify a handler type"]),
+    (
+        "probe without handler",
+        of(livenessProbe={}),
+        ["spec.containers[0].livenessProbe: Required value: must specify a handler type"],
+    ),
     (
         "probe with two handlers",
         of(readinessProbe={"exec": {"command": ["a"]}, "tcpSocket": {"port": 80}}),
@@ -228,7 +227,10 @@ TABLE: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "token without account",
-        pod(serviceAccountName="", volumes=[{"name": "a", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}}]),
+        pod(
+            serviceAccountName="",
+            volumes=[{"name": "a", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}}],
+        ),
         [
             "spec.volumes[0].projected.sources[0].serviceAccountToken: Forbidden: "
             "must not be specified when serviceAccountName is not set"

@@ -4,6 +4,7 @@ from sampan.core.field import FieldError, Path, forbidden, invalid, too_long
 from sampan.core.names import config_map_key_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.base import CoreStrategy
+from sampan.registry.strategies.core.fields import NOWHERE
 
 Errors = list[FieldError]
 SIZE_BYTES_MAX = 1024 * 1024
@@ -48,7 +49,7 @@ class ConfigMapStrategy(CoreStrategy):
                 errors.extend(invalid(Path("binaryData").key(key), key, text) for text in config_map_key_errors(key))
                 size += decoded_size_bytes(value)
         if size > SIZE_BYTES_MAX:
-            errors.append(too_long(Path(""), "", SIZE_BYTES_MAX))
+            errors.append(too_long(NOWHERE, "", SIZE_BYTES_MAX))
 
     def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
         check_immutable_data(obj, old, ("data", "binaryData"), errors)

@@ -15,6 +15,8 @@ from sampan.core.names import (
 from sampan.core.object import Object
 
 Errors = list[FieldError]
+NOWHERE = Path("[]")
+"""The object as a whole, as Go prints a path without a name."""
 IMMUTABLE = "field is immutable"
 NOT_NEGATIVE = "must be greater than or equal to 0"
 FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"

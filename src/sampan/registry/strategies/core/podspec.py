@@ -20,6 +20,7 @@ from sampan.registry.strategies.core.containers import (
     validate_init_containers,
 )
 from sampan.registry.strategies.core.fields import (
+    NOWHERE,
     check_annotations,
     check_label,
     check_labels,
@@ -239,7 +240,7 @@ def _validate_claims(claims: list[Object], metadata: Object | None, path: Path, 
     static = _MIRROR in ((metadata or {}).get("annotations") or ())
     for i, claim in enumerate(claims):
         if static:
-            errors.append(forbidden(Path(""), "static pods do not support resource claims"))
+            errors.append(forbidden(NOWHERE, "static pods do not support resource claims"))
             continue
         at, name = path.index(i), claim.get("name", "")
         if not name:

@@ -9,7 +9,7 @@ from sampan.core.field import FieldError, Path, forbidden, invalid
 from sampan.core.object import Object
 from sampan.registry.strategies.core import gates
 from sampan.registry.strategies.core.annotations import MIRROR, validate_annotation_changes
-from sampan.registry.strategies.core.fields import difference
+from sampan.registry.strategies.core.fields import NOWHERE, difference
 from sampan.registry.strategies.core.podprepare import drop_disabled_fields
 from sampan.registry.strategies.core.podqos import compute_qos, pod_qos
 from sampan.registry.strategies.core.podupdate import update_options
@@ -18,7 +18,6 @@ from sampan.registry.strategies.core.validpod import validate_pod
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
-_NOWHERE = Path("")
 _KEPT_METADATA = (
     "deletionTimestamp",
     "ownerReferences",
@@ -95,7 +94,7 @@ def validate_ephemeral_containers_update(pod: Object, old: Object) -> list[Field
     old_annotations = old["metadata"].get("annotations") or {}
     validate_annotation_changes(new_annotations, old_annotations, Path("metadata", "annotations"), errors)
     if MIRROR in old_annotations:
-        return [forbidden(_NOWHERE, "static pods do not support ephemeral containers")]
+        return [forbidden(NOWHERE, "static pods do not support ephemeral containers")]
     known = {container.get("name", ""): container for container in pod["spec"].get("ephemeralContainers") or ()}
     at = _SPEC.child("ephemeralContainers")
     for container in old["spec"].get("ephemeralContainers") or ():
@@ -115,9 +114,9 @@ def validate_resize(pod: Object, old: Object) -> list[FieldError]:
     spec, old_spec = pod["spec"], old["spec"]
     validate_pod(pod, errors, update_options(old))
     if MIRROR in (old["metadata"].get("annotations") or ()):
-        return [forbidden(_NOWHERE, "static pods cannot be resized")]
+        return [forbidden(NOWHERE, "static pods cannot be resized")]
     if (old_spec.get("os") or {}).get("name") == "windows":
-        return [forbidden(_NOWHERE, "windows pods cannot be resized")]
+        return [forbidden(NOWHERE, "windows pods cannot be resized")]
     if pod_qos(old) != compute_qos(spec):
         shown = (pod.get("status") or {}).get("qosClass", "")
         errors.append(invalid(_SPEC, shown, "Pod QOS Class may not change as a result of resizing"))

@@ -48,9 +48,11 @@ class ServiceStrategy(CoreStrategy):
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         obj["status"] = {"loadBalancer": {}}
+        _hide_internal_policy(obj["spec"])
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         drop_type_dependent_fields(obj, old)
+        _hide_internal_policy(obj["spec"])
 
     def check(self, obj: Object, errors: Errors) -> None:
         validate_service(obj, None, errors)
@@ -95,6 +97,12 @@ class ServiceStrategy(CoreStrategy):
                 allocators.release_ip(ip)
             for port in held_ports(obj):
                 allocators.ports.release(port)
+
+
+def _hide_internal_policy(spec: Object) -> None:
+    """Services that only name another host are never shown with one."""
+    if spec.get("type") == "ExternalName":
+        spec.pop("internalTrafficPolicy", None)
 
 
 def _default_spec(spec: Object) -> None:
