@@ -448,7 +448,7 @@ RUNTIME_ERRORS = [
     ("optional.none().value() == 1", "optional.none() dereference"),
     ("s.charAt(99) == ''", "index out of range: 99"),
     ("s.substring(3, 2) == ''", "invalid substring range. start: 3, end: 2"),
-    ("s.matches(s + '(')", "error parsing regexp: missing ): héllo("),
+    ("s.matches(s + '(')", "error parsing regexp: missing closing ): `héllo(`"),
     ("l.filter(i, i > 9).min() == 1", "min called on empty list"),
     ("quantity(s) == quantity('1')", "quantities must match the regular expression "),
     ("ip(s).family() == 4", 'IP Address "héllo" parse error during conversion from string: '),

@@ -30,6 +30,8 @@ class Code:
     cost: int
     constant: Any = ABSENT
     attribute: str = ""
+    slot: int = -1
+    """Of the frame, if this is a variable."""
 
     @property
     def is_constant(self) -> bool:

@@ -46,21 +46,36 @@ def _no_such_key(name: str) -> CelRuntimeError:
     return CelRuntimeError(f"no such key: {name}")
 
 
-def _plain_field(operand: Callable[[Frame], Any], key: str, wrap: Callable[[Any], Any] | None, name: str) -> Any:
+def _plain_field(operand: Code, key: str, wrap: Callable[[Any], Any] | None, name: str) -> Callable[[Frame], Any]:
+    if operand.slot >= 0 and wrap is None:
+        return _variable_field(operand.slot, key, name)
+    parent = operand.run
+
     def run(frame: Frame) -> Any:
-        value = operand(frame).get(key)
+        try:
+            value = parent(frame)[key]
+        except KeyError:
+            raise _no_such_key(name) from None
+        if value is None:
+            raise _no_such_key(name)
+        return value if wrap is None else wrap(value)
+
+    return run
+
+
+def _variable_field(slot: int, key: str, name: str) -> Callable[[Frame], Any]:
+    """The commonest of all: a field of a variable."""
+
+    def run(frame: Frame) -> Any:
+        try:
+            value = frame[slot][key]
+        except KeyError:
+            raise _no_such_key(name) from None
         if value is None:
             raise _no_such_key(name)
         return value
 
-    def run_wrapped(frame: Frame) -> Any:
-        value = operand(frame).get(key)
-        if value is None:
-            raise _no_such_key(name)
-        assert wrap is not None
-        return wrap(value)
-
-    return run if wrap is None else run_wrapped
+    return run
 
 
 def _object_field(
@@ -160,7 +175,7 @@ class Compiler:
         if slot is None:
             slot = self.slots[node.name] = self._slot()
         found = slot
-        return Code(lambda frame: frame[found], 1, attribute="path")
+        return Code(lambda frame: frame[found], 1, attribute="path", slot=found)
 
     def _part(self, operand: Code) -> tuple[int, str]:
         """The cost of an operand that something is selected from, and what the result counts as."""
@@ -189,8 +204,7 @@ class Compiler:
         if declared:
             if kind.wrap is not None:
                 return _object_field(run, key, kind.fields[name].wrap, name)
-            closure: Callable[[Frame], Any] = _plain_field(run, key, kind.fields[name].wrap, name)
-            return closure
+            return _plain_field(operand, key, kind.fields[name].wrap, name)
         if kind.kind == "map":
             return _entry(run, key)
         return lambda frame: _select_any(run(frame), key)

@@ -12,26 +12,28 @@ from sampan.schema.cel.library.regex import compile_pattern
 from sampan.schema.cel.types import CelType, same, unwrap_optional
 
 
-def _is_duration(text: str) -> bool:
-    return times.parse_duration(text) is not None
+def _is_duration(text: str | int) -> bool:
+    return isinstance(text, int) or times.parse_duration(text) is not None
 
 
-def _is_timestamp(text: str) -> bool:
+def _is_timestamp(value: str | int) -> bool:
     try:
-        return times.parse_timestamp(text) is not None
+        if isinstance(value, int):
+            return times.timestamp_of(value * 10**9) is not None
+        return times.parse_timestamp(value) is not None
     except CelRuntimeError:
         return False
 
 
-def _is_pattern(text: str) -> bool:
+def _is_pattern(text: str | int) -> bool:
     try:
-        compile_pattern(text)
+        compile_pattern(str(text))
     except CelRuntimeError:
         return False
     return True
 
 
-_CHECKS: dict[str, Callable[[str], bool]] = {
+_CHECKS: dict[str, Callable[[str | int], bool]] = {
     "duration": _is_duration,
     "timestamp": _is_timestamp,
     "matches": _is_pattern,
@@ -43,7 +45,7 @@ def _call_issue(node: Call) -> Issue | None:
     if valid is None or not node.args or (node.function == "matches" and node.target is None):
         return None
     argument = node.args[0]
-    if not isinstance(argument, Literal) or not isinstance(argument.value, str) or valid(argument.value):
+    if not isinstance(argument, Literal) or not isinstance(argument.value, str | int) or valid(argument.value):
         return None
     return Issue(argument.offset, f"invalid {node.function} argument")
 

@@ -14,11 +14,15 @@ from sampan.schema.cel.escaping import escape
 from sampan.schema.cel.rules import OLD_SELF, SELF, CompiledRule, compile_rules, has_rules
 from sampan.schema.cel.schema_types import schema_type
 from sampan.schema.cel.types import CelType
+from sampan.schema.predicate import map_key
 from sampan.schema.ratchet import item_old, property_old, same
 from sampan.schema.structural import UNSET, ListType, Schema
 
 MESSAGE_SIZE_BYTES_MAX = 5 * 1024
 """Of what a messageExpression may give."""
+
+
+_EMPTY: dict[str, Any] = {}
 
 
 class _Exhausted(Exception):
@@ -87,20 +91,53 @@ class _Ratchet:
 
 
 _NO_RATCHET = _Ratchet(None)
+_CHILD, _KEY, _INDEX, _BRANCH = range(4)
+_Place = tuple[Any, int, Any]
+"""Where a value is: the place above (None at the root), the kind of the step and its key. Only errors need it."""
+
+
+def _steps(place: _Place | None) -> list[tuple[int, Any]]:
+    steps: list[tuple[int, Any]] = []
+    while place is not None:
+        place, kind, key = place
+        steps.append((kind, key))
+    return steps[::-1]
 
 
 class _Run:
-    """The state of one validation."""
+    """The state of one validation. Paths and what did not change are found when there is an error."""
 
-    __slots__ = ("budget", "errors")
+    __slots__ = ("_path", "_ratchet", "budget", "errors")
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, path: Path, ratchet: _Ratchet) -> None:
         self.budget = budget
         self.errors: list[FieldError] = []
+        self._path = path
+        self._ratchet = ratchet
 
     def stop(self, error: FieldError) -> _Exhausted:
         self.errors.append(error)
         return _Exhausted()
+
+    def path(self, place: _Place | None) -> Path:
+        path = self._path
+        for kind, key in _steps(place):
+            if kind == _CHILD:
+                path = path.child(key)
+            elif kind == _KEY:
+                path = path.key(key)
+            elif kind == _INDEX:
+                path = path.index(key)
+        return path
+
+    def drops_errors(self, place: _Place | None) -> bool:
+        ratchet = self._ratchet
+        for kind, key in _steps(place):
+            if kind == _BRANCH:
+                ratchet = ratchet.without_own()
+            else:
+                ratchet = ratchet.at_index(key) if kind == _INDEX else ratchet.at_key(key)
+        return ratchet.drops_errors()
 
 
 class _Node:
@@ -116,54 +153,58 @@ class _Node:
         self.properties: dict[str, _Node] = {}
         self.all_of: list[_Node] = []
 
-    def validate(self, run: _Run, path: Path, new: Any, old: Any, ratchet: _Ratchet) -> None:
+    def validate(self, run: _Run, place: _Place | None, new: Any, old: Any) -> None:
         """Adds the errors of a value to the run. `old` is None where nothing corresponds."""
         if new is None:
             return
         if self.rules:
-            self._validate_rules(run, path, new, old, ratchet)
+            self._validate_rules(run, place, new, old)
         for part in self.all_of:
-            part.validate(run, path, new, old, ratchet.without_own())
+            part.validate(run, (place, _BRANCH, None), new, old)
         if type(new) is dict:
-            self._validate_map(run, path, new, old if type(old) is dict else {}, ratchet)
+            self._validate_map(run, place, new, old if type(old) is dict else _EMPTY)
         elif type(new) is list and self.items is not None:
-            self._validate_list(run, path, new, old if type(old) is list else [], ratchet)
+            self._validate_list(run, place, new, old if type(old) is list else [])
 
-    def _validate_map(self, run: _Run, path: Path, new: dict[str, Any], old: dict[str, Any], ratchet: _Ratchet) -> None:
+    def _validate_map(self, run: _Run, place: _Place | None, new: dict[str, Any], old: dict[str, Any]) -> None:
         if self.values is not None:
             for key, value in new.items():
-                self.values.validate(run, path.key(key), value, old.get(key), ratchet.at_key(key))
+                self.values.validate(run, (place, _KEY, key), value, old.get(key))
         for key, node in self.properties.items():
             if key in new:
-                node.validate(run, path.child(key), new[key], old.get(key), ratchet.at_key(key))
+                node.validate(run, (place, _CHILD, key), new[key], old.get(key))
 
-    def _validate_list(self, run: _Run, path: Path, new: list[Any], old: list[Any], ratchet: _Ratchet) -> None:
+    def _validate_list(self, run: _Run, place: _Place | None, new: list[Any], old: list[Any]) -> None:
         assert self.items is not None
-        correlated = self.schema.list_type is ListType.MAP and bool(old)
+        before: dict[Any, Any] = {}
+        keys = self.schema.list_map_keys
+        if old and self.schema.list_type is ListType.MAP:
+            before = {map_key(item, keys): item for item in reversed(old)}
         for index, value in enumerate(new):
-            before = item_old(self.schema, new, old, index)[1] if correlated else None
-            self.items.validate(
-                run, path.index(index), value, None if before is UNSET else before, ratchet.at_index(index)
-            )
+            corresponding = before.get(map_key(value, keys)) if before else None
+            self.items.validate(run, (place, _INDEX, index), value, corresponding)
 
-    def _validate_rules(self, run: _Run, path: Path, new: Any, old: Any, ratchet: _Ratchet) -> None:
+    def _validate_rules(self, run: _Run, place: _Place | None, new: Any, old: Any) -> None:
         if run.budget.remaining <= 0:
-            raise run.stop(field.invalid(path, self.schema.type, OUT_OF_BUDGET))
+            raise run.stop(field.invalid(run.path(place), self.schema.type, OUT_OF_BUDGET))
         bindings = {SELF: new, OLD_SELF: old}
         for rule in self.rules:
             if rule.program is None:
                 if rule.error:
-                    run.errors.append(field.invalid(path, self.schema.type, f"rule compile error: {rule.error}"))
+                    text = f"rule compile error: {rule.error}"
+                    run.errors.append(field.invalid(run.path(place), self.schema.type, text))
                 continue
             if rule.uses_old_self and old is None and not rule.rule.optional_old_self:
                 continue
-            if self._holds(run, path, rule, rule.program, bindings):
+            if self._holds(run, place, rule, rule.program, bindings):
                 continue
-            error = self._failure(run, path, rule, bindings)
-            if rule.uses_old_self or not ratchet.drops_errors():
+            error = self._failure(run, run.path(place), rule, bindings)
+            if rule.uses_old_self or not run.drops_errors(place):
                 run.errors.append(error)
 
-    def _holds(self, run: _Run, path: Path, rule: CompiledRule, program: Program, bindings: dict[str, Any]) -> bool:
+    def _holds(
+        self, run: _Run, place: _Place | None, rule: CompiledRule, program: Program, bindings: dict[str, Any]
+    ) -> bool:
         """Whether the rule holds; an error of its evaluation is added here, and the rule then counts as held."""
         kind = self.schema.type
         try:
@@ -175,7 +216,7 @@ class _Node:
                     f"'{text}': no further validation rules will be run due to call cost exceeds limit "
                     f"for rule: {rule.text}"
                 )
-            raise run.stop(field.invalid(path, kind, text)) from None
+            raise run.stop(field.invalid(run.path(place), kind, text)) from None
         except CelRuntimeError as error:
             text = str(error)
             if text.startswith("no such overload"):
@@ -185,7 +226,7 @@ class _Node:
                 )
             else:
                 text = f"{text} evaluating rule: {rule.text}"
-            run.errors.append(field.invalid(path, kind, text))
+            run.errors.append(field.invalid(run.path(place), kind, text))
             return True
 
     def _failure(self, run: _Run, path: Path, rule: CompiledRule, bindings: dict[str, Any]) -> FieldError:
@@ -293,11 +334,11 @@ class Validator:
         """
         if self._node is None:
             return []
-        run = _Run(budget if budget is not None else Budget())
         updating = old is not UNSET and old is not None
         ratchet = _Ratchet(_Change(self._schema, obj, old)) if updating else _NO_RATCHET
+        run = _Run(budget if budget is not None else Budget(), path or Path(), ratchet)
         try:
-            self._node.validate(run, path or Path(), obj, old if updating else None, ratchet)
+            self._node.validate(run, None, obj, old if updating else None)
         except _Exhausted:
             return run.errors
         return run.errors

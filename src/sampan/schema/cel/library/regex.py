@@ -21,7 +21,29 @@ def compile_pattern(pattern: str) -> Any:
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-        raise CelRuntimeError(f"error parsing regexp: {text}") from None
+        raise CelRuntimeError(f"error parsing regexp: {_in_gos_words(text)}") from None
+
+
+_WORDS = {
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "unexpected )": "unexpected )",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid escape sequence": "invalid escape sequence",
+    "invalid character class range": "invalid character class range",
+    "invalid named capture group": "invalid named capture",
+}
+
+
+def _in_gos_words(text: str) -> str:
+    """RE2 and Go's regexp name the same faults differently."""
+    for known, word in _WORDS.items():
+        if text.startswith(f"{known}: "):
+            return f"{word}: `{text[len(known) + 2 :]}`"
+    return text
 
 
 def matches(text: str, pattern: str) -> bool:
