@@ -1,6 +1,6 @@
 """`ApiServer`: the handler of one cluster, with filters, discovery, health and metrics. It knows no sockets."""
 
-import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ class ApiServerSettings:
 
 
 class ApiServer:
-    """`handler` answers every request. Made in a running loop.
+    """`handler` answers every request.
 
     Assumptions: somebody runs `cluster.run()` and `deadlines.run()` meanwhile.
     """
@@ -72,7 +72,7 @@ class ApiServer:
                 self.lifecycle,
                 self.metrics,
                 self.deadlines,
-                asyncio.get_running_loop().time,
+                time.monotonic,
                 settings.cors_allowed_origins,
             ),
         )
@@ -110,9 +110,18 @@ class ApiServer:
         await self.cluster.store.revision()
 
     async def _metrics(self, request: Request) -> Response:
-        size_bytes = await self.cluster.store.size_bytes()
+        size_bytes, counts = await self.cluster.store.size_bytes(), self._count_objects()
         self.metrics.storage_size_bytes = lambda: size_bytes
+        self.metrics.storage_objects = lambda: counts
         return Response(200, await self.metrics.exposition(), CONTENT_TYPE)
+
+    def _count_objects(self) -> dict[str, int]:
+        caches = self.cluster.caches
+        return {
+            str(definition.group_resource): len(caches[definition.storage_prefix])
+            for definition in self.cluster.registry.definitions()
+            if definition.storage_prefix in caches
+        }
 
     async def _slis(self, request: Request) -> Response:
         return Response(200, self.health.slis_text(), CONTENT_TYPE)

@@ -33,7 +33,7 @@ class ChainParts:
     metrics: ServerMetrics
     deadlines: Deadlines
     clock: Callable[[], float]
-    """The loop's time."""
+    """Monotonic seconds, as the loop counts them."""
     cors_allowed_origins: Sequence[str] = ()
 
 

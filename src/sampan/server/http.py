@@ -9,17 +9,18 @@ write may be under way.
 
 import asyncio
 import logging
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from email.utils import formatdate
 from http import HTTPStatus
+from time import monotonic
 from typing import Protocol, cast
 
 import httptools
 
-from sampan.core.errors import StatusError, request_entity_too_large
+from sampan.core.errors import StatusError
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
+from sampan.server.heads import BODILESS, Heads
+from sampan.server.incoming import Incoming
 from sampan.server.request import Handler, Request, Response
 from sampan.server.request_info import Target, TargetCache
 from sampan.server.status import status_response
@@ -35,129 +36,12 @@ BODY_DISCARD_BYTES_MAX = 4 << 20
 PIPELINE_MAX = 16
 WRITE_CHUNK_BYTES = 1 << 20
 
-_STATUS_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
-_BODILESS = frozenset({204, 304})
 _LAST_CHUNK = b"0\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _NAMES_MAX = 1024
 KNOWN_BLOCK_BYTES_MAX = 16 << 10
 _VISIBLE = bytes(range(0x21, 0x7F))
 _FRAMING = frozenset({"connection", "content-length", "expect", "transfer-encoding", "upgrade"})
-
-
-class Clock(Protocol):
-    """Monotonic seconds."""
-
-    def time(self) -> float: ...
-
-
-class Heads:
-    """Builds response heads; what repeats is kept."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._prefixes: dict[tuple[int, str], bytes] = {}
-        self._date = b""
-        self._date_until = 0.0
-
-    def build(self, response: Response, length: int | None, *, close: bool) -> bytes:
-        """Status line and headers with the empty line. `length` None: chunked."""
-        key = (response.status, response.content_type)
-        prefix = self._prefixes.get(key)
-        if prefix is None:
-            prefix = self._remember(key)
-        now = self._clock.time()
-        if now >= self._date_until:
-            self._date = b"Date: " + formatdate(time.time(), usegmt=True).encode() + b"\r\n"
-            self._date_until = now + 1.0
-        parts = [prefix]
-        for name, value in response.headers:
-            parts += (name, b": ", value, b"\r\n")
-        parts.append(self._date)
-        if close:
-            parts.append(b"Connection: close\r\n")
-        if length is None:
-            parts.append(b"Transfer-Encoding: chunked\r\n\r\n")
-        elif response.status in _BODILESS:
-            parts.append(b"\r\n")
-        else:
-            parts.append(b"Content-Length: %d\r\n\r\n" % length)
-        return b"".join(parts)
-
-    def _remember(self, key: tuple[int, str]) -> bytes:
-        status, content_type = key
-        line = _STATUS_LINES.get(status) or b"HTTP/1.1 %d Unknown\r\n" % status
-        prefix = line + b"Content-Type: " + content_type.encode("latin-1") + b"\r\n" if content_type else line
-        if len(self._prefixes) < _NAMES_MAX:
-            self._prefixes[key] = prefix
-        return prefix
-
-
-class Incoming:
-    """A request as it arrives."""
-
-    __slots__ = (
-        "body",
-        "complete",
-        "connection",
-        "expect_continue",
-        "headers",
-        "keep_alive",
-        "limit",
-        "method",
-        "raw_target",
-        "size",
-        "waiter",
-    )
-
-    def __init__(self, connection: "Connection") -> None:
-        self.connection = connection
-        self.raw_target = b""
-        self.method = ""
-        self.headers: dict[str, str] = {}
-        self.body: list[bytes] = []
-        self.size = 0
-        self.limit = -1
-        self.complete = False
-        self.keep_alive = True
-        self.expect_continue = False
-        self.waiter: asyncio.Future[None] | None = None
-
-    async def read_body(self, limit: int) -> bytes:
-        """All of it. Raises `StatusError` 413 beyond `limit` bytes, `ConnectionResetError` when the client goes."""
-        if self.complete and self.size <= limit:
-            return self.body[0] if len(self.body) == 1 else b"".join(self.body)
-        self.limit = limit
-        declared = self.headers.get("content-length", "")
-        if self.size > limit or (declared.isdigit() and int(declared) > limit):
-            raise _too_large(limit)
-        if self.expect_continue:
-            self.expect_continue = False
-            self.connection.send_continue()
-        self.connection.resume_reading()
-        while not self.complete:
-            if self.connection.closed:
-                raise ConnectionResetError("the client went away while sending the body")
-            self.waiter = self.connection.loop.create_future()
-            await self.waiter
-            if self.size > limit:
-                self.body.clear()
-                raise _too_large(limit)
-        return b"".join(self.body)
-
-    async def disconnected(self) -> None:
-        """Returns when the client has gone."""
-        await self.connection.wait_closed()
-
-    def wake(self) -> None:
-        """Let `read_body` look again."""
-        waiter = self.waiter
-        if waiter is not None and not waiter.done():
-            waiter.set_result(None)
-
-
-def _too_large(limit: int) -> StatusError:
-    return request_entity_too_large(f"limit is {limit}")
 
 
 class ConnectionOwner(Protocol):
@@ -181,7 +65,7 @@ class Connection(asyncio.Protocol):
         self.owner = owner
         self.loop = owner.loop
         self.closed = False
-        self.active = self.loop.time()
+        self.active = monotonic()
         self.streaming = False
         self.write_paused_at = 0.0
         self._parser = httptools.HttpRequestParser(self)
@@ -231,7 +115,7 @@ class Connection(asyncio.Protocol):
         return None
 
     def pause_writing(self) -> None:
-        self.write_paused_at = self.loop.time()
+        self.write_paused_at = monotonic()
         self._can_write = self.loop.create_future()
 
     def resume_writing(self) -> None:
@@ -241,7 +125,7 @@ class Connection(asyncio.Protocol):
             waiter.set_result(None)
 
     def data_received(self, data: bytes) -> None:
-        self.active = self.loop.time()
+        self.active = monotonic()
         if not self._in_message and self._current is None and data.startswith(b"GET "):
             repeated = self._repeated(data)
             if repeated is not None:
@@ -494,7 +378,7 @@ class Connection(asyncio.Protocol):
             await compress_response(incoming.headers, response)
         body = response.body
         head = self.owner.heads.build(response, len(body), close=close)
-        if incoming.method == "HEAD" or response.status in _BODILESS:
+        if incoming.method == "HEAD" or response.status in BODILESS:
             self._transport.write(head)
         elif len(body) < WRITE_CHUNK_BYTES:
             self._transport.write(head + body)

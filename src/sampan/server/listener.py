@@ -7,9 +7,11 @@ import asyncio
 import logging
 import socket
 import ssl
+import time
 from dataclasses import dataclass
 
-from sampan.server.http import Connection, Heads
+from sampan.server.heads import Heads
+from sampan.server.http import Connection
 from sampan.server.request import Handler
 from sampan.server.request_info import TargetCache
 
@@ -41,7 +43,7 @@ class HttpServer:
         self.handler = handler
         self.settings = settings or HttpSettings()
         self.loop = asyncio.get_running_loop()
-        self.heads = Heads(self.loop)
+        self.heads = Heads()
         self.targets = TargetCache()
         self.header_names: dict[bytes, str] = {}
         self._connections: set[Connection] = set()
@@ -78,10 +80,10 @@ class HttpServer:
         """Close connections that idle or stall, for ever."""
         while True:
             await asyncio.sleep(self.settings.sweep_interval_s)
-            self.sweep(self.loop.time())
+            self.sweep(time.monotonic())
 
     def sweep(self, now: float) -> None:
-        """Close what has idled or stalled too long at loop time `now`."""
+        """Close what has idled or stalled too long at monotonic time `now`."""
         settings = self.settings
         for connection in list(self._connections):
             if connection.write_paused_at and now - connection.write_paused_at > settings.write_timeout_s:

@@ -71,7 +71,7 @@ class Request:
     disconnected: Callable[[], Awaitable[None]] | None = None
     """Returns when the client has gone."""
     received: float = 0.0
-    """Loop time at which the request began."""
+    """Monotonic time (`time.monotonic`, which is the loop's too) at which the request began."""
     long_running: bool = False
     """Watch, proxy and the streaming subresources: no deadline, ended at shutdown."""
 

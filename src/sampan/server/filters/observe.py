@@ -17,7 +17,7 @@ SLOW_S = 1.0
 
 
 def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: float = SLOW_S) -> Hook:
-    """Record every answer in `metrics`, log those that took longer than `slow_s` seconds. `clock` is the loop's time.
+    """Record every answer in `metrics`, log those that took longer than `slow_s`. `clock`: monotonic seconds.
 
     A stream counts as open until its transport has finished it.
     """

@@ -1,0 +1,53 @@
+"""`Heads`: the heads of HTTP/1.1 answers."""
+
+import time
+from email.utils import formatdate
+from http import HTTPStatus
+
+from sampan.server.request import Response
+
+_STATUS_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
+_PREFIXES_MAX = 1024
+BODILESS = frozenset({204, 304})
+"""Statuses whose answers have no body."""
+
+
+class Heads:
+    """Builds response heads; what repeats is kept."""
+
+    def __init__(self) -> None:
+        self._prefixes: dict[tuple[int, str], bytes] = {}
+        self._date = b""
+        self._date_until = 0.0
+
+    def build(self, response: Response, length: int | None, *, close: bool) -> bytes:
+        """Status line and headers with the empty line. `length` None: chunked."""
+        key = (response.status, response.content_type)
+        prefix = self._prefixes.get(key)
+        if prefix is None:
+            prefix = self._remember(key)
+        now = time.monotonic()
+        if now >= self._date_until:
+            self._date = b"Date: " + formatdate(time.time(), usegmt=True).encode() + b"\r\n"
+            self._date_until = now + 1.0
+        parts = [prefix]
+        for name, value in response.headers:
+            parts += (name, b": ", value, b"\r\n")
+        parts.append(self._date)
+        if close:
+            parts.append(b"Connection: close\r\n")
+        if length is None:
+            parts.append(b"Transfer-Encoding: chunked\r\n\r\n")
+        elif response.status in BODILESS:
+            parts.append(b"\r\n")
+        else:
+            parts.append(b"Content-Length: %d\r\n\r\n" % length)
+        return b"".join(parts)
+
+    def _remember(self, key: tuple[int, str]) -> bytes:
+        status, content_type = key
+        line = _STATUS_LINES.get(status) or b"HTTP/1.1 %d Unknown\r\n" % status
+        prefix = line + b"Content-Type: " + content_type.encode("latin-1") + b"\r\n" if content_type else line
+        if len(self._prefixes) < _PREFIXES_MAX:
+            self._prefixes[key] = prefix
+        return prefix

@@ -1,0 +1,86 @@
+"""`Incoming`: a request as it arrives, and its body for whoever reads it."""
+
+import asyncio
+from typing import Protocol
+
+from sampan.core.errors import StatusError, request_entity_too_large
+
+
+class Source(Protocol):
+    """The connection that a request arrives on."""
+
+    closed: bool
+    loop: asyncio.AbstractEventLoop
+
+    def send_continue(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    async def wait_closed(self) -> None: ...
+
+
+class Incoming:
+    """A request as it arrives."""
+
+    __slots__ = (
+        "body",
+        "complete",
+        "connection",
+        "expect_continue",
+        "headers",
+        "keep_alive",
+        "limit",
+        "method",
+        "raw_target",
+        "size",
+        "waiter",
+    )
+
+    def __init__(self, connection: Source) -> None:
+        self.connection = connection
+        self.raw_target = b""
+        self.method = ""
+        self.headers: dict[str, str] = {}
+        self.body: list[bytes] = []
+        self.size = 0
+        self.limit = -1
+        self.complete = False
+        self.keep_alive = True
+        self.expect_continue = False
+        self.waiter: asyncio.Future[None] | None = None
+
+    async def read_body(self, limit: int) -> bytes:
+        """All of it. Raises `StatusError` 413 beyond `limit` bytes, `ConnectionResetError` when the client goes."""
+        if self.complete and self.size <= limit:
+            return self.body[0] if len(self.body) == 1 else b"".join(self.body)
+        self.limit = limit
+        declared = self.headers.get("content-length", "")
+        if self.size > limit or (declared.isdigit() and int(declared) > limit):
+            raise _too_large(limit)
+        if self.expect_continue:
+            self.expect_continue = False
+            self.connection.send_continue()
+        self.connection.resume_reading()
+        while not self.complete:
+            if self.connection.closed:
+                raise ConnectionResetError("the client went away while sending the body")
+            self.waiter = self.connection.loop.create_future()
+            await self.waiter
+            if self.size > limit:
+                self.body.clear()
+                raise _too_large(limit)
+        return b"".join(self.body)
+
+    async def disconnected(self) -> None:
+        """Returns when the client has gone."""
+        await self.connection.wait_closed()
+
+    def wake(self) -> None:
+        """Let `read_body` look again."""
+        waiter = self.waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+
+def _too_large(limit: int) -> StatusError:
+    return request_entity_too_large(f"limit is {limit}")

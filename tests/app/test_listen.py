@@ -1,0 +1,30 @@
+"""Addresses."""
+
+import pytest
+
+from sampan.app.listen import bind_socket, client_host, serving_hosts
+
+
+@pytest.mark.parametrize(
+    ("bind", "host"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("::", "[::1]"),
+        ("::1", "[::1]"),
+        ("192.0.2.1", "192.0.2.1"),
+        ("localhost", "localhost"),
+    ],
+)
+def test_clients_on_this_machine_reach_it_there(bind: str, host: str) -> None:
+    assert client_host(bind) == host
+
+
+def test_the_certificate_names_the_service_and_the_address() -> None:
+    hosts = serving_hosts("192.0.2.1")
+    assert {"localhost", "127.0.0.1", "::1", "10.96.0.1", "kubernetes.default.svc", "192.0.2.1"} <= set(hosts)
+
+
+def test_a_free_port_is_found() -> None:
+    with bind_socket("127.0.0.1", 0) as sock:
+        assert sock.getsockname()[1] > 0

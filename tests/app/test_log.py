@@ -1,0 +1,43 @@
+"""Log lines."""
+
+import json
+import logging
+import sys
+
+import pytest
+
+from sampan.app.log import JsonFormatter, TextFormatter
+
+
+def record(**fields: object) -> logging.LogRecord:
+    found = logging.makeLogRecord({"name": "sampan.x", "levelno": logging.INFO, "levelname": "INFO", "msg": "a b"})
+    found.__dict__.update(fields)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [("plain", "plain"), (3, "3"), ("two words", '"two words"'), ("a=b", '"a=b"'), ("", '""'), ("x\ny", '"x\\ny"')],
+)
+def test_values_are_quoted_where_needed(value: object, shown: str) -> None:
+    assert TextFormatter().format(record(key=value)).endswith(f" key={shown}")
+
+
+def test_a_line_begins_with_time_level_logger_and_message() -> None:
+    parts = TextFormatter().format(record()).split(" ", 3)
+    assert parts[0].startswith("time=")
+    assert parts[1:] == ["level=info", "logger=sampan.x", 'msg="a b"']
+
+
+def test_json_lines_hold_the_same() -> None:
+    document = json.loads(JsonFormatter().format(record(code=200)))
+    assert (document["level"], document["msg"], document["code"]) == ("info", "a b", 200)
+
+
+def test_a_trace_is_kept() -> None:
+    try:
+        raise ZeroDivisionError("x")
+    except ZeroDivisionError:
+        found = record(exc_info=sys.exc_info())
+    assert "ZeroDivisionError: x" in json.loads(JsonFormatter().format(found))["trace"]
+    assert TextFormatter().format(found).endswith("ZeroDivisionError: x")

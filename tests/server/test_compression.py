@@ -1,0 +1,20 @@
+"""Who gets gzip."""
+
+import gzip
+
+import pytest
+
+from sampan.server.compression import accepts_gzip, compress
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [("gzip", True), ("br, gzip;q=0.5", True), ("deflate,gzip", True), ("", False), ("br", False), ("x-gzip", False)],
+)
+def test_accept_encoding_is_read(header: str, expected: bool) -> None:
+    assert accepts_gzip({"accept-encoding": header}) is expected
+
+
+def test_what_is_compressed_can_be_read() -> None:
+    body = b"a b c" * 10000
+    assert gzip.decompress(compress(body)) == body
