@@ -7,15 +7,19 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, not_found, required, too_many
-from sampan.core.names import dns1123_label_errors, port_name_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.env import validate_env, validate_env_from
-from sampan.registry.strategies.core.fields import not_supported
-from sampan.registry.strategies.core.handlers import PORT_RANGE, validate_lifecycle, validate_probes
+from sampan.registry.strategies.core.fields import known_label_errors, not_supported
+from sampan.registry.strategies.core.handlers import (
+    PORT_RANGE,
+    known_port_name_errors,
+    validate_lifecycle,
+    validate_probes,
+)
 from sampan.registry.strategies.core.mounts import validate_devices, validate_mounts
 from sampan.registry.strategies.core.podoptions import PodOptions
-from sampan.registry.strategies.core.resources import validate_requirements
-from sampan.registry.strategies.core.security import validate_security_context
+from sampan.registry.strategies.core.resources import is_plainly_sound, validate_requirements
+from sampan.registry.strategies.core.security import is_plain_context, validate_security_context
 
 Errors = list[FieldError]
 _PROTOCOLS = frozenset({"TCP", "UDP", "SCTP"})
@@ -146,10 +150,8 @@ def _validate_common(container: Object, scope: PodScope, path: Path, errors: Err
     name = container.get("name")
     if not name:
         errors.append(required(path.child("name")))
-    else:
-        texts = dns1123_label_errors(name)
-        if texts:
-            errors.extend(invalid(path.child("name"), name, text) for text in texts)
+    elif texts := known_label_errors(name):
+        errors.extend(invalid(path.child("name"), name, text) for text in texts)
     if not container.get("image"):
         errors.append(required(path.child("image")))
     policy = container.get("terminationMessagePolicy")
@@ -163,13 +165,13 @@ def _validate_common(container: Object, scope: PodScope, path: Path, errors: Err
     if "envFrom" in container:
         validate_env_from(container["envFrom"], path.child("envFrom"), errors)
     if "volumeMounts" in container:
-        validate_mounts(container, scope.volumes, path.child("volumeMounts"), errors)
+        validate_mounts(container, scope.volumes, path, errors)
     if "volumeDevices" in container:
         validate_devices(container, scope.volumes, path.child("volumeDevices"), errors)
     if container.get("imagePullPolicy") not in _PULL_POLICIES:
         check_pull_policy(container.get("imagePullPolicy", ""), path.child("imagePullPolicy"), errors)
     resources = container.get("resources")
-    if resources:
+    if resources and not is_plainly_sound(resources):
         validate_requirements(
             resources,
             scope.claim_names,
@@ -180,7 +182,7 @@ def _validate_common(container: Object, scope: PodScope, path: Path, errors: Err
     if "resizePolicy" in container:
         _validate_resize_policy(container["resizePolicy"], scope.spec, path.child("resizePolicy"), errors)
     context = container.get("securityContext")
-    if context:
+    if context and not is_plain_context(context):
         host_users = scope.spec.get("hostUsers") is not False
         validate_security_context(context, path.child("securityContext"), errors, host_users=host_users)
 
@@ -198,7 +200,7 @@ def _validate_ports(ports: list[Object], path: Path, errors: Errors) -> None:
     for i, port in enumerate(ports):
         name = port.get("name")
         if name:
-            texts = port_name_errors(name)
+            texts = known_port_name_errors(name)
             if texts:
                 at = path.child("ports").index(i).child("name")
                 errors.extend(invalid(at, name, text) for text in texts)

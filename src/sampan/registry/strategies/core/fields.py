@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from functools import lru_cache
 
 import orjson
 
@@ -31,6 +32,10 @@ def not_found_with_detail(path: Path, value: object, detail: str) -> FieldError:
 def duplicate_with_detail(path: Path, value: object, detail: str) -> FieldError:
     """A value that must be unique occurs twice, and why that is wrong."""
     return FieldError(ErrorType.DUPLICATE, str(path), value, detail)
+
+
+known_label_errors = lru_cache(maxsize=4096)(dns1123_label_errors)
+"""As `dns1123_label_errors`, remembered: for names that recur. The list is shared; leave it as it is."""
 
 
 def check_label(text: str, path: Path, errors: Errors) -> None:

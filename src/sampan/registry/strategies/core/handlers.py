@@ -3,6 +3,8 @@
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
 
+from functools import lru_cache
+
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.names import http_header_name_errors, port_name_errors
 from sampan.core.object import Object
@@ -15,6 +17,9 @@ _PROBE_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _LIFECYCLE_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")
 _SCHEMES = frozenset({"HTTP", "HTTPS"})
 PORT_RANGE = "must be between 1 and 65535, inclusive"
+
+known_port_name_errors = lru_cache(maxsize=2048)(port_name_errors)
+"""As `port_name_errors`, remembered: the same few names occur in every pod. The list is shared; leave it as it is."""
 
 
 def check_port(port: int | str, path: Path, errors: Errors) -> None:
@@ -52,7 +57,7 @@ def _check_success_threshold(probe: Object, path: Path, name: str, errors: Error
 
 
 def _validate_probe(probe: Object, path: Path, name: str, errors: Errors) -> None:
-    _validate_handler(probe, _PROBE_HANDLERS, None, path.child(name), errors)
+    _validate_handler(probe, _PROBE_HANDLERS, None, path, name, errors)
     for number in _PROBE_NUMBERS:
         value = probe.get(number, 0)
         if value < 0:
@@ -63,41 +68,47 @@ def _validate_probe(probe: Object, path: Path, name: str, errors: Errors) -> Non
         errors.append(invalid(at, grace, "must be greater than 0"))
 
 
-def _validate_handler(handler: Object, kinds: tuple[str, ...], grace_s: int | None, path: Path, errors: Errors) -> None:
+def _validate_handler(
+    handler: Object, kinds: tuple[str, ...], grace_s: int | None, path: Path, name: str, errors: Errors
+) -> None:
+    """A probe or hook called `name`: exactly one action, and a sound one. `path` is that of what holds it."""
     found = False
     for kind in kinds:
         action = handler.get(kind)
         if action is None:
             continue
         if found:
-            errors.append(forbidden(path.child(kind), "may not specify more than 1 handler type"))
+            errors.append(forbidden(path.child(name, kind), "may not specify more than 1 handler type"))
             continue
         found = True
         if kind == "exec":
             if not action.get("command"):
-                errors.append(required(path.child("exec", "command")))
+                errors.append(required(path.child(name, "exec", "command")))
         elif kind == "httpGet":
-            _validate_http_get(action, path, errors)
+            _validate_http_get(action, path, name, errors)
         elif kind == "sleep":
-            _validate_sleep(action, grace_s, path, errors)
+            _validate_sleep(action, grace_s, path.child(name), errors)
         else:
-            check_port(action.get("port", 0), path.child(kind, "port"), errors)
+            check_port(action.get("port", 0), path.child(name, kind, "port"), errors)
     if not found:
-        errors.append(required(path, "must specify a handler type"))
+        errors.append(required(path.child(name), "must specify a handler type"))
 
 
-def _validate_http_get(action: Object, path: Path, errors: Errors) -> None:
+def _validate_http_get(action: Object, path: Path, name: str, errors: Errors) -> None:
     if not action.get("path"):
-        errors.append(required(path.child("httpGet", "path")))
+        errors.append(required(path.child(name, "httpGet", "path")))
     port = action.get("port", 0)
-    if not (isinstance(port, int) and 1 <= port <= 65535):
-        check_port(port, path.child("httpGet", "port"), errors)
+    if isinstance(port, str):
+        if texts := known_port_name_errors(port):
+            errors.extend(invalid(path.child(name, "httpGet", "port"), port, text) for text in texts)
+    elif not 1 <= port <= 65535:
+        errors.append(invalid(path.child(name, "httpGet", "port"), port, PORT_RANGE))
     if action.get("scheme") not in _SCHEMES:
-        errors.append(not_supported(path.child("httpGet", "scheme"), action.get("scheme", ""), _SCHEMES))
+        errors.append(not_supported(path.child(name, "httpGet", "scheme"), action.get("scheme", ""), _SCHEMES))
     for header in action.get("httpHeaders", ()):
-        name = header.get("name", "")
-        for text in http_header_name_errors(name):
-            errors.append(invalid(path.child("httpGet", "httpHeaders"), name, text))
+        text_name = header.get("name", "")
+        for text in http_header_name_errors(text_name):
+            errors.append(invalid(path.child(name, "httpGet", "httpHeaders"), text_name, text))
 
 
 def _validate_sleep(action: Object, grace_s: int | None, path: Path, errors: Errors) -> None:
@@ -112,7 +123,7 @@ def validate_lifecycle(lifecycle: Object, grace_s: int | None, os: Object | None
     for name in ("postStart", "preStop"):
         handler = lifecycle.get(name)
         if handler is not None:
-            _validate_handler(handler, _LIFECYCLE_HANDLERS, grace_s, path.child(name), errors)
+            _validate_handler(handler, _LIFECYCLE_HANDLERS, grace_s, path, name, errors)
     signal = lifecycle.get("stopSignal")
     if signal is None:
         return

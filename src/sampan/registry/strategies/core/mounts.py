@@ -6,37 +6,46 @@ from sampan.registry.strategies.core.fields import check_local_descending, not_s
 
 Errors = list[FieldError]
 _PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
+_PLAIN_MOUNT = frozenset({"name", "mountPath", "readOnly"})
 _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
 
 
 def validate_mounts(container: Object, volumes: dict[str, Object], path: Path, errors: Errors) -> None:
-    """The `volumeMounts` of a container; `path` is their own."""
+    """The `volumeMounts` of a container; `path` is the container's."""
     paths: set[str] = set()
     devices = container.get("volumeDevices") or ()
     for i, mount in enumerate(container["volumeMounts"]):
         name, target = mount.get("name", ""), mount.get("mountPath", "")
+        if name in volumes and target and target not in paths and not devices and _PLAIN_MOUNT.issuperset(mount):
+            paths.add(target)
+            continue
+        at = path.child("volumeMounts")
         if not name:
-            errors.append(required(path.index(i).child("name")))
+            errors.append(required(at.index(i).child("name")))
         if name not in volumes:
-            errors.append(not_found(path.index(i).child("name"), name))
+            errors.append(not_found(at.index(i).child("name"), name))
         if not target:
-            errors.append(required(path.index(i).child("mountPath")))
+            errors.append(required(at.index(i).child("mountPath")))
         if target in paths:
-            errors.append(invalid(path.index(i).child("mountPath"), target, "must be unique"))
+            errors.append(invalid(at.index(i).child("mountPath"), target, "must be unique"))
         paths.add(target)
         if devices:
-            _check_devices(name, target, devices, path.index(i), errors)
+            _check_devices(name, target, devices, at.index(i), errors)
+        _check_options(mount, container, at, i, errors)
+
+
+def _check_options(mount: Object, container: Object, path: Path, i: int, errors: Errors) -> None:
+    if mount.get("subPath"):
+        check_local_descending(mount["subPath"], path.child("subPath"), errors)
+    if mount.get("subPathExpr"):
         if mount.get("subPath"):
-            check_local_descending(mount["subPath"], path.child("subPath"), errors)
-        if mount.get("subPathExpr"):
-            if mount.get("subPath"):
-                text = "subPathExpr and subPath are mutually exclusive"
-                errors.append(invalid(path.index(i).child("subPathExpr"), mount["subPathExpr"], text))
-            check_local_descending(mount["subPathExpr"], path.child("subPathExpr"), errors)
-        if "mountPropagation" in mount:
-            _check_propagation(mount["mountPropagation"], container, path.child("mountPropagation"), errors)
-        if "recursiveReadOnly" in mount:
-            _check_recursive(mount, path.child("recursiveReadOnly"), errors)
+            text = "subPathExpr and subPath are mutually exclusive"
+            errors.append(invalid(path.index(i).child("subPathExpr"), mount["subPathExpr"], text))
+        check_local_descending(mount["subPathExpr"], path.child("subPathExpr"), errors)
+    if "mountPropagation" in mount:
+        _check_propagation(mount["mountPropagation"], container, path.child("mountPropagation"), errors)
+    if "recursiveReadOnly" in mount:
+        _check_recursive(mount, path.child("recursiveReadOnly"), errors)
 
 
 def _check_devices(name: str, target: str, devices: list[Object], path: Path, errors: Errors) -> None:

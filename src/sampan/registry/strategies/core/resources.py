@@ -49,6 +49,7 @@ _STANDARD_QUOTA = _COUNTS | {
 }
 _STANDARD = _STANDARD_QUOTA | {STORAGE}
 _CPU_AND_MEMORY = frozenset({"cpu", "memory"})
+_NOTHING: dict[str, str] = {}
 _PLAIN = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
@@ -166,9 +167,6 @@ def validate_requirements(
     limits = resources.get("limits") or {}
     requests = resources.get("requests") or {}
     claims = resources.get("claims")
-    plain = not claims and not pod_level and _PLAIN.issuperset(limits) and _PLAIN.issuperset(requests)
-    if plain and _plain_amounts_are_fine(limits, requests):
-        return
     check_name = check_pod_resource_name if pod_level else check_container_resource_name
     for kind, amounts in (("limits", limits), ("requests", requests)):
         for name, text in amounts.items():
@@ -186,12 +184,19 @@ def validate_requirements(
         _check_claims(claims, claim_names, path.child("claims"), errors)
 
 
-def _plain_amounts_are_fine(limits: dict[str, str], requests: dict[str, str]) -> bool:
-    for text in limits.values():
-        if text[:1] == "-":
+def is_plainly_sound(resources: Object) -> bool:
+    """Whether a container asks for nothing but cpu, memory and storage, and that within its limits.
+
+    The cheap question before the dear check; False decides nothing.
+    """
+    if resources.get("claims"):
+        return False
+    limits, requests = resources.get("limits") or _NOTHING, resources.get("requests") or _NOTHING
+    for name, text in limits.items():
+        if text[:1] == "-" or name not in _PLAIN:
             return False
     for name, text in requests.items():
-        if text[:1] == "-":
+        if text[:1] == "-" or name not in _PLAIN:
             return False
         limit = limits.get(name)
         if limit is not None and limit != text and nano(text) > nano(limit):

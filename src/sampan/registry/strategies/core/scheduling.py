@@ -9,6 +9,7 @@ from sampan.core.names import (
     dns1123_label_errors,
     dns1123_subdomain_errors,
     label_value_errors,
+    qualified_name_errors,
 )
 from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import check_label_selector, check_qualified_name, not_supported
@@ -152,7 +153,8 @@ def validate_tolerations(tolerations: list[Object], path: Path, errors: Errors, 
         key, value = toleration.get("key", ""), toleration.get("value", "")
         operator, effect = toleration.get("operator", ""), toleration.get("effect", "")
         if key:
-            check_qualified_name(key, path.index(i).child("key"), errors)
+            if texts := qualified_name_errors(key):
+                errors.extend(invalid(path.index(i).child("key"), key, text) for text in texts)
         elif operator != "Exists":
             text = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
             errors.append(invalid(path.index(i).child("operator"), operator, text))

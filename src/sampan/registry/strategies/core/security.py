@@ -48,6 +48,17 @@ _WINDOWS_CONTAINER_CONTEXT = (
     "runAsUser",
     "runAsGroup",
 )
+_NOTHING: Object = {}
+_PLAIN_CONTEXT = frozenset(
+    {
+        "allowPrivilegeEscalation",
+        "capabilities",
+        "privileged",
+        "readOnlyRootFilesystem",
+        "runAsNonRoot",
+        "seLinuxOptions",
+    }
+)
 _NOT_WINDOWS = "cannot be set for a windows pod"
 
 
@@ -55,6 +66,15 @@ def _check_id(context: Object, name: str, path: Path, errors: Errors) -> None:
     value = context.get(name)
     if value is not None and not 0 <= value <= 2147483647:
         errors.append(invalid(path.child(name), value, _ID_RANGE))
+
+
+def is_plain_context(context: Object) -> bool:
+    """Whether a container's context holds nothing that could be wrong. The cheap question before the dear check."""
+    if not _PLAIN_CONTEXT.issuperset(context):
+        return False
+    if context.get("allowPrivilegeEscalation") is not False:
+        return True
+    return not context.get("privileged") and not (context.get("capabilities") or _NOTHING).get("add")
 
 
 def validate_security_context(context: Object, path: Path, errors: Errors, *, host_users: bool) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core import volumesources as sources
 from sampan.registry.strategies.core.claims import validate_claim_spec
@@ -14,6 +14,7 @@ from sampan.registry.strategies.core.fields import (
     check_labels,
     check_local_not_reserved,
     check_required,
+    known_label_errors,
     not_supported,
 )
 from sampan.registry.strategies.core.podoptions import PodOptions
@@ -50,7 +51,7 @@ def validate_volumes(
         _validate_source(volume, path, i, errors, options, pod_name)
         if not name:
             errors.append(required(path.index(i).child("name")))
-        elif texts := dns1123_label_errors(name):
+        elif texts := known_label_errors(name):
             errors.extend(invalid(path.index(i).child("name"), name, text) for text in texts)
         if name in sound:
             errors.append(duplicate(path.index(i).child("name"), name))
@@ -76,6 +77,8 @@ def _validate_source(volume: Object, path: Path, i: int, errors: Errors, options
         _check_config_map(source, path, i, errors)
     elif kind == "secret":
         _check_secret(source, path, i, errors)
+    elif kind == "projected" and _is_plain_projection(source):
+        pass
     elif kind != "emptyDir" or source:
         at = path.index(i)
         _SOURCES[kind](source, at.child(_CHECKED_AT.get(kind, kind)), errors)
@@ -189,6 +192,53 @@ def _check_image(source: Object, path: Path, errors: Errors, options: PodOptions
     if policy not in supported:
         at = path.child("pullPolicy")
         errors.append(not_supported(at, policy, supported) if policy else required(at))
+
+
+def _is_plain_projection(source: Object) -> bool:
+    """Whether a projected volume is sound at first sight, as that of every pod's account is.
+
+    The cheap question before the dear check; False decides nothing.
+    """
+    if not 0 <= source.get("defaultMode", 0) <= 0o777:
+        return False
+    paths: set[str] = set()
+    for projection in source.get("sources", ()):
+        if len(projection) != 1:
+            return False
+        ((kind, part),) = projection.items()
+        if kind == "serviceAccountToken":
+            if not 600 <= part.get("expirationSeconds", 0) <= 1 << 32 or not _is_plain_path(part.get("path", "")):
+                return False
+        elif kind in ("configMap", "secret", "downwardAPI"):
+            if not _are_plain_items(kind, part, paths):
+                return False
+        else:
+            return False
+    return True
+
+
+def _is_plain_path(path: str) -> bool:
+    return bool(path) and path[0] != "/" and ".." not in path
+
+
+def _are_plain_items(kind: str, part: Object, paths: set[str]) -> bool:
+    if kind != "downwardAPI" and not part.get("name"):
+        return False
+    for item in part.get("items", ()):
+        path = item.get("path", "")
+        if path in paths or not _is_plain_path(path) or "mode" in item:
+            return False
+        paths.add(path)
+        if kind != "downwardAPI":
+            if not item.get("key"):
+                return False
+            continue
+        field = item.get("fieldRef")
+        if field is None or "resourceFieldRef" in item or field.get("apiVersion") != "v1":
+            return False
+        if field.get("fieldPath") not in VOLUME_FIELDS:
+            return False
+    return True
 
 
 def _check_projected(source: Object, path: Path, errors: Errors, options: PodOptions) -> None:
