@@ -9,7 +9,7 @@ from sampan.patch.fieldset import FieldSet, difference, has, of_path
 from sampan.patch.managed_entries import Entry, Identity, identity, in_order, make_entry, with_fields
 
 Mappings = Mapping[str, tuple[str, ...] | None]
-"""Where a scaled object keeps its replicas, by apiVersion, as path elements (`("f:spec", "f:replicas")`); None: it has no
+"""Where a scaled object keeps its replicas, by apiVersion, as path elements (`("f:spec", "f:replicas")`); None: no
 scale subresource in that version."""
 
 _SCALE_VERSION = "autoscaling/v1"
@@ -35,8 +35,8 @@ def to_scale(entries: Sequence[Entry], mappings: Mappings) -> list[Entry]:
 def to_parent(parent: Sequence[Entry], scale: Sequence[Entry], *, api_version: str, mappings: Mappings) -> list[Entry]:
     """The managedFields of the scaled object after a write to its Scale.
 
-    `parent` are those before the write, `scale` those of the written Scale, `api_version` that in which new entries speak of the
-    object. Entries of versions that are not in `mappings` are dropped.
+    `parent` are those before the write, `scale` those of the written Scale, `api_version` that in which new entries
+    speak of the object. Entries of versions that are not in `mappings` are dropped.
     """
     owners = {identity(entry): entry for entry in scale}
     kept: list[Entry] = []
