@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampan.schema.cel import Budget, CelCompileError, CelError, CelRuntimeError, Environment
+from sampan.schema.cel.parser import parse
+from sampan.schema.cel.reference_parser import syntax_messages
 from sampan.schema.cel.types import BOOL, DOUBLE, DYN, INT, STRING, list_of, map_of
 from sampan.schema.cel.values import compare, equal
 
@@ -173,3 +175,23 @@ def test_whatever_the_data_only_declared_errors_come_out(value: Any) -> None:
             program.evaluate({"d": value}, Budget())
         except CelError:
             continue
+
+
+PIECES = st.sampled_from(
+    [
+        "x", ".", "(", ")", "[", "]", "{", "}", ",", "?", ":", "+", "-", "*", "%", "!", "&&", "||", "==", "<", "in",
+        "1", "2u", "1.5", "'a'", "b'a'", r"r'\d'", "null", ".f", "has", "x.all(i,", ".?a", "[?", "0x1F", "'''t'''",
+        "//c\n",         ".5", "as", "T{a:", "--", r"'\n'", r"'\q'", "1.", " ", "\n", "é", "@", "{'a':1}", "[1,]", "[,]", "f()", ".g()",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=7).map("".join) | st.lists(PIECES, max_size=7).map(" ".join))
+@settings(max_examples=200, deadline=None)
+def test_the_parser_accepts_what_the_reference_parser_accepts(expression: str) -> None:
+    try:
+        parse(expression)
+        accepted = True
+    except CelCompileError:
+        accepted = False
+    assert accepted == (syntax_messages(expression) == "")

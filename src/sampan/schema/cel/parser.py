@@ -198,6 +198,8 @@ class _Parser:
                 return self._list(token)
             if token.text == "{":
                 return MapNode(token.offset, self._entries())
+            if token.text == "-" and self._peek().kind in ("int", "float"):
+                return self._literal(self._next(), token)
             if token.text == "." and self._peek().kind == "name":
                 return self._named(self._next(), ".")
             raise _Unexpected(token)
@@ -240,39 +242,55 @@ class _Parser:
 
     def _fields(self) -> list[tuple[int, str, Node, bool]]:
         fields: list[tuple[int, str, Node, bool]] = []
-        while not self._accept("}"):
+        if self._closed("}"):
+            return fields
+        while True:
             optional = self._accept("?") is not None
             name = self._next()
             if name.kind != "name":
                 raise _Unexpected(name)
             colon = self._expect(":")
             fields.append((colon.offset, name.text, self._expression(), optional))
-            if not self._accept(","):
-                self._expect("}")
+            if not self._more("}"):
                 break
         return fields
 
     def _list(self, bracket: Token) -> Node:
         elements: list[Node] = []
         optionals: set[int] = set()
-        while not self._accept("]"):
+        if self._closed("]"):
+            return ListNode(bracket.offset, elements)
+        while True:
             if self._accept("?"):
                 optionals.add(len(elements))
             elements.append(self._expression())
-            if not self._accept(","):
-                self._expect("]")
+            if not self._more("]"):
                 break
         return ListNode(bracket.offset, elements, frozenset(optionals))
 
+    def _closed(self, closing: str) -> bool:
+        """Whether a literal is empty; a lone comma is allowed."""
+        if self._peek().text == "," and self._tokens[self._position + 1].text == closing:
+            self._position += 1
+        return self._accept(closing) is not None
+
+    def _more(self, closing: str) -> bool:
+        """Whether an element follows; a comma may end the last one."""
+        if self._accept(","):
+            return self._accept(closing) is None
+        self._expect(closing)
+        return False
+
     def _entries(self) -> list[tuple[Node, Node, bool]]:
         entries: list[tuple[Node, Node, bool]] = []
-        while not self._accept("}"):
+        if self._closed("}"):
+            return entries
+        while True:
             optional = self._accept("?") is not None
             key = self._expression()
             self._expect(":")
             entries.append((key, self._expression(), optional))
-            if not self._accept(","):
-                self._expect("}")
+            if not self._more("}"):
                 break
         return entries
 
