@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from sampan.core.field import Path, invalid
 from sampan.core.object import Object
-from sampan.registry.strategies.core.fields import Errors, check_not_negative
+from sampan.registry.strategies.core.fields import NOT_NEGATIVE, Errors
 
 MORE_THAN_REPLICAS = "cannot be greater than status.replicas"
 
@@ -13,8 +13,8 @@ def check_counts(status: Object, names: Iterable[str], path: Path, errors: Error
     """Numbers that are not negative; those left out are fine."""
     for name in names:
         value = status.get(name)
-        if value is not None:
-            check_not_negative(value, path.child(name), errors)
+        if value is not None and value < 0:
+            errors.append(invalid(path.child(name), value, NOT_NEGATIVE))
 
 
 def check_at_most(status: Object, name: str, bound: str, detail: str, *, path: Path, errors: Errors) -> None:

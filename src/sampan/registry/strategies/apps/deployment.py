@@ -5,7 +5,7 @@ from sampan.core.object import Object
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
 from sampan.registry.strategies.apps.replicaset import check_replica_template
-from sampan.registry.strategies.core.fields import Errors, check_immutable, check_not_negative, not_supported
+from sampan.registry.strategies.core.fields import Errors, check_immutable, not_supported
 from sampan.registry.strategies.counts import (
     MORE_THAN_REPLICAS,
     check_at_most,
@@ -17,6 +17,7 @@ from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _STATUS = Path("status")
+_STRATEGY = Path("spec", "strategy")
 _TEMPLATE = Path("spec", "template")
 _STATUS_COUNTS = (
     "observedGeneration",
@@ -67,17 +68,16 @@ def _check_strategy(strategy: Object, path: Path, errors: Errors) -> None:
 
 
 def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
-    check_not_negative(spec.get("replicas", 0), _SPEC.child("replicas"), errors)
+    check_counts(spec, ("replicas",), _SPEC, errors)
     check_required_selector(spec, "deployment", _SPEC, errors)
     selector = selector_or_none(spec.get("selector"))
     if selector is None:
         errors.append(invalid(_SPEC.child("selector"), spec["selector"], "invalid label selector"))
     else:
         check_replica_template(spec.get("template", {}), selector, old, _TEMPLATE, errors=errors)
-    _check_strategy(spec.get("strategy", {}), _SPEC.child("strategy"), errors)
+    _check_strategy(spec.get("strategy", {}), _STRATEGY, errors)
     ready = spec.get("minReadySeconds", 0)
-    check_not_negative(ready, _SPEC.child("minReadySeconds"), errors)
-    check_counts(spec, ("revisionHistoryLimit", "progressDeadlineSeconds"), _SPEC, errors)
+    check_counts(spec, ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"), _SPEC, errors)
     deadline = spec.get("progressDeadlineSeconds")
     if deadline is not None and deadline <= ready:
         errors.append(invalid(_SPEC.child("progressDeadlineSeconds"), deadline, "must be greater than minReadySeconds"))

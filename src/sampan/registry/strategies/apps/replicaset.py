@@ -1,12 +1,16 @@
 """Replica sets. Source: pkg/registry/apps/replicaset, pkg/apis/apps/{v1,validation} (1.36)."""
 
 from sampan.core.field import FieldError, Path, forbidden, invalid
-from sampan.core.label_selectors import Selector
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
-from sampan.registry.strategies.core.fields import Errors, check_immutable, check_not_negative, not_supported
+from sampan.registry.strategies.core.fields import Errors, check_immutable, not_supported
 from sampan.registry.strategies.counts import MORE_THAN_REPLICAS, check_at_most, check_counts
-from sampan.registry.strategies.selectors import check_required_selector, check_selects_template, selector_or_none
+from sampan.registry.strategies.selectors import (
+    LabelMatcher,
+    check_required_selector,
+    check_selects_template,
+    selector_or_none,
+)
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -33,7 +37,7 @@ def check_always_restarts(spec: Object, kind: str, path: Path, errors: Errors) -
 
 
 def check_replica_template(
-    template: Object, selector: Selector, old: Object | None, path: Path, *, errors: Errors
+    template: Object, selector: LabelMatcher, old: Object | None, path: Path, *, errors: Errors
 ) -> None:
     """The template of a replica set or deployment; `old` is the stored template."""
     if not selector.empty:
@@ -43,8 +47,7 @@ def check_replica_template(
 
 
 def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
-    check_not_negative(spec.get("replicas", 0), _SPEC.child("replicas"), errors)
-    check_not_negative(spec.get("minReadySeconds", 0), _SPEC.child("minReadySeconds"), errors)
+    check_counts(spec, ("replicas", "minReadySeconds"), _SPEC, errors)
     check_required_selector(spec, "deployment", _SPEC, errors)
     selector = selector_or_none(spec.get("selector"))
     if selector is None:

@@ -4,7 +4,6 @@ import copy
 from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid, required
-from sampan.core.label_selectors import Selector
 from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
@@ -66,7 +65,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
         errors.append(required(_SELECTOR))
     else:
         check_label_selector(selector, _SELECTOR, errors, allow_invalid_values=lenient)
-    compiled: Selector | None = selector_or_none(selector)
+    compiled = selector_or_none(selector)
     if compiled is not None:
         check_selects_template(compiled, spec.get("template", {}), _LABELS, errors)
 
