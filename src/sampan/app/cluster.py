@@ -1,7 +1,7 @@
 """`run_cluster`: a cluster with all that keeps it alive, as one component.
 
-Concurrency: one `TaskGroup` owns the watch caches (through `Cluster.run`), the CRD controller and the compactor; it ends by
-cancellation.
+Concurrency: one `TaskGroup` owns the watch caches (through `Cluster.run`), the CRD controller and the compactor; it
+ends by cancellation.
 """
 
 import asyncio

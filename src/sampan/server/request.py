@@ -91,7 +91,9 @@ class Response:
     headers: Headers = field(default_factory=list)
     stream: AsyncIterator[bytes] | None = None
     gzip_body: bytes | None = None
-    """The body already gzipped, for clients that accept it; `body` may then stay empty only if the client asked for gzip."""
+    """The body already gzipped, for clients that accept it; `body` may then stay empty only if the client asked for
+    gzip.
+    """
     close: bool = False
     """Close the connection after this answer."""
     finished: Callable[[], None] | None = None

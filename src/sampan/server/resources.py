@@ -19,7 +19,7 @@ from sampan.server.verbs.get import get
 from sampan.server.verbs.list import list_objects
 from sampan.server.verbs.patch import patch
 from sampan.server.verbs.scale import get_scale, patch_scale, update_scale
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import Scope, Shared
 from sampan.server.verbs.subresources import SUBRESOURCES, VIRTUAL
 from sampan.server.verbs.update import update
 from sampan.server.verbs.watch import watch
@@ -45,6 +45,7 @@ _WRITES = frozenset({"create", "update", "patch", "delete"})
 
 def resource_handler(cluster: Cluster) -> Handler:
     """The innermost handler: serves every resource of a cluster."""
+    shared = Shared()
     chain = AdmissionChain(mutating=[NamespaceLifecycle(cluster.reader)])
 
     async def handle(request: Request) -> Response:
@@ -59,7 +60,7 @@ def resource_handler(cluster: Cluster) -> Handler:
         warning = endpoint.version.deprecation_warning
         if warning:
             request.warnings.append(warning)
-        scope = Scope(request, endpoint, chain, cluster)
+        scope = Scope(request, endpoint, chain, cluster, shared)
         if info.verb not in _WRITES:
             return await verb(scope)
         try:

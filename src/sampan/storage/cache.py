@@ -66,6 +66,7 @@ class WatchCache:
         self._snapshots: dict[int, SortedRecords] = {}
         self._watch: LocalWatch | None = None
         self._revision = 0
+        self._changed = 0
         self._listed = False
         self._ready = False
         self._moved = Signal()
@@ -109,6 +110,11 @@ class WatchCache:
     def revision(self) -> int:
         """How far the cache is: every write up to this revision is in it."""
         return self._revision
+
+    @property
+    def changed(self) -> int:
+        """The newest write to this resource: while it stays the same, so do all lists."""
+        return self._changed
 
     @property
     def watchers(self) -> int:
@@ -223,7 +229,7 @@ class WatchCache:
         self._records = SortedRecords(records)
         self._snapshots.clear()
         self._ring.reset(found.revision)
-        self._revision = found.revision
+        self._revision = self._changed = found.revision
         self._listed = True
         self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has listed anew"))
 
@@ -233,6 +239,8 @@ class WatchCache:
             events = [event for event in made if event is not None]
             self._ring.extend(events)
             self._revision = max(self._revision, batch.revision)
+            if events:
+                self._changed = events[-1].revision
             self._groups.dispatch(events)
         else:
             self._revision = max(self._revision, batch.revision)

@@ -288,7 +288,8 @@ def stored_versions_faults(crd: Object) -> Faults:
         if name not in known:
             text = (
                 f"missing from spec.versions; {name} was previously a storage version, and must remain in "
-                f"spec.versions until a storage migration ensures no data remains persisted in {name} and removes {name} from "
+                f"spec.versions until a storage migration ensures no data remains persisted in {name} and removes "
+                f"{name} from "
                 "status.storedVersions"
             )
             faults.append(invalid(path.index(index), name, text))

@@ -65,7 +65,7 @@ async def delete_collection(scope: Scope) -> Response:
     request, endpoint = scope.request, scope.endpoint
     options = list_options(request)
     parameters = await _parameters(scope)
-    page, _ = await read_page(scope, options)
+    page = await read_page(scope, options)
     for record in page.records:
         ctx = Context(
             user=scope.ctx.user,

@@ -3,18 +3,20 @@
 Source: apiserver pkg/storage/{cacher,etcd3}/ list semantics, pkg/endpoints/handlers/get.go (1.36).
 """
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
 from sampan.core import errors
 from sampan.registry.endpoint import Endpoint
-from sampan.server.request import Request, Response
+from sampan.server.request import Response
+from sampan.server.verbs.bodies import ListTail
 from sampan.server.verbs.options import ListOptions, list_options
-from sampan.server.verbs.respond import include_object, media_of, not_acceptable, written
+from sampan.server.verbs.respond import include_object, media_of, not_acceptable, wants_pretty, written
 from sampan.server.verbs.revision import parse_resource_version, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import Selection, selection_of
-from sampan.server.verbs.tables import Tabler
+from sampan.server.verbs.tables import ROW_AGE_MAX_S, Tabler
 from sampan.storage.cache import WatchCache
 from sampan.storage.records import Page
 from sampan.storage.store import Compacted, FutureRevision
@@ -29,10 +31,6 @@ CONTINUE_TOO_OLD = (
     "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
     "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
     "deleted between the time the first chunk was returned and now may show up in the list."
-)
-EXPIRED_START = (
-    "The provided from key is too old to display a consistent list result. You must start a new list without "
-    "the continue parameter."
 )
 
 
@@ -49,37 +47,83 @@ class Query:
 
 async def list_objects(scope: Scope) -> Response:
     """200 with a list, a Table or a PartialObjectMetadataList."""
-    request, endpoint = scope.request, scope.endpoint
+    request = scope.request
     options = list_options(request)
     media = media_of(request)
-    if media is not None and media.transform == "PartialObjectMetadata":
+    transform = media.transform if media is not None else ""
+    if media is not None and transform == "PartialObjectMetadata":
         raise not_acceptable(media)
-    page, query = await read_page(scope, options)
-    metadata = _list_metadata(page, query)
-    if media is None:
-        return _plain(endpoint, page, query, metadata)
-    return written(request, media, _represented(request, endpoint, media, page, metadata))
+    selection = selection_of(scope.endpoint, options, request.info.name)
+    query = await _query(scope, options, selection, scope.endpoint.store.scope_prefix(scope.ctx.namespace))
+    tail = await _tail(scope, options, query, transform)
+    head = _head(scope.endpoint, media, _list_metadata(scope, query, tail))
+    if media is None or (media.format == "json" and not wants_pretty(request)):
+        return await tail.response(request, head)
+    return written(request, media, head + tail.tail)
 
 
-async def read_page(scope: Scope, options: ListOptions) -> tuple[Page, Query]:
+async def _tail(scope: Scope, options: ListOptions, query: Query, transform: str) -> ListTail:
+    """The encoded items: those kept from before when nothing was written since."""
+    cache, now = scope.endpoint.store.cache, asyncio.get_running_loop().time()
+    shared = scope.shared
+    include = include_object(scope.request) if transform == "Table" else ""
+    key = (scope.endpoint.gvk, query, options.label_selector, options.field_selector, transform, include)
+    tail = None if query.exact else shared.bodies.get(key, cache.changed, now)
+    if tail is not None:
+        return tail
+    page = await _page(scope, options, query)
+    tail = ListTail(
+        stamp=cache.changed,
+        tail=_encoded(scope, page, transform, include, now),
+        last_key=page.records[-1].key if page.records else "",
+        more=page.more,
+        remaining=page.remaining,
+        expires=now + ROW_AGE_MAX_S if transform == "Table" else 0.0,
+    )
+    if not query.exact:
+        shared.bodies.put(key, tail)
+    return tail
+
+
+def _encoded(scope: Scope, page: Page, transform: str, include: str, now: float) -> bytes:
+    endpoint = scope.endpoint
+    if transform == "Table":
+        return Tabler(endpoint, include).tail(page.records, scope.shared.rows, now)
+    if transform == "PartialObjectMetadataList":
+        return b',"items":[' + b",".join([partial_bytes(record.value) for record in page.records]) + b"]}"
+    return b',"items":[' + items_bytes(endpoint, page) + b"]}"
+
+
+def _head(endpoint: Endpoint, media: MediaType | None, metadata: dict[str, Any]) -> bytes:
+    kind, api_version = endpoint.list_kind, endpoint.api_version
+    if media is not None and media.transform:
+        kind, api_version = media.transform, media.api_version
+    text = f'{{"kind":"{kind}","apiVersion":"{api_version}","metadata":'
+    return text.encode() + wire_json.encode(metadata)
+
+
+async def read_page(scope: Scope, options: ListOptions) -> Page:
     """The records that a list request asks for. Raises 400, 410, 422, 504."""
-    store = scope.endpoint.store
     selection = selection_of(scope.endpoint, options, scope.request.info.name)
-    query = await _query(scope, options, selection, store.scope_prefix(scope.ctx.namespace))
+    query = await _query(scope, options, selection, scope.endpoint.store.scope_prefix(scope.ctx.namespace))
+    return await _page(scope, options, query)
+
+
+async def _page(scope: Scope, options: ListOptions, query: Query) -> Page:
+    store, selection = scope.endpoint.store, query.selection
     cache = store.cache
     if selection.name and not query.after_key and not query.exact:
-        return _single(cache, store.key(scope.ctx.namespace, selection.name), selection, scope), query
+        return _single(cache, store.key(scope.ctx.namespace, selection.name), selection, scope)
     if not query.exact:
-        return cache.list(query.prefix, after_key=query.after_key, limit=query.limit, matches=selection.matches), query
+        return cache.list(query.prefix, after_key=query.after_key, limit=query.limit, matches=selection.matches)
     try:
-        page = await cache.list_at(
+        return await cache.list_at(
             query.exact, query.prefix, after_key=query.after_key, limit=query.limit, matches=selection.matches
         )
     except Compacted:
         raise _expired(options, query) from None
     except FutureRevision as future:
         raise errors.too_large_resource_version(query.exact, future.current_revision) from None
-    return page, query
 
 
 def _single(cache: WatchCache, key: str, selection: Selection, scope: Scope) -> Page:
@@ -130,48 +174,26 @@ def _expired(options: ListOptions, query: Query) -> errors.StatusError:
     return errors.expired(CONTINUE_TOO_OLD, continue_token=token)
 
 
-def _list_metadata(page: Page, query: Query) -> dict[str, Any]:
-    revision = query.exact or page.revision
+def _list_metadata(scope: Scope, query: Query, tail: ListTail) -> dict[str, Any]:
+    revision = query.exact or scope.endpoint.store.cache.revision
     metadata: dict[str, Any] = {"resourceVersion": str(revision)}
-    if page.more:
-        token = ContinueToken(revision=revision, start=page.records[-1].key)
-        metadata["continue"] = encode_token(token, query.prefix)
-        if query.selection.everything and page.remaining is not None:
-            metadata["remainingItemCount"] = page.remaining
+    if tail.more:
+        metadata["continue"] = encode_token(ContinueToken(revision=revision, start=tail.last_key), query.prefix)
+        if query.selection.everything and tail.remaining is not None:
+            metadata["remainingItemCount"] = tail.remaining
     return metadata
 
 
-def _plain(endpoint: Endpoint, page: Page, query: Query, metadata: dict[str, Any]) -> Response:
-    return Response(200, list_bytes(endpoint, page, metadata))
+def items_bytes(endpoint: Endpoint, page: Page) -> bytes:
+    """The items of a JSON list, joined; those of built-ins without apiVersion and kind."""
+    if not page.records:
+        return b""
+    if endpoint.is_stored_version:
+        cut = len(endpoint.item_prefix) if endpoint.definition.builtin else 1
+        return b"{" + b",{".join([record.value[cut:] for record in page.records])
+    return b"{" + b",{".join([endpoint.item_of(record.value) for record in page.records])
 
 
 def list_bytes(endpoint: Endpoint, page: Page, metadata: dict[str, Any]) -> bytes:
-    """The JSON list."""
-    head = (
-        b'{"kind":"'
-        + endpoint.list_kind.encode()
-        + b'","apiVersion":"'
-        + endpoint.api_version.encode()
-        + b'","metadata":'
-        + wire_json.encode(metadata)
-        + b',"items":['
-    )
-    if not page.records:
-        return head + b"]}"
-    if endpoint.is_stored_version:
-        cut = len(endpoint.item_prefix) if endpoint.definition.builtin else 1
-        items = b",{".join([record.value[cut:] for record in page.records])
-    else:
-        items = b",{".join([endpoint.item_of(record.value) for record in page.records])
-    return b"".join((head, b"{", items, b"]}"))
-
-
-def _represented(request: Request, endpoint: Endpoint, media: MediaType, page: Page, metadata: dict[str, Any]) -> bytes:
-    if media.transform == "Table":
-        tabler = Tabler(endpoint, include_object(request))
-        return tabler.table([endpoint.value_of(record.value) for record in page.records], metadata)
-    if media.transform == "PartialObjectMetadataList":
-        items = b",".join([partial_bytes(record.value) for record in page.records])
-        head = b'{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":'
-        return head + wire_json.encode(metadata) + b',"items":[' + items + b"]}"
-    return list_bytes(endpoint, page, metadata)
+    """A whole JSON list."""
+    return _head(endpoint, None, metadata) + b',"items":[' + items_bytes(endpoint, page) + b"]}"

@@ -7,7 +7,6 @@ from typing import Any
 
 from sampan.core import errors
 from sampan.core.field import Path, not_supported
-from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.registry.endpoint import Endpoint
 from sampan.server.request import Request, Response
@@ -75,7 +74,7 @@ def include_object(request: Request) -> str:
     policy = request.param("includeObject", "Metadata") if request.query else "Metadata"
     if policy not in ("None", "Metadata", "Object"):
         fault = not_supported(Path("includeObject"), policy, ["Metadata", "None", "Object"])
-        raise errors.invalid(GroupKind("meta.k8s.io", "TableOptions"), "", [fault])
+        raise errors.bad_request(f"Unable to convert to Table as requested: {fault}")
     return policy
 
 

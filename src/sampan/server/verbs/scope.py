@@ -8,6 +8,16 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.strategy import Context
 from sampan.server.admission.chain import AdmissionChain
 from sampan.server.request import Request
+from sampan.server.verbs.bodies import ListBodies
+from sampan.server.verbs.tables import RowCache
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the requests of one server share: kept list bodies and table rows."""
+
+    bodies: ListBodies = field(default_factory=ListBodies)
+    rows: RowCache = field(default_factory=RowCache)
 
 
 @dataclass(slots=True)
@@ -18,6 +28,7 @@ class Scope:
     endpoint: Endpoint
     admission: AdmissionChain
     cluster: Cluster
+    shared: Shared
     ctx: Context = field(init=False)
 
     @property

@@ -1,24 +1,57 @@
-"""Tables and metadata-only forms of stored bytes, for one endpoint and one `includeObject` policy."""
+"""Tables of stored objects, for one endpoint and one `includeObject` policy. Rows are kept for a second.
 
+The cells of a row are computed from the decoded object, which is dear; an age in seconds may be a second old, so a
+row serves all who ask within that time.
+"""
+
+from collections.abc import Sequence
 from typing import Any
 
 from sampan.registry.columns import DEFAULT_COLUMNS
 from sampan.registry.definition import Column
 from sampan.registry.endpoint import Endpoint
 from sampan.storage.encoding import decode
+from sampan.storage.records import Record
 from sampan.wire.table import NO_HEADERS, column_definitions, row, row_with_metadata, table_bytes
+
+ROW_AGE_MAX_S = 1.0
+_ROWS_MAX = 20_000
+
+RowKey = tuple[str, str, int, str]
+
+
+class RowCache:
+    """Rows by endpoint, key, revision and policy; bounded by starting over."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self) -> None:
+        self._rows: dict[RowKey, tuple[float, bytes]] = {}
+
+    def get(self, key: RowKey, now: float) -> bytes | None:
+        """The row, if it is young enough."""
+        found = self._rows.get(key)
+        return found[1] if found is not None and found[0] > now else None
+
+    def put(self, key: RowKey, now: float, made: bytes) -> None:
+        """Keep a row for a while."""
+        if len(self._rows) >= _ROWS_MAX:
+            self._rows.clear()
+        self._rows[key] = (now + ROW_AGE_MAX_S, made)
 
 
 class Tabler:
-    """Makes rows out of objects. The version's own columns, or Name and Age."""
+    """Makes rows out of objects. The version's own columns, or those of a type that declares none."""
 
-    __slots__ = ("_columns", "_definitions", "_include")
+    __slots__ = ("_columns", "_definitions", "_endpoint", "_include", "_name")
 
     def __init__(self, endpoint: Endpoint, include_object: str) -> None:
         columns = endpoint.version.columns
+        self._endpoint = endpoint
         self._columns: tuple[Column, ...] = columns() if columns is not None else DEFAULT_COLUMNS
         self._definitions = column_definitions(self._columns)
         self._include = include_object
+        self._name = f"{include_object} {endpoint.api_version} {endpoint.definition.resource}"
 
     def row(self, value: bytes) -> bytes:
         """A table row for an object given as JSON of the endpoint's version."""
@@ -28,7 +61,25 @@ class Tabler:
             return row(cells, value)
         return row_with_metadata(cells, value) if self._include == "Metadata" else row(cells, None)
 
+    def rows(self, records: Sequence[Record], cache: RowCache, now: float) -> list[bytes]:
+        """The rows of records, from the cache where it has them."""
+        name, value_of = self._name, self._endpoint.value_of
+        result = []
+        for record in records:
+            key = (name, record.key, record.revision, record.uid)
+            made = cache.get(key, now)
+            if made is None:
+                made = self.row(value_of(record.value))
+                cache.put(key, now, made)
+            result.append(made)
+        return result
+
     def table(self, values: list[bytes], list_metadata: dict[str, Any], *, headers: bool = True) -> bytes:
         """A whole Table."""
         definitions = self._definitions if headers else NO_HEADERS
         return table_bytes(definitions, [self.row(value) for value in values], list_metadata)
+
+    def tail(self, records: Sequence[Record], cache: RowCache, now: float) -> bytes:
+        """The part of a Table behind its metadata."""
+        rows = b",".join(self.rows(records, cache, now))
+        return b',"columnDefinitions":%b,"rows":[%b]}' % (self._definitions, rows)
