@@ -9,6 +9,7 @@ from sampan.schema.cel import Budget, CelBudgetExceeded, CelRuntimeError, CelTyp
 from sampan.schema.cel.estimate import estimate
 from sampan.schema.cel.schema_types import schema_type
 from sampan.schema.cel.types import DYN, INT, list_of
+from sampan.schema.cel.types import STRING as STRING_TYPE
 from sampan.schema.structural import ListType, Schema, ValueValidations
 
 
@@ -216,3 +217,28 @@ def test_no_estimate_is_below_the_cost() -> None:
     variables = {"self": schema_type(SCHEMA) or DYN}
     for expression, cost in COSTS:
         assert estimate(ENVIRONMENT.compile(expression).root, variables).high >= cost - 1, expression
+
+
+DEAR = [
+    "l.distinct().size() >= 0",
+    "sets.contains(l, l)",
+    "l.all(i, (l + l).size() > 0)",
+    "l.map(i, string(i)).join().size() > 0 && l.all(i, l.map(j, j).size() > 0)",
+    "lists.range(100000000).size() > 0",
+    "s.replace('', s).size() > 0",
+    "l.map(i, s).size() > 0 && l.map(i, '').join(s).size() > 0",
+]
+
+
+@pytest.mark.parametrize("expression", DEAR)
+def test_what_would_take_long_is_not_begun(expression: str) -> None:
+    variables: dict[str, CelType] = {"l": list_of(INT), "s": STRING_TYPE}
+    program = Environment(variables).compile(expression)
+    with pytest.raises((CelBudgetExceeded, CelRuntimeError)):
+        program.evaluate({"l": list(range(20_000)), "s": "x" * 200_000}, Budget())
+
+
+def test_a_converted_list_is_converted_once_for_an_evaluation() -> None:
+    schema = struct(l=array(NUMBER))
+    program = Environment({"self": schema_type(schema) or DYN}).compile("self.l.all(i, self.l[0] == 0.0)")
+    assert program.evaluate({"self": {"l": [0] * 50_000}}, Budget()) is True

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sampan.schema.cel.declarations import Cost, Overload
+from sampan.schema.cel.declarations import LATE_COSTS, Cost, Overload
 from sampan.schema.cel.errors import EVALUATION_FAULTS, CelBudgetExceeded, CelRuntimeError, as_runtime_error
 from sampan.schema.cel.types import CelType
 from sampan.schema.cel.values import ABSENT, MapList, ObjectValue, OptionalValue, SetList, UInt, type_name
@@ -120,24 +120,18 @@ def implementation(name: str, overloads: list[Overload], args: list[CelType]) ->
 def _dynamic_call(
     impl: Callable[..., Any], args: list[Closure], cost: Callable[[tuple[Any, ...], Any], int]
 ) -> Closure:
-    if len(args) == 1:
-        only = args[0]
-
-        def call_one(frame: Frame) -> Any:
-            value = only(frame)
-            result = impl(value)
-            charge(frame, cost((value,), result))
-            return result
-
-        return call_one
-
     def call(frame: Frame) -> Any:
+        values = tuple([arg(frame) for arg in args])
+        charge(frame, cost(values, None))
+        return impl(*values)
+
+    def call_late(frame: Frame) -> Any:
         values = tuple([arg(frame) for arg in args])
         result = impl(*values)
         charge(frame, cost(values, result))
         return result
 
-    return call
+    return call_late if cost in LATE_COSTS else call
 
 
 def _constant_cost_call(impl: Callable[..., Any], args: list[Closure]) -> Closure:

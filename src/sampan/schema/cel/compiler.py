@@ -85,9 +85,15 @@ def _object_field(
         value = operand(frame).raw.get(key)
         if value is None:
             raise _no_such_key(name)
-        return value if wrap is None else wrap(value)
+        return value
 
-    return run
+    def run_converted(frame: Frame) -> Any:
+        value = operand(frame).find(key)
+        if value is ABSENT:
+            raise _no_such_key(name)
+        return value
+
+    return run if wrap is None else run_converted
 
 
 def _entry(operand: Callable[[Frame], Any], key: str) -> Callable[[Frame], Any]:

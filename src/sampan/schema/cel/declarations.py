@@ -11,6 +11,9 @@ from sampan.schema.cel.values import size_of
 Cost: TypeAlias = int | Callable[[tuple[Any, ...], Any], int]
 """What a call costs: a constant, or computed from the arguments (receiver first) and the result."""
 
+LATE_COSTS: set[Callable[[tuple[Any, ...], Any], int]] = set()
+"""Costs that depend on the result. All others are charged before the call, so that no call begins what is too dear."""
+
 STRING_FACTOR = 0.1
 REGEX_FACTOR = 0.25
 LIST_CREATE_COST = 10
@@ -37,6 +40,12 @@ class Library:
 
     overloads: tuple[Overload, ...] = ()
     types: tuple[CelType, ...] = ()
+
+
+def late(cost: Callable[[tuple[Any, ...], Any], int]) -> Callable[[tuple[Any, ...], Any], int]:
+    """Marks a cost that depends on the result."""
+    LATE_COSTS.add(cost)
+    return cost
 
 
 def member(name: str, key: str, params: tuple[CelType, ...], result: CelType, impl: Callable[..., Any]) -> Overload:

@@ -117,14 +117,15 @@ class MapList(list[Any]):
 class ObjectValue:
     """A JSON object with declared fields of which some are seen in another form than JSON's.
 
-    `wraps` holds the conversions by property name.
+    `wraps` holds the conversions by property name. A converted value is kept: an expression may read it in a loop.
     """
 
-    __slots__ = ("raw", "wraps")
+    __slots__ = ("_converted", "raw", "wraps")
 
     def __init__(self, raw: dict[str, Any], wraps: dict[str, Any]) -> None:
         self.raw = raw
         self.wraps = wraps
+        self._converted: dict[str, Any] | None = None
 
     def find(self, key: Any) -> Any:
         """The value of a property, `ABSENT` if it is not there or null."""
@@ -132,7 +133,15 @@ class ObjectValue:
         if value is None:
             return ABSENT
         wrap = self.wraps.get(key)
-        return value if wrap is None else wrap(value)
+        if wrap is None:
+            return value
+        converted = self._converted
+        if converted is None:
+            converted = self._converted = {}
+        elif key in converted:
+            return converted[key]
+        found = converted[key] = wrap(value)
+        return found
 
     def items(self) -> list[tuple[str, Any]]:
         """All properties that are there."""

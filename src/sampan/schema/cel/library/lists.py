@@ -17,6 +17,7 @@ from sampan.schema.cel.declarations import (
     Overload,
     first_deep_traversal,
     function,
+    late,
     member,
     with_cost,
 )
@@ -165,6 +166,7 @@ def _insert_all(target: dict[Any, Any], entries: Any) -> dict[Any, Any]:
     return target
 
 
+@late
 def _result_cost(args: tuple[Any, ...], result: Any) -> int:
     return size_of(result) + LIST_CREATE_COST + 1
 

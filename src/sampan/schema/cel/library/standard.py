@@ -49,6 +49,7 @@ from sampan.schema.cel.values import (
 
 _A, _B = param("A"), param("B")
 _LIST, _MAP = list_of(_A), map_of(_A, _B)
+_FREE_COPY_MAX = 1000
 
 
 def _unequal(left: Any, right: Any) -> bool:
@@ -92,6 +93,11 @@ def _orders(name: str, impl: Callable[[Any, Any], bool]) -> list[Overload]:
     return [*plain, *with_cost(smaller_traversal, texts)]
 
 
+def _join_lists_cost(args: tuple[Any, ...], result: Any) -> int:
+    """1, as in Kubernetes, where lists are joined without a copy; more for lists whose copy takes long."""
+    return 1 + max(size_of(args[0]) + size_of(args[1]) - _FREE_COPY_MAX, 0) // 100
+
+
 _ARITHMETIC = (
     *with_cost(
         both_traversals,
@@ -105,7 +111,7 @@ _ARITHMETIC = (
     function("_+_", "add_duration_timestamp", (DURATION, TIMESTAMP), TIMESTAMP, operators.add),
     function("_+_", "add_timestamp_duration", (TIMESTAMP, DURATION), TIMESTAMP, operators.add),
     function("_+_", "add_int64", (INT, INT), INT, operators.add),
-    function("_+_", "add_list", (_LIST, _LIST), _LIST, operators.add),
+    *with_cost(_join_lists_cost, (function("_+_", "add_list", (_LIST, _LIST), _LIST, operators.add),)),
     function("_+_", "add_uint64", (UINT, UINT), UINT, operators.add),
     function("_-_", "subtract_double", (DOUBLE, DOUBLE), DOUBLE, operators.subtract),
     function("_-_", "subtract_duration_duration", (DURATION, DURATION), DURATION, operators.subtract),

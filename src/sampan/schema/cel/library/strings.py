@@ -9,6 +9,7 @@ from sampan.schema.cel.declarations import (
     first_traversal,
     first_traversal_twice,
     function,
+    late,
     member,
     with_cost,
 )
@@ -18,6 +19,8 @@ from sampan.schema.cel.types import DYN, INT, STRING, list_of
 from sampan.schema.cel.values import size_of
 
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_RESULT_SIZE_MAX = 32 * 1024 * 1024
+"""Code points; more is refused. Costs of these functions do not count what they write."""
 _LOWER = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
 _UPPER = str.maketrans({chr(code + 32): chr(code) for code in range(65, 91)})
 _QUOTED = str.maketrans(
@@ -68,6 +71,17 @@ def _upper(text: str) -> str:
     return text.translate(_UPPER)
 
 
+def _bounded(size: int) -> None:
+    if size > _RESULT_SIZE_MAX:
+        raise CelRuntimeError("string size exceeds limit")
+
+
+def _replace(text: str, old: str, new: str, count: int = -1) -> str:
+    found = len(text) + 1 if not old else text.count(old) if len(new) > len(old) else 0
+    _bounded(len(text) + (found if count < 0 else min(found, count)) * len(new))
+    return text.replace(old, new, count)
+
+
 def _split(text: str, separator: str, count: int = -1) -> list[str]:
     if count == 0:
         return []
@@ -101,9 +115,11 @@ def _join(items: list[Any], separator: str = "") -> str:
     for item in items:
         if not isinstance(item, str):
             raise CelRuntimeError(f"join: invalid input: {item}")
+    _bounded(len(separator) * len(items))
     return separator.join(items)
 
 
+@late
 def _join_cost(args: tuple[Any, ...], result: Any) -> int:
     return math.ceil(size_of(result) * 2 * 0.1)
 
@@ -145,10 +161,8 @@ STRINGS = Library(
         *with_cost(
             first_traversal_twice,
             (
-                member("replace", "string_replace_string_string", (STRING, STRING, STRING), STRING, str.replace),
-                member(
-                    "replace", "string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, str.replace
-                ),
+                member("replace", "string_replace_string_string", (STRING, STRING, STRING), STRING, _replace),
+                member("replace", "string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, _replace),
                 member("split", "string_split_string", (STRING, STRING), list_of(STRING), _split),
                 member("split", "string_split_string_int", (STRING, STRING, INT), list_of(STRING), _split),
             ),
