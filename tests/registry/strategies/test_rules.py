@@ -675,3 +675,23 @@ def test_only_labels_and_endpoints_make_a_generation_of_a_slice() -> None:
     old = created(strategy(*key), VALID[key])
     assert strategy(*key).spec_changed(changed(old, {"metadata/labels": {"a": "b"}}), old)
     assert not strategy(*key).spec_changed(changed(old, {"metadata/annotations": {"a": "b"}}), old)
+
+
+@pytest.mark.parametrize(
+    "resource", ["volumeattachments", "servicecidrs", "resourceclaims", "flowschemas", "validatingadmissionpolicies"]
+)
+def test_some_statuses_bring_no_metadata(resource: str) -> None:
+    key = key_of(resource)
+    old = created(strategy(*key), changed(VALID[key], {"metadata/labels": {"a": "b"}}))
+    new = changed(old, {"metadata/labels": {"a": "c"}, "metadata/annotations": {"a": "c"}, "spec/x": 1})
+    strategy(*key).keep_for_status_update(new, old)
+    assert new == old
+
+
+def test_inline_volumes_of_attachments_are_of_csi() -> None:
+    key = key_of("volumeattachments")
+    inline = {"inlineVolumeSpec": {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}}
+    assert faults(strategy(*key), changed(VALID[key], {"spec/source": inline})) == [
+        "spec.source.inlineVolumeSpec.capacity: Forbidden: may not be specified in the context of inline volumes",
+        "spec.source.inlineVolumeSpec.csi: Required value: has to be specified in the context of inline volumes",
+    ]

@@ -2,6 +2,7 @@
 
 from sampan.registry.strategies import (
     admissionregistration,
+    apiregistration,
     apps,
     autoscaling,
     batch,
@@ -25,6 +26,7 @@ __all__ = ["builtin_strategies"]
 
 _GROUPS = (
     admissionregistration,
+    apiregistration,
     apps,
     autoscaling,
     batch,

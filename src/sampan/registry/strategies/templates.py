@@ -10,7 +10,7 @@ from sampan.registry.strategies.core.claims import validate_claim_spec
 from sampan.registry.strategies.core.fields import Errors
 from sampan.registry.strategies.core.pod_defaults import default_claim_spec, default_pod_template
 from sampan.registry.strategies.core.podspec import validate_pod_template_spec
-from sampan.registry.strategies.core.podwarnings import template_warnings
+from sampan.registry.strategies.core.podwarnings import claim_spec_warnings, template_warnings
 
 
 def default_template(owner_spec: Object) -> None:
@@ -46,7 +46,7 @@ def warnings(template: Object, old: Object | None, path: Path) -> list[str]:
 
 def claim_warnings(spec: Object, path: Path) -> list[str]:
     """What a claim says that is better said otherwise."""
-    return []
+    return claim_spec_warnings(spec, path)
 
 
 def warnings_on_update(obj: Object, old: Object, path: Path) -> list[str]:

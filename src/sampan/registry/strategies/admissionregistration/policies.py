@@ -20,7 +20,8 @@ from sampan.registry.strategies.admissionregistration.rules import (
 )
 from sampan.registry.strategies.conditions import check_conditions
 from sampan.registry.strategies.core.fields import Errors, check_qualified_name, not_supported
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategies.statusonly import StatusOnlyStrategy
+from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
 _STATUS = Path("status")
@@ -104,7 +105,7 @@ def _check_audit_annotations(policy: Object, path: Path, errors: Errors) -> None
         keys.add(key)
 
 
-class _PolicyStrategy(Strategy):
+class _PolicyStrategy(StatusOnlyStrategy):
     """What both kinds of policies have in common."""
 
     allow_unconditional_update = False

@@ -1,5 +1,7 @@
 """Deployments. Source: pkg/registry/apps/deployment, pkg/apis/apps/{v1,validation} (1.36)."""
 
+from typing import Any
+
 from sampan.core.field import FieldError, Path, forbidden, invalid, quote, required
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
@@ -151,3 +153,7 @@ class DeploymentStrategy(Strategy):
         )
         check_collision_count(status, old.get("status", {}), _STATUS, errors)
         return errors
+
+    def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
+        """Who writes the status owns no labels."""
+        return {"": {"f:status": {}}, "status": {"f:metadata": {"f:labels": {}}, "f:spec": {}}}

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import datetime as dt
+from typing import Any
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -257,3 +258,10 @@ class CertificateSigningRequestStrategy(Strategy):
     def field_labels(self, api_version: str) -> frozenset[str]:
         """The same, for field selectors."""
         return super().field_labels(api_version) | {"spec.signerName"}
+
+    def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
+        """The spec is nobody's, once it is there."""
+        return {
+            "": {"f:spec": {}, "f:status": {}},
+            "status": {"f:spec": {}, "f:status": {"f:conditions": {}}},
+        }

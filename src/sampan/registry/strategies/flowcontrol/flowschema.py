@@ -6,7 +6,8 @@ from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, r
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import Errors, not_supported
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategies.statusonly import StatusOnlyStrategy
+from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
 _PRECEDENCE_DEFAULT = 1000
@@ -145,7 +146,7 @@ def _check_rules(rules: Iterable[Object], errors: Errors) -> None:
             _check_non_resource_rule(each, path.child("nonResourceRules").index(position), errors)
 
 
-class FlowSchemaStrategy(Strategy):
+class FlowSchemaStrategy(StatusOnlyStrategy):
     """Defaults and rules of flow schemas."""
 
     def default(self, obj: Object) -> None:

@@ -6,7 +6,8 @@ from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import Errors, not_supported
 from sampan.registry.strategies.flowcontrol.flowschema import check_condition_types
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategies.statusonly import StatusOnlyStrategy
+from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
 _SHARES_DEFAULT = 30
@@ -70,7 +71,7 @@ def _check_shares(part: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path.child("borrowingLimitPercent"), borrowing, detail))
 
 
-class PriorityLevelConfigurationStrategy(Strategy):
+class PriorityLevelConfigurationStrategy(StatusOnlyStrategy):
     """Defaults and rules of priority levels."""
 
     def default(self, obj: Object) -> None:

@@ -7,6 +7,7 @@ from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.addresses import check_cidr, check_ip, is_ipv6, parse_ip
 from sampan.registry.strategies.core.fields import IMMUTABLE, Errors, check_immutable, check_subdomain
+from sampan.registry.strategies.statusonly import StatusOnlyStrategy
 from sampan.registry.strategy import Context, Strategy
 
 _PARENT = Path("spec", "parentRef")
@@ -73,7 +74,7 @@ def _check_cidrs(cidrs: list[str], errors: Errors) -> None:
         errors.append(invalid(_CIDRS, cidrs, detail))
 
 
-class ServiceCIDRStrategy(Strategy):
+class ServiceCIDRStrategy(StatusOnlyStrategy):
     """One range, or one of each family; a second family may be added later."""
 
     has_generation = False

@@ -12,6 +12,7 @@ from sampan.registry.strategies.core.fields import (
     not_supported,
 )
 from sampan.registry.strategies.resource.deviceclass import LIST_MAX, check_configuration, check_selectors
+from sampan.registry.strategies.statusonly import StatusOnlyStrategy
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -122,7 +123,7 @@ def check_claim_spec(spec: Object, path: Path, errors: Errors) -> None:
                 errors.append(required(here.index(index), detail))
 
 
-class ResourceClaimStrategy(Strategy):
+class ResourceClaimStrategy(StatusOnlyStrategy):
     """Defaults and rules of claims; the spec never changes."""
 
     has_generation = False

@@ -3,15 +3,34 @@
 from sampan.core.field import FieldError, Path, forbidden, invalid, required, too_long
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.registry.strategies.core.claims import check_access_modes
 from sampan.registry.strategies.core.fields import Errors, check_immutable
+from sampan.registry.strategies.statusonly import StatusOnlyStrategy
 from sampan.registry.strategies.storage.csi import check_driver_name
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
 _STATUS = Path("status")
 _METADATA_BYTES_MAX = 256 * 1024
 _MESSAGE_LENGTH_MAX = 1024
+_NOT_INLINE = "may not be specified in the context of inline volumes"
 _ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+
+
+def _check_inline(spec: Object, path: Path, errors: Errors) -> None:
+    for name in ("claimRef", "capacity"):
+        if spec.get(name):
+            errors.append(forbidden(path.child(name), _NOT_INLINE))
+    if "csi" not in spec:
+        errors.append(required(path.child("csi"), "has to be specified in the context of inline volumes"))
+    if not spec.get("accessModes"):
+        errors.append(required(path.child("accessModes")))
+    check_access_modes(spec.get("accessModes") or [], path, errors)
+    if spec.get("persistentVolumeReclaimPolicy", "Retain") != "Retain":
+        detail = "may only be Retain in the context of inline volumes"
+        errors.append(forbidden(path.child("persistentVolumeReclaimPolicy"), detail))
+    if "nodeAffinity" in spec:
+        errors.append(forbidden(path.child("nodeAffinity"), _NOT_INLINE))
 
 
 def _check_source(source: Object, errors: Errors) -> None:
@@ -22,6 +41,8 @@ def _check_source(source: Object, errors: Errors) -> None:
         errors.append(forbidden(path, _ONE_SOURCE))
     elif name == "":
         errors.append(required(path.child("persistentVolumeName"), "must specify non empty persistentVolumeName"))
+    elif inline is not None:
+        _check_inline(inline, path.child("inlineVolumeSpec"), errors)
 
 
 def _check_status(status: Object, errors: Errors) -> None:
@@ -38,7 +59,7 @@ def _check_status(status: Object, errors: Errors) -> None:
             errors.append(invalid(_STATUS.child(name, "errorCode"), code, detail))
 
 
-class VolumeAttachmentStrategy(Strategy):
+class VolumeAttachmentStrategy(StatusOnlyStrategy):
     """Rules of attachments; the spec never changes."""
 
     has_generation = False
@@ -68,12 +89,3 @@ class VolumeAttachmentStrategy(Strategy):
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Sizes of what the attacher tells."""
         return self.validate_update(ctx, obj, old)
-
-    def keep_for_status_update(self, obj: Object, old: Object) -> None:
-        """Labels, annotations and finalizers stay as well."""
-        super().keep_for_status_update(obj, old)
-        for name in ("labels", "annotations", "finalizers"):
-            if name in old["metadata"]:
-                obj["metadata"][name] = old["metadata"][name]
-            else:
-                obj["metadata"].pop(name, None)

@@ -1,0 +1,105 @@
+"""Strategies of apiregistration.k8s.io."""
+
+import datetime as dt
+
+from sampan.core.field import FieldError, Path, invalid, quote, required
+from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors, port_number_errors
+from sampan.core.object import Object
+from sampan.core.time import format_time
+from sampan.registry.strategies.core.fields import Errors, not_supported
+from sampan.registry.strategies.statusonly import StatusOnlyStrategy
+from sampan.registry.strategy import Context, Strategy
+
+_SPEC = Path("spec")
+_SERVICE = Path("spec", "service")
+_CONDITIONS = Path("status", "conditions")
+_GROUP_PRIORITY_MAX = 20_000
+_VERSION_PRIORITY_MAX = 1000
+_LOCAL = {
+    "type": "Available",
+    "status": "True",
+    "reason": "Local",
+    "message": "Local APIServices are always available",
+}
+
+
+def _check_local(spec: Object, errors: Errors) -> None:
+    bundle = spec.get("caBundle", "")
+    if bundle:
+        size = len(bundle) * 3 // 4 - bundle.count("=")
+        errors.append(invalid(_SPEC.child("caBundle"), f"{size} bytes", "local APIServices may not have a caBundle"))
+    if spec.get("insecureSkipTLSVerify"):
+        detail = "local APIServices may not have insecureSkipTLSVerify"
+        errors.append(invalid(_SPEC.child("insecureSkipTLSVerify"), True, detail))
+
+
+def _check_service(spec: Object, errors: Errors) -> None:
+    service = spec["service"]
+    errors.extend(required(_SERVICE.child(name)) for name in ("namespace", "name") if not service.get(name))
+    port = service.get("port", 0)
+    texts = port_number_errors(port)
+    if texts:
+        errors.append(invalid(_SERVICE.child("port"), port, f"port is not valid: {', '.join(texts)}"))
+    if spec.get("insecureSkipTLSVerify") and spec.get("caBundle"):
+        detail = "may not be true if caBundle is present"
+        errors.append(invalid(_SPEC.child("insecureSkipTLSVerify"), True, detail))
+
+
+class APIServiceStrategy(StatusOnlyStrategy):
+    """API services are named `<version>.<group>`.
+
+    Source: kube-aggregator pkg/registry/apiservice, pkg/apis/apiregistration/{v1,validation} (1.36).
+    """
+
+    has_generation = False
+    allow_unconditional_update = False
+
+    def default(self, obj: Object) -> None:
+        """Services listen on 443."""
+        service = obj.setdefault("spec", {}).get("service")
+        if service is not None:
+            service.setdefault("port", 443)
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        """What this server serves itself is there."""
+        if "service" not in obj["spec"]:
+            now = format_time(dt.datetime.now(dt.UTC))
+            obj["status"] = {"conditions": [{**_LOCAL, "lastTransitionTime": now}]}
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of an API service."""
+        errors: Errors = []
+        spec, name = obj.get("spec", {}), obj["metadata"].get("name", "")
+        group, version = spec.get("group", ""), spec.get("version", "")
+        expected = f"{version}.{group}"
+        if name != expected:
+            detail = f'must be `spec.version+"."+spec.group`: {quote(expected)}'
+            errors.append(invalid(Path("metadata", "name"), name, detail))
+        if not group and version != "v1":
+            detail = "only v1 may have an empty group and it better be legacy kube"
+            errors.append(required(_SPEC.child("group"), detail))
+        if group:
+            errors.extend(invalid(_SPEC.child("group"), group, text) for text in dns1123_subdomain_errors(group))
+        errors.extend(invalid(_SPEC.child("version"), version, text) for text in dns1035_label_errors(version))
+        priorities = (("groupPriorityMinimum", _GROUP_PRIORITY_MAX), ("versionPriority", _VERSION_PRIORITY_MAX))
+        for field, bound in priorities:
+            value = spec.get(field, 0)
+            if not 0 < value <= bound:
+                errors.append(invalid(_SPEC.child(field), value, f"must be positive and less than {bound}"))
+        if "service" in spec:
+            _check_service(spec, errors)
+        else:
+            _check_local(spec, errors)
+        return errors
+
+    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """Conditions are true, false or unknown."""
+        known = ("True", "False", "Unknown")
+        return [
+            not_supported(_CONDITIONS.index(index).child("status"), condition.get("status", ""), known)
+            for index, condition in enumerate(obj.get("status", {}).get("conditions") or ())
+            if condition.get("status") not in known
+        ]
+
+
+STRATEGIES: dict[tuple[str, str], Strategy] = {("apiregistration.k8s.io", "apiservices"): APIServiceStrategy()}
