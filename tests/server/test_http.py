@@ -161,6 +161,12 @@ async def test_connection_close_is_honoured() -> None:
     await finish(server, writer)
 
 
+async def test_an_upgrade_is_not_made_and_the_request_is_answered() -> None:
+    data = b"GET /x HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+    status, headers, body = await exchange(echo, data)
+    assert (status, headers["connection"], body) == (200, "close", b"GET /x  0")
+
+
 async def test_what_is_not_http_is_refused() -> None:
     status, headers, _ = await exchange(echo, b"\x16\x03\x01 nonsense\r\n\r\n")
     assert (status, headers["connection"]) == (400, "close")

@@ -139,7 +139,7 @@ class Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass
+            cast(Incoming, self._incoming).keep_alive = False
         except httptools.HttpParserError:
             self._refuse(400)
             return
