@@ -14,7 +14,10 @@ from sampan.storage.compactor import Compactor
 
 
 async def run_cluster(cluster: Cluster, *, port: int, started: Callable[[], None]) -> None:
-    """Run until cancelled. `started` is called once everything that was stored is served; `port` is the server's own."""
+    """Run until cancelled. `started` is called once everything that was stored is served.
+
+    `port` is the server's own.
+    """
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(cluster.run(ready.set), name="cluster")

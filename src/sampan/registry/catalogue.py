@@ -141,7 +141,8 @@ def _add_row(definition: ResourceDefinition, row: Row, schemas: Definitions) -> 
         version.scale = ScalePaths()
     elif name:
         group: str = row.get("kindGroup", definition.group)
-        gvk = GroupVersionKind(group, row.get("kindVersion", row["version"]), row["kind"])
+        own_version: str = row.get("kindVersion", row["version"])
+        gvk = GroupVersionKind(group, own_version, row["kind"])
         definition.subresources[name] = SubresourceDefinition(name, gvk, tuple(row["verbs"]))
 
 

@@ -1,7 +1,7 @@
 """A gzip body of a small new head and a large tail that was deflated before.
 
-Deflate blocks may follow one another, and CRC-32 of two parts can be computed from theirs; so a list whose items have not
-changed is sent under a new resourceVersion without compressing its items again.
+Deflate blocks may follow one another, and the CRC-32 of two parts can be computed from theirs; so a list whose items
+have not changed is sent under a new resourceVersion without compressing its items again.
 Source: RFC 1951, RFC 1952.
 """
 
