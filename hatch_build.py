@@ -27,8 +27,12 @@ _REF = "#/$defs/"
 Json = dict[str, Any]
 
 _SCALARS: dict[str, Json] = {
-    "io.k8s.apimachinery.pkg.api.resource.Quantity": {"oneOf": [{"type": "string"}, {"type": "number"}]},
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": {
+        "description": "An exact amount: a number with a suffix, such as 100m, 1.5Gi or 2e3.",
+        "oneOf": [{"type": "string"}, {"type": "number"}],
+    },
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {
+        "description": "A 32-bit integer or a string, such as a port's number or name, or a count or a percentage.",
         "format": "int-or-string",
         "oneOf": [{"type": "integer"}, {"type": "string"}],
     },
@@ -67,7 +71,7 @@ def _source() -> dict[str, Json]:
     text = Path(str(distribution.locate_file(path))).read_text()
     definitions: dict[str, Json] = json.loads(text)["$defs"]
     for name, shape in _SCALARS.items():
-        definitions[name] = {key: value for key, value in definitions[name].items() if key == "description"} | shape
+        definitions[name] = dict(shape)
     return definitions
 
 

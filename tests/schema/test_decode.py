@@ -4,12 +4,13 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from sampan.core.gvk import GroupVersionKind
 from sampan.schema.builtin import Definitions
 from sampan.schema.compile import CompiledSchema, DecodeError, SchemaCompiler
+from sampan.schema.structural import Schema
 
 DEFINITIONS = Definitions()
 COMPILER = SchemaCompiler(DEFINITIONS)
@@ -249,6 +250,41 @@ def test_decoding_is_idempotent(name: str) -> None:
     twice = copy.deepcopy(once)
     COMPILER.compile(schema).decode(twice)
     assert once == twice
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64) | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+def resembling(schema: Schema, depth: int) -> st.SearchStrategy[Any]:
+    """Values that have the fields of a type, of which some are of a wrong type."""
+    if schema.properties and depth:
+        fields = {name: resembling(child, depth - 1) for name, child in schema.properties.items()}
+        return st.fixed_dictionaries({}, optional=fields) | JSON
+    if schema.items is not None and depth:
+        return st.lists(resembling(schema.items, depth - 1), max_size=2) | JSON
+    return JSON
+
+
+@given(st.sampled_from(DEFINITIONS.names()), st.data())
+def test_whatever_is_sent_is_read_or_refused(name: str, data: st.DataObject) -> None:
+    schema = DEFINITIONS.schema(name)
+    if schema.type != "object" or schema.scalar:
+        return
+    obj = data.draw(resembling(schema, 3))
+    try:
+        COMPILER.compile(schema).decode(obj)
+    except DecodeError as error:
+        event(str(error)[:30])
+        return
+    again = copy.deepcopy(obj)
+    unknown: list[str] = []
+    COMPILER.compile(schema).decode(again, unknown=unknown)
+    assert again == obj
+    assert unknown == []
 
 
 def test_what_a_kind_requires_is_missed() -> None:

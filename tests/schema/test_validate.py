@@ -251,6 +251,12 @@ def _merged(*parts: Json) -> Json:
 
 
 LEAVES = st.builds(_merged, RULES, TYPES)
+TYPE = st.fixed_dictionaries({}, optional={"type": st.sampled_from(["string", "integer", "object", "array"])})
+ALTERNATIVES = st.recursive(
+    st.builds(_merged, RULES, TYPE),
+    lambda inner: st.builds(_merged, RULES, st.fixed_dictionaries({"not": inner}, optional={"items": inner})),
+    max_leaves=2,
+)
 SCHEMAS = st.recursive(
     LEAVES,
     lambda inner: st.builds(
@@ -262,10 +268,10 @@ SCHEMAS = st.recursive(
                 "properties": st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
                 "additionalProperties": inner | st.booleans(),
                 "items": inner,
-                "anyOf": st.lists(inner, min_size=1, max_size=2),
-                "allOf": st.lists(inner, min_size=1, max_size=2),
-                "oneOf": st.lists(inner, min_size=1, max_size=2),
-                "not": inner,
+                "anyOf": st.lists(ALTERNATIVES, min_size=1, max_size=2),
+                "allOf": st.lists(ALTERNATIVES, min_size=1, max_size=2),
+                "oneOf": st.lists(ALTERNATIVES, min_size=1, max_size=2),
+                "not": ALTERNATIVES,
             },
         ),
     ),

@@ -49,6 +49,7 @@ def _restricts(schema: Schema) -> bool:
     if schema.name:
         return False
     shaped = schema.type or schema.int_or_string or schema.properties or schema.items is not None
+    shaped = shaped or schema.list_type is not None
     return bool(shaped or schema.validations or schema.embedded_resource or schema.additional_properties is not None)
 
 
@@ -58,7 +59,9 @@ def _node(schema: Schema) -> _Node:
     if schema.int_or_string:
         return _Node(str, _for_type(schema, str), _other_int_or_string(schema))
     if not schema.type:
-        return _Node(dict, usual, _other_untyped(schema))
+        if predicate.known_format(schema) is not None:
+            return _Node(str, _for_type(schema, str), _other_untyped(schema, (list,)))
+        return _Node(dict, usual, _other_untyped(schema, (str, list, int, float, bool)))
     if expected is int:
         return _Node(int, usual, _or_null(schema, _whole_float(_for_type(schema, float))))
     if expected is float:
@@ -96,11 +99,8 @@ def _other_int_or_string(schema: Schema) -> Check:
     return _or_null(schema, check)
 
 
-def _other_untyped(schema: Schema) -> Check:
-    """Any type will do, unless a format asks for text; lists are not asked for it."""
-    types: tuple[type, ...] = (str, list, int, float, bool)
-    if predicate.known_format(schema) is not None:
-        types = (str, list)
+def _other_untyped(schema: Schema, types: tuple[type, ...]) -> Check:
+    """Without a type any of these will do; a format asks for text, but lists are not asked for it."""
     checks = {type_: _for_type(schema, type_) for type_ in types}
     has_enum = schema.validations is not None and bool(schema.validations.enum)
 
