@@ -100,6 +100,12 @@ async def test_ranges_of_any_shape_can_be_watched(store: Store, start: str, end:
     assert all(start <= event.key < end for event in events)
 
 
+async def test_a_watch_after_a_revision_of_the_future_begins_there(store: Store) -> None:
+    async with store.watch(PODS, END, 3) as watch:
+        expected = await written(store)
+        assert await take(watch, 3) == expected[2:]
+
+
 async def test_all_watchers_see_the_same_order(store: Store) -> None:
     async with store.watch(PODS, END, 1) as one, store.watch("/registry/", "/registry0", 1) as other:
         await asyncio.gather(*(store.create(f"{PODS}{n}", b"x") for n in range(300)))

@@ -1,7 +1,7 @@
 """Bytes at rest: an object's canonical JSON, and the resourceVersion spliced into it without decoding.
 
-In a stored value `metadata.resourceVersion` is the empty string, and nothing before it can contain the same key: `kind`
-and `apiVersion` come first, then `metadata`, whose first fields are scalars. So the first occurrence of the marker is
+In a stored value `metadata.resourceVersion` is the empty string, and nothing before it can contain the same key: only
+`kind` and `apiVersion` stand before `metadata`, and only scalars before it there. So the first occurrence of the marker is
 the right one (inside a JSON string its quotes would be escaped).
 """
 
