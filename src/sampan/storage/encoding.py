@@ -1,8 +1,8 @@
 """Bytes at rest: an object's canonical JSON, and the resourceVersion spliced into it without decoding.
 
 In a stored value `metadata.resourceVersion` is the empty string, and nothing before it can contain the same key: only
-`kind` and `apiVersion` stand before `metadata`, and only scalars before it there. So the first occurrence of the marker is
-the right one (inside a JSON string its quotes would be escaped).
+`kind` and `apiVersion` stand before `metadata`, and only scalars before it there. So the first occurrence of the marker
+is the right one (inside a JSON string its quotes would be escaped).
 """
 
 from collections.abc import Callable
