@@ -8,6 +8,7 @@ from sampan.registry.strategies.core.event import EventStrategy, NewEventStrateg
 from sampan.registry.strategies.core.limitrange import LimitRangeStrategy
 from sampan.registry.strategies.core.namespace import NamespaceStrategy
 from sampan.registry.strategies.core.node import NodeStrategy
+from sampan.registry.strategies.core.parts import PARTS
 from sampan.registry.strategies.core.persistentvolume import PersistentVolumeStrategy
 from sampan.registry.strategies.core.persistentvolumeclaim import PersistentVolumeClaimStrategy
 from sampan.registry.strategies.core.pod import PodStrategy
@@ -21,6 +22,7 @@ from sampan.registry.strategy import Strategy
 
 __all__ = [
     "EVENTS_STRATEGY",
+    "PARTS",
     "STRATEGIES",
     "Allocators",
     "apply_binding",

@@ -81,6 +81,15 @@ class EventStrategy(CoreStrategy):
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return path_segment_errors(name, prefix=prefix)
 
+    def default(self, obj: Object) -> None:
+        """What is always written, even if it says nothing."""
+        for name in ("involvedObject", "source"):
+            if name not in obj:
+                obj[name] = {}
+        for name in ("reportingComponent", "reportingInstance"):
+            if name not in obj:
+                obj[name] = ""
+
     def check(self, obj: Object, errors: Errors) -> None:
         check_legacy(obj, errors, self.controller_field)
 

@@ -1,7 +1,7 @@
 """Pods. Source: pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.go (1.36)."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sampan.core.field import FieldError, Path, forbidden
 from sampan.core.object import Object
@@ -105,6 +105,10 @@ class PodStrategy(CoreStrategy):
         if not spec.get("nodeName") or phase in ("Failed", "Succeeded"):
             return 0
         return 1 if period < 0 else period
+
+    def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
+        kept: dict[str, Any] = {"f:deletionTimestamp": {}, "f:ownerReferences": {}}
+        return {"": {"f:status": {}}, "status": {"f:spec": {}, "f:metadata": kept}}
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         spec, status = obj.get("spec") or {}, obj.get("status") or {}

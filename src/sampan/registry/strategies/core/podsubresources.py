@@ -217,7 +217,7 @@ def _restored(new: Object, old: Object) -> Object:
 
 def _check_containers(spec: Object, old_spec: Object, errors: Errors) -> list[Object]:
     restored = []
-    for new, old in zip(spec["containers"], old_spec["containers"], strict=True):
+    for new, old in zip(spec.get("containers") or (), old_spec.get("containers") or (), strict=True):
         container = _restored(new, old)
         if not same(container, old):
             errors.append(forbidden(_SPEC, "only cpu and memory resources are mutable"))

@@ -46,6 +46,9 @@ class ResourceQuotaStrategy(CoreStrategy):
                 if amounts:
                     round_up_to_milli(amounts)
 
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        obj["status"] = {}
+
     def check(self, obj: Object, errors: Errors) -> None:
         _check_spec(obj.get("spec") or {}, errors)
 
