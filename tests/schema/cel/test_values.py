@@ -456,7 +456,8 @@ RUNTIME_ERRORS = [
     ("[1, 0].exists_one(i, 1 / i == 1)", "division by zero"),
     ("m.transformMapEntry(k, v, {'same': v}).size() == 1", "insert failed: key same already exists"),
     ("'%d'.format([dyn('a')]) == ''", "error during formatting: decimal clause can only be used on integers, "),
-    ("'%s'.format([]) == ''", "index 0 out of range"),
+    ("'%s'.format(l.filter(i, i > 9)) == ''", "index 0 out of range"),
+    ("(s + '%y').format([1]) == ''", 'could not parse formatting clause: unrecognized formatting clause "y"'),
     ("timestamp(0).getHours('Nowhere/Land') == 0", "unknown time zone Nowhere/Land"),
 ]
 
@@ -489,6 +490,14 @@ TYPE_ERRORS = [
     ("duration('x')", "invalid duration argument", 10),
     ("timestamp('x')", "invalid timestamp argument", 11),
     ("s.matches('(')", "invalid matches argument", 11),
+    ("'%s'.format([])", "index 0 out of range", 12),
+    ("'a'.format([1])", "too many arguments supplied to string.format (expected 0, got 1)", 11),
+    (
+        "'%d'.format(['a'])",
+        "error during formatting: decimal clause can only be used on integers, was given string",
+        14,
+    ),
+    ("'%q'.format([1])", 'could not parse formatting clause: unrecognized formatting clause "q"', 12),
     ("Foo{a: 1}", "undeclared reference to 'Foo' (in container '')", 4),
 ]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from sampan.schema.cel import times
 from sampan.schema.cel.ast import Call, ListNode, Literal, MapNode, Node, walk
 from sampan.schema.cel.errors import CelRuntimeError, CelTypeError, Issue, render
+from sampan.schema.cel.library.formatting import clauses, misuse
 from sampan.schema.cel.library.regex import compile_pattern
 from sampan.schema.cel.types import CelType, same, unwrap_optional
 
@@ -61,6 +62,29 @@ def _mixed(nodes: list[tuple[Node, bool]]) -> Issue | None:
     return None
 
 
+def _format_issue(node: Call) -> Issue | None:
+    """What is wrong with a constant format string and the list of its arguments."""
+    if node.function != "format" or not isinstance(node.target, Literal) or not isinstance(node.args[0], ListNode):
+        return None
+    args = node.args[0].elements
+    try:
+        parts = clauses(node.target.value, len(args))
+    except CelRuntimeError as error:
+        return Issue(node.offset, str(error))
+    verbs = [part[0] for part in parts if not isinstance(part, str)]
+    for verb, arg in zip(verbs, args, strict=False):
+        text = misuse(verb, arg.type.kind, _NAMES.get(arg.type.kind, arg.type.name))
+        if text:
+            return Issue(arg.offset, text)
+    if len(args) > len(verbs):
+        text = f"too many arguments supplied to string.format (expected {len(verbs)}, got {len(args)})"
+        return Issue(node.offset, text)
+    return None
+
+
+_NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "null": "null_type"}
+
+
 def _exempt(root: Node) -> set[int]:
     """The nodes within calls of `format`, whose lists may be mixed."""
     found: set[int] = set()
@@ -77,7 +101,7 @@ def check(root: Node, source: str) -> None:
     for node in walk(root):
         issue: Issue | None = None
         if isinstance(node, Call):
-            issue = _call_issue(node)
+            issue = _call_issue(node) or _format_issue(node)
         elif isinstance(node, ListNode) and id(node) not in exempt:
             issue = _mixed([(element, index in node.optionals) for index, element in enumerate(node.elements)])
         elif isinstance(node, MapNode) and id(node) not in exempt:

@@ -1,5 +1,6 @@
 """`'%s'.format([...])`: the clauses of format strings. Source: cel-go ext/formatting.go (0.26, locale en_US)."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +20,15 @@ from sampan.schema.cel.values import (
 )
 
 _SUPERSCRIPT = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹\u207a\u207b")
-_PRECISION_MAX = 1000
+_PRECISION_DEFAULT, _PRECISION_MAX = 6, 1000
+_STRING_RULE = (
+    "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, "
+    "and timestamps"
+)
+_DECIMAL_RULE = "decimal clause can only be used on integers"
+_BINARY_RULE = "only integers and bools can be formatted as binary"
+_HEX_RULE = "only integers, byte buffers, and strings can be formatted as hex"
+_OCTAL_RULE = "octal clause can only be used on integers"
 
 
 def _inner(value: Any) -> str:
@@ -71,11 +80,7 @@ def _text(value: Any) -> str:
         return times.format_duration(value)
     if kind is TypeValue:
         return str(value.name)
-    raise _unfit(
-        "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, "
-        "and timestamps",
-        value,
-    )
+    raise _unfit(_STRING_RULE, value)
 
 
 def _unfit(rule: str, value: Any) -> CelRuntimeError:
@@ -85,7 +90,7 @@ def _unfit(rule: str, value: Any) -> CelRuntimeError:
 def _decimal(value: Any) -> str:
     if type(value) in (int, UInt):
         return str(int(value))
-    raise _unfit("decimal clause can only be used on integers", value)
+    raise _unfit(_DECIMAL_RULE, value)
 
 
 def _float(value: Any, clause: str) -> float:
@@ -120,7 +125,7 @@ def _binary(value: Any) -> str:
         return "1" if value else "0"
     if type(value) in (int, UInt):
         return f"{int(value):b}"
-    raise _unfit("only integers and bools can be formatted as binary", value)
+    raise _unfit(_BINARY_RULE, value)
 
 
 def _hex(value: Any) -> str:
@@ -130,7 +135,7 @@ def _hex(value: Any) -> str:
         return str(value.encode(errors="surrogatepass").hex())
     if type(value) is bytes:
         return str(value.hex())
-    raise _unfit("only integers, byte buffers, and strings can be formatted as hex", value)
+    raise _unfit(_HEX_RULE, value)
 
 
 def _upper_hex(value: Any) -> str:
@@ -140,7 +145,7 @@ def _upper_hex(value: Any) -> str:
 def _octal(value: Any) -> str:
     if type(value) in (int, UInt):
         return f"{int(value):o}"
-    raise _unfit("octal clause can only be used on integers", value)
+    raise _unfit(_OCTAL_RULE, value)
 
 
 _PLAIN: dict[str, Callable[[Any], str]] = {
@@ -157,49 +162,82 @@ _WITH_PRECISION: dict[str, Callable[[Any, int], str]] = {"f": _fixed, "e": _scie
 def _precision(text: str, position: int) -> tuple[int, int]:
     """The number after a dot, and the position behind it."""
     if text[position : position + 1] != ".":
-        return 6, position
+        return _PRECISION_DEFAULT, position
     end = position + 1
     while text[end : end + 1].isdigit() and text[end].isascii():
         end += 1
-    if end == position + 1:
-        raise CelRuntimeError("could not parse formatting clause: error while parsing precision")
-    number = int(text[position + 1 : end][:10])
-    if number > _PRECISION_MAX:
-        raise CelRuntimeError("could not parse formatting clause: error while parsing precision")
-    return number, end
+    parsing = "could not parse formatting clause: error while parsing precision: "
+    if end >= len(text):
+        raise CelRuntimeError(parsing + "could not find end of precision specifier")
+    digits = text[position + 1 : end]
+    if not digits or len(digits) > 4 or int(digits) > _PRECISION_MAX:
+        raise CelRuntimeError(f'{parsing}error while converting precision to integer: "{digits[:20]}"')
+    return int(digits), end
 
 
-def format_text(text: str, args: list[Any]) -> str:
-    """The text with its clauses replaced by the arguments. **Raises** CelRuntimeError."""
-    parts: list[str] = []
+@functools.lru_cache(maxsize=1024)
+def clauses(text: str, count: int) -> tuple[str | tuple[str, int], ...]:
+    """The parts of a format string for so many arguments: texts as they are, and clauses (verb, precision).
+
+    **Raises** CelRuntimeError.
+    """
+    parts: list[str | tuple[str, int]] = []
     position, used = 0, 0
     while True:
         percent = text.find("%", position)
         if percent < 0:
-            parts.append(text[position:])
-            break
+            return (*parts, text[position:])
         parts.append(text[position:percent])
         position = percent + 1
-        if position >= len(text):
-            raise CelRuntimeError("unexpected end of string")
-        if text[position] == "%":
+        if text[position : position + 1] == "%":
             parts.append("%")
             position += 1
             continue
-        if used >= len(args):
+        if used >= count:
             raise CelRuntimeError(f"index {used} out of range")
+        if position >= len(text):
+            raise CelRuntimeError("unexpected end of string")
         precision, position = _precision(text, position)
-        parts.append(_clause(text[position : position + 1], args[used], precision))
+        verb = text[position]
+        if verb not in _PLAIN and verb not in _WITH_PRECISION:
+            raise CelRuntimeError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
+        parts.append((verb, precision))
         position += 1
         used += 1
-    if used < len(args):
-        raise CelRuntimeError(f"too many arguments supplied to string.format (expected {used}, got {len(args)})")
-    return "".join(parts)
 
 
-def _clause(verb: str, value: Any, precision: int) -> str:
-    if verb in _PLAIN:
-        return _PLAIN[verb](value)
-    if verb in _WITH_PRECISION:
-        return _WITH_PRECISION[verb](value, precision)
-    raise CelRuntimeError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
+def format_text(text: str, args: list[Any]) -> str:
+    """The text with its clauses replaced by the arguments; too many are ignored. **Raises** CelRuntimeError."""
+    values = iter(args)
+    shown: list[str] = []
+    for part in clauses(text, len(args)):
+        if isinstance(part, str):
+            shown.append(part)
+            continue
+        verb, precision = part
+        plain = _PLAIN.get(verb)
+        shown.append(plain(next(values)) if plain is not None else _WITH_PRECISION[verb](next(values), precision))
+    return "".join(shown)
+
+
+_KINDS: dict[str, tuple[frozenset[str], str]] = {
+    "s": (
+        frozenset(
+            ("list", "map", "int", "uint", "double", "bool", "string", "timestamp", "bytes", "duration", "type", "null")
+        ),
+        _STRING_RULE,
+    ),
+    "d": (frozenset(("int", "uint")), _DECIMAL_RULE),
+    "f": (frozenset(("double", "string")), "fixed-point clause can only be used on doubles"),
+    "e": (frozenset(("double", "string")), "scientific clause can only be used on doubles"),
+    "b": (frozenset(("int", "uint", "bool")), _BINARY_RULE),
+    "x": (frozenset(("int", "uint", "string", "bytes")), _HEX_RULE),
+    "X": (frozenset(("int", "uint", "string", "bytes")), _HEX_RULE),
+    "o": (frozenset(("int", "uint")), _OCTAL_RULE),
+}
+
+
+def misuse(verb: str, kind: str, name: str) -> str:
+    """Why a clause does not take a type, known by its kind and shown by its name; "" if it does."""
+    kinds, rule = _KINDS[verb]
+    return "" if kind in kinds or kind == "dyn" else f"error during formatting: {rule}, was given {name}"
