@@ -406,6 +406,20 @@ def test_selectable_fields(resource: str, obj: Object, expected: dict[str, str])
     assert strategy(resource).selectable_fields(created(resource, obj)) == expected
 
 
+@pytest.mark.parametrize(
+    ("resource", "labels"),
+    [
+        ("nodes", {"metadata.name", "spec.unschedulable"}),
+        ("namespaces", {"metadata.name", "status.phase"}),
+        ("secrets", {"metadata.name", "metadata.namespace", "type"}),
+        ("configmaps", {"metadata.name", "metadata.namespace"}),
+        ("services", {"metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"}),
+    ],
+)
+def test_fields_that_may_be_selected_on(resource: str, labels: set[str]) -> None:
+    assert strategy(resource).field_labels("v1") == labels
+
+
 def test_quota_requests_beyond_limits_draw_a_warning() -> None:
     obj = quota(hard={"requests.cpu": "2", "limits.cpu": "1"})
     assert strategy("resourcequotas").warnings_on_create(CONTEXT, obj) == [

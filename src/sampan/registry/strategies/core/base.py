@@ -24,7 +24,9 @@ class CoreStrategy(Strategy):
 
     has_generation = False
     labels: ClassVar[Sequence[str]] = ()
-    """The selectable fields beside metadata.name and metadata.namespace."""
+    """The selectable fields beside those of the metadata."""
+    selects_namespace = True
+    """Whether metadata.namespace is selectable; not so for nodes and namespaces."""
 
     def check(self, obj: Object, errors: Errors) -> None:
         """All faults of a new object."""
@@ -55,7 +57,10 @@ class CoreStrategy(Strategy):
         return errors
 
     def field_labels(self, api_version: str) -> frozenset[str]:
-        return super().field_labels(api_version) | frozenset(self.labels)
+        of_metadata = super().field_labels(api_version)
+        if not self.selects_namespace:
+            of_metadata -= {"metadata.namespace"}
+        return of_metadata | frozenset(self.labels)
 
 
 def _check_finalizers(obj: Object, errors: Errors) -> None:

@@ -26,8 +26,10 @@ def check_finalizer(name: str, path: Path, errors: Errors) -> None:
 class NamespaceStrategy(CoreStrategy):
     """Namespaces: removed in two steps, by their own finalizers in the spec."""
 
+    returns_deleted_object = True
     keeps_status_on_create = True
-    labels: ClassVar[Sequence[str]] = ("status.phase", "name")
+    labels: ClassVar[Sequence[str]] = ("status.phase",)
+    selects_namespace = False
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         return dns1123_label_errors(name, prefix=prefix)

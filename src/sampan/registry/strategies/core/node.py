@@ -31,6 +31,7 @@ class NodeStrategy(CoreStrategy):
 
     keeps_status_on_create = True
     labels: ClassVar[Sequence[str]] = ("spec.unschedulable",)
+    selects_namespace = False
 
     def default(self, obj: Object) -> None:
         status = obj.get("status")

@@ -77,6 +77,7 @@ def _utc_now() -> datetime:
 class PersistentVolumeStrategy(CoreStrategy):
     """PersistentVolumes. `now` tells the time of a change of phase."""
 
+    returns_deleted_object = True
     keeps_status_on_create = True
 
     def __init__(self, now: Callable[[], datetime] = _utc_now) -> None:

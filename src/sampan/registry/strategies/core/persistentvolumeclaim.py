@@ -36,6 +36,7 @@ _RESIZES = (
 class PersistentVolumeClaimStrategy(CoreStrategy):
     """Claims: all but fixed once they are made; a bound one may grow."""
 
+    returns_deleted_object = True
     keeps_status_on_create = True
 
     def default(self, obj: Object) -> None:

@@ -15,6 +15,7 @@ Errors = list[FieldError]
 class PodTemplateStrategy(CoreStrategy):
     """A pod template as an object of its own."""
 
+    returns_deleted_object = True
     has_generation = True
 
     def default(self, obj: Object) -> None:

@@ -39,6 +39,8 @@ _EXISTS_TEXT = (
 class ResourceQuotaStrategy(CoreStrategy):
     """ResourceQuotas; what they scope never changes."""
 
+    returns_deleted_object = True
+
     def default(self, obj: Object) -> None:
         for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
             for name in names:

@@ -10,6 +10,8 @@ _ENFORCE = "kubernetes.io/enforce-mountable-secrets"
 class ServiceAccountStrategy(CoreStrategy):
     """ServiceAccounts; of the secrets they refer to only the names are kept."""
 
+    returns_deleted_object = True
+
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         _clean_references(obj)
 
