@@ -13,9 +13,11 @@ $(VENV)/.ready: pyproject.toml hatch_build.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m compileall -q src
 	@touch $@
 
 up: $(VENV)/.ready
+	@$(BIN)/python -m compileall -q src
 	@exec $(BIN)/sampan up --data $(DATA) $(ARGS)
 
 test: $(VENV)/.ready
