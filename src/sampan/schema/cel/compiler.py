@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sampan.schema.cel import code, folds, operators
+from sampan.schema.cel import code, folds, operators, selection
 from sampan.schema.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from sampan.schema.cel.code import FIRST_VARIABLE, Code, Frame, constant
 from sampan.schema.cel.declarations import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
@@ -16,11 +16,9 @@ from sampan.schema.cel.values import (
     INT_MAX,
     INT_MIN,
     NONE,
-    ObjectValue,
     OptionalValue,
     UInt,
     contains,
-    find_key,
 )
 
 _EXACT = frozenset(("bool", "int", "uint", "string", "bytes", "timestamp", "duration", "double", "null"))
@@ -40,96 +38,6 @@ def _same(left: Any, right: Any) -> bool:
 
 def _different(left: Any, right: Any) -> bool:
     return bool(left != right)
-
-
-def _no_such_key(name: str) -> CelRuntimeError:
-    return CelRuntimeError(f"no such key: {name}")
-
-
-def _plain_field(operand: Code, key: str, wrap: Callable[[Any], Any] | None, name: str) -> Callable[[Frame], Any]:
-    if operand.slot >= 0 and wrap is None:
-        return _variable_field(operand.slot, key, name)
-    parent = operand.run
-
-    def run(frame: Frame) -> Any:
-        try:
-            value = parent(frame)[key]
-        except KeyError:
-            raise _no_such_key(name) from None
-        if value is None:
-            raise _no_such_key(name)
-        return value if wrap is None else wrap(value)
-
-    return run
-
-
-def _variable_field(slot: int, key: str, name: str) -> Callable[[Frame], Any]:
-    """The commonest of all: a field of a variable."""
-
-    def run(frame: Frame) -> Any:
-        try:
-            value = frame[slot][key]
-        except KeyError:
-            raise _no_such_key(name) from None
-        if value is None:
-            raise _no_such_key(name)
-        return value
-
-    return run
-
-
-def _object_field(
-    operand: Callable[[Frame], Any], key: str, wrap: Callable[[Any], Any] | None, name: str
-) -> Callable[[Frame], Any]:
-    def run(frame: Frame) -> Any:
-        value = operand(frame).raw.get(key)
-        if value is None:
-            raise _no_such_key(name)
-        return value
-
-    def run_converted(frame: Frame) -> Any:
-        value = operand(frame).find(key)
-        if value is ABSENT:
-            raise _no_such_key(name)
-        return value
-
-    return run if wrap is None else run_converted
-
-
-def _entry(operand: Callable[[Frame], Any], key: str) -> Callable[[Frame], Any]:
-    def run(frame: Frame) -> Any:
-        value = operand(frame).get(key, ABSENT)
-        if value is ABSENT:
-            raise _no_such_key(key)
-        return value
-
-    return run
-
-
-def _find_field(value: Any, key: str, *, declared: bool) -> Any:
-    """The field's value or ABSENT; null is absent in objects with declared fields."""
-    if type(value) is dict or type(value) is ObjectValue:
-        found = find_key(value, key)
-        return ABSENT if declared and found is None else found
-    raise operators.no_overload()
-
-
-def _select_any(value: Any, key: str) -> Any:
-    if type(value) is OptionalValue:
-        return _optional_field(value, key, declared=False)
-    found = _find_field(value, key, declared=False)
-    if found is ABSENT:
-        raise _no_such_key(key)
-    return found
-
-
-def _optional_field(value: Any, key: str, *, declared: bool) -> OptionalValue:
-    if type(value) is OptionalValue:
-        if value.value is ABSENT:
-            return NONE
-        value = value.value
-    found = _find_field(value, key, declared=declared)
-    return NONE if found is ABSENT else OptionalValue(found)
 
 
 def _add_ints(left: Any, right: Any) -> int:
@@ -205,15 +113,15 @@ class Compiler:
         declared = kind.kind == "struct"
         if was_optional or node.optional:
             if not declared or kind.wrap is not None or kind.fields[name].wrap is None:
-                return lambda frame: _optional_field(run(frame), key, declared=declared)
-            return _wrapped_optional(run, key, kind.fields[name])
+                return lambda frame: selection.optional_field(run(frame), key, declared=declared)
+            return selection.wrapped_optional(run, key, kind.fields[name])
         if declared:
             if kind.wrap is not None:
-                return _object_field(run, key, kind.fields[name].wrap, name)
-            return _plain_field(operand, key, kind.fields[name].wrap, name)
+                return selection.object_field(run, key, kind.fields[name].wrap, name)
+            return selection.plain_field(operand, key, kind.fields[name].wrap, name)
         if kind.kind == "map":
-            return _entry(run, key)
-        return lambda frame: _select_any(run(frame), key)
+            return selection.entry(run, key)
+        return lambda frame: selection.select_any(run(frame), key)
 
     def _has(self, node: Select, operand: Code) -> Code:
         kind, _ = unwrap_optional(node.operand.type)
@@ -227,8 +135,8 @@ class Compiler:
         def has(frame: Frame) -> bool:
             value = run(frame)
             if type(value) is OptionalValue:
-                return _optional_field(value, key, declared=declared) is not NONE
-            return _find_field(value, key, declared=declared) is not ABSENT
+                return selection.optional_field(value, key, declared=declared) is not NONE
+            return selection.find_field(value, key, declared=declared) is not ABSENT
 
         return Code(has, cost)
 
@@ -455,17 +363,6 @@ def _fold_code(
     if node.kind == "exists_one":
         return folds.exactly_one(source, bind, predicate)
     return folds.quantifier(source, bind, predicate, stop=node.kind == "exists")
-
-
-def _wrapped_optional(run: Callable[[Frame], Any], key: str, field: CelType) -> Callable[[Frame], Any]:
-    def read(frame: Frame) -> OptionalValue:
-        found = _optional_field(run(frame), key, declared=True)
-        if found.value is ABSENT:
-            return found
-        assert field.wrap is not None
-        return OptionalValue(field.wrap(found.value))
-
-    return read
 
 
 _SPECIAL: Mapping[str, Callable[[Compiler, Call], Code]] = {

@@ -1,0 +1,120 @@
+"""Selecting fields: closures for what is known of the operand, functions for what is not."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sampan.schema.cel import operators
+from sampan.schema.cel.code import Code, Frame
+from sampan.schema.cel.errors import CelRuntimeError
+from sampan.schema.cel.types import CelType
+from sampan.schema.cel.values import ABSENT, NONE, ObjectValue, OptionalValue, find_key
+
+
+def _no_such_key(name: str) -> CelRuntimeError:
+    return CelRuntimeError(f"no such key: {name}")
+
+
+def plain_field(operand: Code, key: str, wrap: Callable[[Any], Any] | None, name: str) -> Callable[[Frame], Any]:
+    """A field of an object whose values look as in JSON. Null counts as absent."""
+    if operand.slot >= 0 and wrap is None:
+        return _variable_field(operand.slot, key, name)
+    parent = operand.run
+
+    def run(frame: Frame) -> Any:
+        try:
+            value = parent(frame)[key]
+        except KeyError:
+            raise _no_such_key(name) from None
+        if value is None:
+            raise _no_such_key(name)
+        return value if wrap is None else wrap(value)
+
+    return run
+
+
+def _variable_field(slot: int, key: str, name: str) -> Callable[[Frame], Any]:
+    """The commonest of all: a field of a variable."""
+
+    def run(frame: Frame) -> Any:
+        try:
+            value = frame[slot][key]
+        except KeyError:
+            raise _no_such_key(name) from None
+        if value is None:
+            raise _no_such_key(name)
+        return value
+
+    return run
+
+
+def object_field(
+    operand: Callable[[Frame], Any], key: str, wrap: Callable[[Any], Any] | None, name: str
+) -> Callable[[Frame], Any]:
+    """A field of an object with converted fields."""
+
+    def run(frame: Frame) -> Any:
+        value = operand(frame).raw.get(key)
+        if value is None:
+            raise _no_such_key(name)
+        return value
+
+    def run_converted(frame: Frame) -> Any:
+        value = operand(frame).find(key)
+        if value is ABSENT:
+            raise _no_such_key(name)
+        return value
+
+    return run if wrap is None else run_converted
+
+
+def entry(operand: Callable[[Frame], Any], key: str) -> Callable[[Frame], Any]:
+    """A value of a map with string keys."""
+
+    def run(frame: Frame) -> Any:
+        value = operand(frame).get(key, ABSENT)
+        if value is ABSENT:
+            raise _no_such_key(key)
+        return value
+
+    return run
+
+
+def find_field(value: Any, key: str, *, declared: bool) -> Any:
+    """The field's value or ABSENT; null is absent in objects with declared fields."""
+    if type(value) is dict or type(value) is ObjectValue:
+        found = find_key(value, key)
+        return ABSENT if declared and found is None else found
+    raise operators.no_overload()
+
+
+def select_any(value: Any, key: str) -> Any:
+    """`value.key` of a value of any type."""
+    if type(value) is OptionalValue:
+        return optional_field(value, key, declared=False)
+    found = find_field(value, key, declared=False)
+    if found is ABSENT:
+        raise _no_such_key(key)
+    return found
+
+
+def optional_field(value: Any, key: str, *, declared: bool) -> OptionalValue:
+    """`value.?key`; an optional value gives an optional."""
+    if type(value) is OptionalValue:
+        if value.value is ABSENT:
+            return NONE
+        value = value.value
+    found = find_field(value, key, declared=declared)
+    return NONE if found is ABSENT else OptionalValue(found)
+
+
+def wrapped_optional(run: Callable[[Frame], Any], key: str, field: CelType) -> Callable[[Frame], Any]:
+    """`value.?key` where the field's values are converted."""
+
+    def read(frame: Frame) -> OptionalValue:
+        found = optional_field(run(frame), key, declared=True)
+        if found.value is ABSENT:
+            return found
+        assert field.wrap is not None
+        return OptionalValue(field.wrap(found.value))
+
+    return read
