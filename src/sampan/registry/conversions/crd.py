@@ -9,6 +9,7 @@ import copy
 from typing import Any
 
 from sampan.core.object import Object
+from sampan.registry.conversions.api_version import ApiVersionConversion
 
 _FOR_ALL_VERSIONS = {
     "validation": "schema",
@@ -60,12 +61,15 @@ def _rename_json_path(columns: list[Object], old: str, new: str) -> None:
             column[new] = column.pop(old)
 
 
-class CustomResourceDefinitionConversion:
+class CustomResourceDefinitionConversion(ApiVersionConversion):
     """What is said once in v1beta1 and in each version in v1."""
+
+    def __init__(self) -> None:
+        super().__init__("apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1")
 
     def to_hub(self, obj: Object) -> Object:
         """As v1 says it, with v1beta1's defaults (`preserveUnknownFields` is true there)."""
-        spec = obj.setdefault("spec", {})
+        spec = super().to_hub(obj).setdefault("spec", {})
         _default_v1beta1(spec)
         spec.pop("version", None)
         versions = spec.get("versions", [])
@@ -84,7 +88,7 @@ class CustomResourceDefinitionConversion:
 
     def from_hub(self, obj: Object) -> Object:
         """As v1beta1 says it."""
-        spec = obj.setdefault("spec", {})
+        spec = super().from_hub(obj).setdefault("spec", {})
         spec.setdefault("preserveUnknownFields", False)
         if "conversion" in spec:
             _conversion_from_hub(spec["conversion"])

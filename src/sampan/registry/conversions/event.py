@@ -4,6 +4,7 @@ Source: pkg/apis/events/v1/conversion.go (1.36).
 """
 
 from sampan.core.object import Object
+from sampan.registry.conversions.api_version import ApiVersionConversion
 
 _HUB_NAMES = {
     "regarding": "involvedObject",
@@ -24,13 +25,16 @@ def _rename(obj: Object, names: dict[str, str]) -> Object:
     return obj
 
 
-class EventConversion:
+class EventConversion(ApiVersionConversion):
     """The same facts under other names."""
+
+    def __init__(self) -> None:
+        super().__init__("events.k8s.io/v1", "v1")
 
     def to_hub(self, obj: Object) -> Object:
         """As core/v1 says it."""
-        return _rename(obj, _HUB_NAMES)
+        return _rename(super().to_hub(obj), _HUB_NAMES)
 
     def from_hub(self, obj: Object) -> Object:
         """As events.k8s.io/v1 says it."""
-        return _rename(obj, _NAMES)
+        return _rename(super().from_hub(obj), _NAMES)

@@ -13,6 +13,7 @@ import orjson
 
 from sampan.core.object import Object
 from sampan.registry.conversions import hpa_metrics
+from sampan.registry.conversions.api_version import ApiVersionConversion
 
 METRICS = "autoscaling.alpha.kubernetes.io/metrics"
 CURRENT_METRICS = "autoscaling.alpha.kubernetes.io/current-metrics"
@@ -97,12 +98,15 @@ def _same(restored: Callable[[], list[Object]], metrics: list[Object]) -> bool:
         return False
 
 
-class HorizontalPodAutoscalerConversion:
+class HorizontalPodAutoscalerConversion(ApiVersionConversion):
     """One CPU percentage in v1, metrics in v2."""
+
+    def __init__(self) -> None:
+        super().__init__("autoscaling/v1", "autoscaling/v2")
 
     def to_hub(self, obj: Object) -> Object:
         """As v2 says it; annotations that do not make sense are dropped."""
-        metadata = obj.setdefault("metadata", {})
+        metadata = super().to_hub(obj).setdefault("metadata", {})
         annotations: dict[str, str] = metadata.get("annotations", {})
         self._spec_to_hub(obj, annotations)
         self._status_to_hub(obj, annotations)
@@ -114,7 +118,7 @@ class HorizontalPodAutoscalerConversion:
 
     def from_hub(self, obj: Object) -> Object:
         """As v1 says it."""
-        metadata = obj.setdefault("metadata", {})
+        metadata = super().from_hub(obj).setdefault("metadata", {})
         annotations: dict[str, str] = metadata.pop("annotations", {})
         for key in _ROUND_TRIP:
             annotations.pop(key, None)
