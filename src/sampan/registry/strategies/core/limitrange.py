@@ -52,6 +52,9 @@ def _default_limits(limit: Object) -> None:
         requests.setdefault(name, text)
     for name, text in (limit.get("min") or {}).items():
         requests.setdefault(name, text)
+    for name in ("default", "defaultRequest"):
+        if not limit[name]:
+            del limit[name]
 
 
 def _check_limit(limit: Object, types: set[str], path: Path, errors: Errors) -> None:
