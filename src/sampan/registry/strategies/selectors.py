@@ -14,10 +14,14 @@ class LabelMatcher(Protocol):
     """A compiled label selector, as far as one object's labels are concerned."""
 
     @property
-    def empty(self) -> bool: ...
+    def empty(self) -> bool:
+        """Whether everything is selected."""
+        ...
 
     @property
-    def matches(self) -> "Matches": ...
+    def matches(self) -> "Matches":
+        """The test itself."""
+        ...
 
 
 class Matches(Protocol):
@@ -36,6 +40,7 @@ class _Labels:
         self.empty = not labels
 
     def matches(self, labels: Mapping[str, str], /) -> bool:
+        """Whether all wanted labels are there."""
         return self._items <= labels.items()
 
 
