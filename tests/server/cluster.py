@@ -1,0 +1,207 @@
+"""A whole API server in this process, without sockets: a cluster on a store in memory, and a client for it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from sampan.app.cluster import run_cluster
+from sampan.registry.cluster import Cluster
+from sampan.server.apiserver import ApiServer
+from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
+from sampan.server.authentication.static_token import StaticTokenAuthenticator
+from sampan.server.request import Response
+from sampan.storage.memory import MemoryStore
+from sampan.storage.store import Store
+from tests.server.client import Client
+from tests.server.frame import MASTER, TOKENS
+
+JSON = "application/json"
+CONTENT_TYPES = {
+    "json": "application/json-patch+json",
+    "merge": "application/merge-patch+json",
+    "strategic": "application/strategic-merge-patch+json",
+    "apply": "application/apply-patch+yaml",
+}
+
+
+@dataclass(slots=True)
+class Answer:
+    """A response with its body decoded."""
+
+    response: Response
+    code: int
+    body: Any = field(default=None)
+
+    @property
+    def reason(self) -> str:
+        """The reason of a Status."""
+        assert self.body["kind"] == "Status", self.body
+        reason: str = self.body.get("reason", "")
+        return reason
+
+    @property
+    def message(self) -> str:
+        """The message of a Status."""
+        assert self.body["kind"] == "Status", self.body
+        message: str = self.body.get("message", "")
+        return message
+
+    @property
+    def causes(self) -> list[dict[str, Any]]:
+        """The causes of a Status."""
+        causes: list[dict[str, Any]] = self.body.get("details", {}).get("causes", [])
+        return causes
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata of the answer."""
+        metadata: dict[str, Any] = self.body["metadata"]
+        return metadata
+
+    @property
+    def warnings(self) -> list[str]:
+        """Texts of the Warning headers."""
+        return [
+            value.decode().removeprefix('299 - "').removesuffix('"').replace('\\"', '"').replace("\\\\", "\\")
+            for name, value in self.response.headers
+            if name.lower() == b"warning"
+        ]
+
+
+class Api:
+    """Asks a server and decodes what it says."""
+
+    def __init__(self, server: ApiServer, headers: dict[str, str] | None = None) -> None:
+        self.server = server
+        self.cluster = server.cluster
+        self.client = Client(server.handler, {"user-agent": "tests/1", **(MASTER if headers is None else headers)})
+
+    async def ask(
+        self, method: str, target: str, body: Any = b"", *, content_type: str = JSON, **headers: str
+    ) -> Answer:
+        """Any request; a body that is not bytes is sent as JSON."""
+        content = body if isinstance(body, bytes) else orjson.dumps(body)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        if content or method == "PATCH":
+            named["content-type"] = content_type
+        response = await self.client.request(method, target, content, named)
+        return Answer(response, response.status, _decoded(response))
+
+    async def get(self, target: str, **headers: str) -> Answer:
+        """GET."""
+        return await self.ask("GET", target, **headers)
+
+    async def post(self, target: str, body: Any, **headers: str) -> Answer:
+        """POST."""
+        return await self.ask("POST", target, body, **headers)
+
+    async def put(self, target: str, body: Any, **headers: str) -> Answer:
+        """PUT."""
+        return await self.ask("PUT", target, body, **headers)
+
+    async def delete(self, target: str, body: Any = b"", **headers: str) -> Answer:
+        """DELETE."""
+        return await self.ask("DELETE", target, body, **headers)
+
+    async def patch(self, target: str, body: Any, kind: str = "merge", **headers: str) -> Answer:
+        """PATCH; `kind` is json, merge, strategic or apply."""
+        return await self.ask("PATCH", target, body, content_type=CONTENT_TYPES.get(kind, kind), **headers)
+
+    async def create(self, target: str, body: Any) -> Any:
+        """POST that must succeed; gives the object."""
+        answer = await self.post(target, body)
+        assert answer.code == 201, answer.body
+        return answer.body
+
+    async def apply(self, target: str, body: Any, query: str = "fieldManager=tests") -> Answer:
+        """Server-side apply."""
+        return await self.patch(f"{target}?{query}", body, "apply")
+
+    def watch(self, target: str, **headers: str) -> "Watch":
+        """A watch, begun by `async with`."""
+        return Watch(self, target, headers)
+
+
+class Watch:
+    """A stream of events; every wait is bounded."""
+
+    def __init__(self, api: Api, target: str, headers: dict[str, str]) -> None:
+        self._api = api
+        self._target = target
+        self._headers = headers
+        self._buffer = b""
+        self._stream: AsyncIterator[bytes]
+        self.response: Response
+
+    async def __aenter__(self) -> "Watch":
+        answer = await self._api.client.get(self._target, **self._headers)
+        assert answer.status == 200, answer.body
+        assert answer.stream is not None
+        self.response = answer
+        self._stream = answer.stream
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stream.aclose()  # type: ignore[attr-defined]  # every stream of ours is a generator
+        if self.response.finished is not None:
+            self.response.finished()
+
+    async def event(self, within_s: float = 5.0) -> Any:
+        """The next event. Raises `StopAsyncIteration` at the end of the stream."""
+        async with asyncio.timeout(within_s):
+            while b"\n" not in self._buffer:
+                self._buffer += await anext(self._stream)
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return orjson.loads(line)
+
+    async def events(self, count: int) -> list[tuple[str, str]]:
+        """The type and the name of the next events."""
+        found = []
+        for _ in range(count):
+            event = await self.event()
+            found.append((event["type"], event["object"]["metadata"].get("name", "")))
+        return found
+
+    async def ended(self, within_s: float = 5.0) -> bool:
+        """Whether the stream ends without another event."""
+        try:
+            await self.event(within_s)
+        except StopAsyncIteration:
+            return True
+        return False
+
+
+def _decoded(response: Response) -> Any:
+    if response.stream is not None or not response.body:
+        return None
+    if response.content_type.startswith("application/json"):
+        return orjson.loads(response.body)
+    return response.body
+
+
+@asynccontextmanager
+async def served(store: Store | None = None) -> AsyncIterator[Api]:
+    """A server that has started; ends with the block."""
+    cluster = Cluster(store or MemoryStore())
+    server = ApiServer(
+        cluster,
+        [BearerTokenAuthenticator([StaticTokenAuthenticator(TOKENS)])],
+        server_address=lambda: "127.0.0.1:6443",
+    )
+    ready = asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(run_cluster(cluster, port=6443, started=ready.set)),
+            group.create_task(server.deadlines.run()),
+        ]
+        await ready.wait()
+        server.lifecycle.serving = True
+        try:
+            yield Api(server)
+        finally:
+            for task in tasks:
+                task.cancel()
