@@ -142,6 +142,15 @@ def _describe(obj: Object) -> str:
     return f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}; {_kind_text(obj)}"
 
 
+def _tracked(fields: FieldSet | None, reset: FieldSet | None) -> FieldSet | None:
+    if fields is None:
+        return None
+    fields = strip(fields)
+    if reset and fields:
+        fields = recursive_difference(fields, reset)
+    return fields or None
+
+
 class FieldManager:
     """Field ownership of one resource, seen from one version of it; stateless but for caches.
 
@@ -196,6 +205,9 @@ class FieldManager:
 
     def _update(self, live: Object | None, new: Object, who: Identity, entries: list[Entry], now: str) -> list[Entry]:
         version = who[2]
+        if not entries:
+            changed, _ = self._compare(live or {}, new, version, who[3])
+            return [make_entry(who, version, now, changed)] if changed is not None else []
         changes = self._changes(live, new, version, who[3])
         changed, _ = changes.of(version)
         updated: list[Entry] = []
@@ -351,8 +363,9 @@ class FieldManager:
         if version != own:
             old = self._convert(old, version) if old else old
             new = self._convert(new, version)
-        changed, removed = (strip(part) if part else LEAF for part in atom.compare(old, new))
-        return self._without_reset(changed, subresource) or None, self._without_reset(removed, subresource) or None
+        changed, removed = atom.compare(old, new)
+        reset = self._reset_fields.get(subresource)
+        return _tracked(changed, reset), _tracked(removed, reset)
 
     def _own_atom(self, version: str) -> Atom:
         atom = self._atom_for(version)
