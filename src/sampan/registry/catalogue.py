@@ -115,6 +115,7 @@ def _definition(key: GroupResource, rows: list[Row], schemas: Definitions, strat
         short_names=tuple(main.get("shortNames", ())),
         categories=tuple(main.get("categories", ())),
         storage_prefix=storage_prefix(key.group, key.resource),
+        storage_group="" if key == ("events.k8s.io", "events") else None,
     )
     for row in rows:
         _add_row(definition, row, schemas)

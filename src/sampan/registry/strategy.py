@@ -6,8 +6,8 @@ never raised.
 Source: apiserver pkg/registry/rest/{create,update,delete}.go (1.36).
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from sampan.core.field import FieldError
@@ -24,6 +24,8 @@ class Context:
 
     user: str = ""
     groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     namespace: str = ""
     name: str = ""
     dry_run: bool = False

@@ -41,6 +41,8 @@ class Scope:
         self.ctx = Context(
             user=user.name if user else "",
             groups=user.groups if user else (),
+            uid=user.uid if user else "",
+            extra=user.extra if user else {},
             namespace=info.namespace if self.endpoint.definition.namespaced else "",
             name=info.name,
             dry_run=bool(self.request.query.get("dryRun")),

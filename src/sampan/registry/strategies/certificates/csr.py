@@ -138,7 +138,7 @@ def _check_certificate(request: Object, old: Object | None, errors: Errors) -> N
         errors.append(invalid(_CERTIFICATE, "<certificate data>", problem))
 
 
-def _check_request(request: Object, old: Object | None, errors: Errors) -> None:
+def check_request(request: Object, old: Object | None, errors: Errors) -> None:
     spec = request.get("spec", {})
     text, signer = spec.get("request", ""), spec.get("signerName", "")
     problem = _request_problem(text)
@@ -163,7 +163,8 @@ def _of_type(request: Object, kind: str) -> list[Object]:
     return [condition for condition in _conditions(request) if condition.get("type") == kind]
 
 
-def _check_update(request: Object, old: Object, errors: Errors, *, approval: bool, certificate: bool) -> None:
+def check_update(request: Object, old: Object, errors: Errors, *, approval: bool, certificate: bool) -> None:
+    """What an update may not do: take back a verdict, or (but for `approval` and `certificate`) give one."""
     for kind in _FINAL:
         if len(_of_type(request, kind)) < len(_of_type(old, kind)):
             errors.append(forbidden(_CONDITIONS, f"updates may not remove a condition of type {quote(kind)}"))
@@ -213,8 +214,12 @@ class CertificateSigningRequestStrategy(Strategy):
             spec.pop(name, None)
         if ctx.user:
             spec["username"] = ctx.user
+        if ctx.uid:
+            spec["uid"] = ctx.uid
         if ctx.groups:
             spec["groups"] = list(ctx.groups)
+        if ctx.extra:
+            spec["extra"] = {name: list(values) for name, values in ctx.extra.items()}
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         """The spec stays."""
@@ -223,14 +228,14 @@ class CertificateSigningRequestStrategy(Strategy):
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a new request."""
         errors: Errors = []
-        _check_request(obj, None, errors)
+        check_request(obj, None, errors)
         return errors
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """The same; stored faults are tolerated."""
         errors: Errors = []
-        _check_request(obj, old, errors)
-        _check_update(obj, old, errors, approval=False, certificate=False)
+        check_request(obj, old, errors)
+        check_update(obj, old, errors, approval=False, certificate=False)
         return errors
 
     def prepare_for_status_update(self, ctx: Context, obj: Object, old: Object) -> None:
@@ -246,8 +251,8 @@ class CertificateSigningRequestStrategy(Strategy):
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """A signer may set the certificate, once."""
         errors: Errors = []
-        _check_request(obj, old, errors)
-        _check_update(obj, old, errors, approval=False, certificate=True)
+        check_request(obj, old, errors)
+        check_update(obj, old, errors, approval=False, certificate=True)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
         return errors
 
