@@ -142,7 +142,7 @@ def _add_row(definition: ResourceDefinition, row: Row, schemas: Definitions) -> 
         version.scale = ScalePaths()
     elif name:
         group: str = row.get("kindGroup", definition.group)
-        own_version: str = row.get("kindVersion", row["version"])
+        own_version = str(row.get("kindVersion", row["version"]))
         gvk = GroupVersionKind(group, own_version, row["kind"])
         definition.subresources[name] = SubresourceDefinition(name, gvk, tuple(row["verbs"]))
 

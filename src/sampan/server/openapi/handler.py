@@ -43,7 +43,7 @@ class OpenApi:
         self._lock = asyncio.Lock()
 
     async def v3(self, request: Request) -> Response:
-        """The index, or one document. With its hash it may be kept for ever; another hash gives 301 to the right one."""
+        """The index, or one document. With its hash it may be kept for ever; another hash: 301 to the right one."""
         rest = request.path.removeprefix("/openapi/v3").strip("/")
         served = group_versions(self._registry)
         if not rest:
