@@ -135,7 +135,7 @@ def test_discovery_is_aggregated_when_asked_for(accept: str, transform: str, ver
 
 
 def test_protobuf_is_chosen_once_it_is_offered() -> None:
-    offered = (*OFFERED, "application/vnd.kubernetes.protobuf")
+    offered = OFFERED
     accept = "application/vnd.kubernetes.protobuf,application/json"
     assert negotiate(accept, offered).format == "protobuf"
     table = "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json"

@@ -22,8 +22,11 @@ FORMATS: Final = {
 }
 """The media types of Kubernetes and the names of their codecs."""
 
-OFFERED: Final = ("application/json", "application/yaml")
-"""What this server reads and writes, the first choice first."""
+OFFERED: Final = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+"""What this server reads and writes of built-in types, the first choice first."""
+
+CUSTOM_OFFERED: Final = ("application/json", "application/yaml")
+"""The same of custom resources, which have no protobuf form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ def _parse_clause(part: str) -> Clause | None:
     return Clause(type_, subtype, tuple(parameters.items()), quality)
 
 
-def negotiate(accept: str, offered: tuple[str, ...] = OFFERED, *, allow_transforms: bool = True) -> MediaType:
+def negotiate(accept: str, offered: tuple[str, ...] = CUSTOM_OFFERED, *, allow_transforms: bool = True) -> MediaType:
     """The representation for an Accept header. Raises 406.
 
     `allow_transforms` says whether this endpoint serves Table and PartialObjectMetadata; where it does not, clauses
@@ -131,7 +134,7 @@ def negotiate_stream(accept: str, offered: tuple[str, ...] = ("application/json"
     return found
 
 
-def negotiate_discovery(accept: str, offered: tuple[str, ...] = OFFERED) -> MediaType:
+def negotiate_discovery(accept: str, offered: tuple[str, ...] = CUSTOM_OFFERED) -> MediaType:
     """The representation of `/api` and `/apis`: aggregated when the client asks for it, else plain. Raises 406."""
     if not accept:
         return _plain(offered[0])
@@ -217,7 +220,7 @@ def unsupported_media_type(offered: tuple[str, ...]) -> StatusError:
     )
 
 
-def body_format(content_type: str, offered: tuple[str, ...] = OFFERED) -> str:
+def body_format(content_type: str, offered: tuple[str, ...] = CUSTOM_OFFERED) -> str:
     """The codec of a body (`json`, `yaml`) by its Content-Type; the first offered one without. Raises 415."""
     media_type = content_type.partition(";")[0].strip().lower() if content_type else offered[0]
     if media_type not in offered:

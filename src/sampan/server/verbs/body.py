@@ -12,31 +12,35 @@ from sampan.schema.compile import DecodeError as SchemaError
 from sampan.server.request import Request
 from sampan.server.verbs.options import WriteOptions
 from sampan.wire import json as wire_json
+from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
+from sampan.wire.negotiation import CUSTOM_OFFERED, OFFERED, unsupported_media_type
 
 BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
 _JSON_TYPES = frozenset({"", "application/json", "*/*"})
 _YAML_TYPES = frozenset({"application/yaml", "text/yaml", "application/x-yaml"})
 
 
-async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[str]]:
-    """The decoded body, and (if asked) texts for the fields that occur twice. Raises 400, 413, 415."""
+async def read_value(request: Request, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
+    """The decoded body, and (if asked) texts for the fields that occur twice. Raises 400, 413, 415.
+
+    Only built-in types have a protobuf form.
+    """
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
-    return decode_value(body, request.headers.get("content-type", ""), duplicates=duplicates)
+    return decode_value(body, request.headers.get("content-type", ""), duplicates=duplicates, builtin=builtin)
 
 
-def decode_value(body: bytes, content_type: str, *, duplicates: bool) -> tuple[Any, list[str]]:
+def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
     """Decode by media type (parameters such as charset are ignored)."""
     media_type = content_type.split(";", 1)[0].strip().lower()
     if media_type in _JSON_TYPES:
         codec: Any = wire_json
     elif media_type in _YAML_TYPES:
         codec = wire_yaml
+    elif media_type == wire_protobuf.MEDIA_TYPE and builtin:
+        codec, duplicates = wire_protobuf, False
     else:
-        raise errors.unsupported_media_type(
-            "the body of the request was in an unknown format - accepted media types include: "
-            "application/json, application/yaml"
-        )
+        raise unsupported_media_type(OFFERED if builtin else CUSTOM_OFFERED)
     try:
         if duplicates:
             value, faults = codec.decode_strict(body)

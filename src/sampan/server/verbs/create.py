@@ -19,7 +19,9 @@ async def create(scope: Scope) -> Response:
     """201 with the stored object."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
-    value, faults = await read_value(request, duplicates=options.field_validation != "Ignore")
+    value, faults = await read_value(
+        request, duplicates=options.field_validation != "Ignore", builtin=endpoint.definition.builtin
+    )
     obj = decode_object(value, endpoint, options, faults, request)
     stored = await create_object(scope, obj, options)
     return object_response(request, endpoint, stored, 201)

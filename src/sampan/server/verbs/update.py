@@ -21,7 +21,9 @@ async def update(scope: Scope) -> Response:
     """200, or 201 where PUT may create."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "UpdateOptions")
-    value, faults = await read_value(request, duplicates=options.field_validation != "Ignore")
+    value, faults = await read_value(
+        request, duplicates=options.field_validation != "Ignore", builtin=endpoint.definition.builtin
+    )
     obj = decode_object(value, endpoint, options, faults, request)
     metadata = metadata_of(obj)
     match_namespace(endpoint.definition, scope.ctx.namespace, metadata)

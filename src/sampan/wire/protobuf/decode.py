@@ -1,0 +1,418 @@
+"""From a message's bytes to the JSON form of the object: a dict as a client would have sent it.
+
+For each message a function is compiled on first use: a loop over the tags with a dictionary from tag to field. Fields
+that Go always writes to JSON (no `omitempty`) are there from the beginning, with Go's zero value. Unknown fields are
+stepped over. The functions of all messages that a message can reach are compiled with it; recursion of messages is
+bound by `LEVELS_MAX`.
+Source: apimachinery's and api's generated.pb.go (1.36).
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+from sampan.wire.json import DecodeError
+from sampan.wire.protobuf.decode_values import VALUES, Reader, read_double
+from sampan.wire.protobuf.table import Field, table
+from sampan.wire.protobuf.varint import (
+    BYTES,
+    FIXED64,
+    VARINT,
+    read_varint,
+    scan,
+    signed32,
+    signed64,
+    skip,
+    tag_of,
+    truncated,
+)
+
+LEVELS_MAX: Final = 64
+"""Messages within messages that a body may have; each can be two levels of JSON."""
+
+Json = dict[str, Any]
+Decode = Callable[[Json, bytes, int, int, int], None]
+"""Adds what stands in body[start:stop] to an object; the last argument is how many levels are left."""
+
+Setter = Callable[[Json, bytes, int, int, int], None]
+Entry = tuple[str, Any, bool]
+"""A field's JSON name; how it is set (None: a plain string); whether its zero value is kept."""
+
+_KEY: Final = tag_of(1, BYTES)
+_VALUE: Final = tag_of(2, BYTES)
+_INTS: Final[dict[str, Callable[[int], Any]]] = {"int32": signed32, "int64": signed64, "bool": bool}
+_decoders: dict[str, Decode] = {}
+
+
+def decode_message(message: str, body: bytes, start: int, stop: int, levels: int = LEVELS_MAX) -> Json:
+    """The JSON form of one message, without kind and apiVersion. Raises `DecodeError`."""
+    obj = _template(message).copy()
+    _decoder(message)(obj, body, start, stop, levels)
+    return obj
+
+
+def _decoder(message: str) -> Decode:
+    """The function of a message. It is known before its fields are, for the messages that contain themselves."""
+    known = _decoders.get(message)
+    if known is not None:
+        return known
+    fields: dict[int, Entry] = {}
+    structs: list[tuple[str, Callable[[], Json]]] = []
+    decode = _decoders[message] = _loop(message, fields, structs)
+    structs.extend(_structs(message))
+    for field in table().fields(message):
+        _add(fields, field)
+    return decode
+
+
+def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Callable[[], Json]]]) -> Decode:
+    def decode(obj: Json, body: bytes, position: int, end: int, levels: int) -> None:
+        if not levels:
+            raise DecodeError("exceeded max depth")
+        while position < end:
+            tag = body[position]
+            position += 1
+            if tag > 127:
+                tag, position = read_varint(body, position - 1)
+            field = fields.get(tag)
+            if field is None:
+                _check_unknown(message, fields, tag)
+                position = skip(body, position, end, tag)
+                continue
+            name, setter, keep = field
+            wire_type = tag & 7
+            if wire_type == 2:
+                size = body[position]
+                position += 1
+                if size > 127:
+                    size, position = read_varint(body, position - 1)
+                stop = position + size
+                if stop > end:
+                    truncated()
+                if setter is not None:
+                    setter(obj, body, position, stop, levels)
+                elif size or keep:
+                    obj[name] = body[position:stop].decode()
+                elif name in obj:
+                    del obj[name]
+                position = stop
+            elif wire_type == 0:
+                value = body[position]
+                position += 1
+                if value > 127:
+                    value, position = read_varint(body, position - 1)
+                setter(obj, value)
+            else:
+                position += 8
+                if position > end:
+                    truncated()
+                setter(obj, body[position - 8 : position])
+        if position != end:
+            truncated()
+        for name, zero in structs:
+            if name not in obj:
+                obj[name] = zero()
+
+    return decode
+
+
+def _check_unknown(message: str, fields: dict[int, Entry], tag: int) -> None:
+    for wire_type in (VARINT, FIXED64, BYTES):
+        known = fields.get(tag_of(tag >> 3, wire_type))
+        if known is not None:
+            raise DecodeError(f"proto: wrong wireType = {tag & 7} for field {known[0] or message}")
+
+
+@functools.cache
+def _template(message: str) -> Json:
+    """What an object has before anything is read."""
+    found: Json = {}
+    for field in table().fields(message):
+        if field.inline:
+            found |= _template(field.type)
+        elif not field.omit_empty and (field.pointer or field.shape):
+            found[field.name] = None
+        elif not field.pointer and not field.shape:
+            found |= _zero(field)
+    return found
+
+
+def _zero(field: Field) -> Json:
+    """A plain value's zero, if JSON shows it: scalars without omitempty, structs without omitzero."""
+    if field.type in ("string", "bytes", "bool", "int32", "int64", "double"):
+        zero = {"string": "", "bytes": None, "bool": False}.get(field.type, 0)
+        return {} if field.omit_empty else {field.name: zero}
+    if field.type not in VALUES or field.omit_zero:
+        return {}
+    if _is_wrapped_list(field.type) and field.omit_empty:
+        return {}
+    return {field.name: VALUES[field.type][1]}
+
+
+def _structs(message: str) -> list[tuple[str, Callable[[], Json]]]:
+    """The members that Go always writes because they are structs, each with a maker of its zero value."""
+    found: list[tuple[str, Callable[[], Json]]] = []
+    for field in table().fields(message):
+        if field.inline:
+            found += _structs(field.type)
+        elif not field.pointer and not field.shape and _is_struct(field.type) and not field.omit_zero:
+            found.append((field.name, functools.partial(decode_message, field.type, b"", 0, 0)))
+    return found
+
+
+def _is_struct(type_: str) -> bool:
+    return "." in type_ and type_ not in VALUES and type_ not in _UNIONS
+
+
+def _is_wrapped_list(type_: str) -> bool:
+    return type_.endswith((".ExtraValue", ".Verbs"))
+
+
+def _add(fields: dict[int, Entry], field: Field) -> None:
+    """Enter a field under each tag it may have."""
+    keep = field.pointer or not field.omit_empty
+    if field.inline:
+        fields[tag_of(field.number, BYTES)] = ("", _inline(field.type), keep)
+    elif field.type in _INTS:
+        _add_int(fields, field, keep)
+    elif field.type == "double":
+        fields[tag_of(field.number, FIXED64)] = (field.name, _double_setter(field.name), keep)
+    else:
+        fields[tag_of(field.number, BYTES)] = (field.name, _setter(field, keep), keep)
+
+
+def _add_int(fields: dict[int, Entry], field: Field, keep: bool) -> None:
+    convert = _INTS[field.type]
+    if field.shape:
+        fields[tag_of(field.number, VARINT)] = (field.name, _int_adder(field.name, convert), keep)
+        fields[tag_of(field.number, BYTES)] = (field.name, _packed_adder(field.name, convert), keep)
+    else:
+        fields[tag_of(field.number, VARINT)] = (field.name, _int_setter(field.name, convert, keep), keep)
+
+
+def _int_setter(name: str, convert: Callable[[int], Any], keep: bool) -> Callable[[Json, int], None]:
+    def set_int(obj: Json, value: int) -> None:
+        if value or keep:
+            obj[name] = convert(value)
+        else:
+            obj.pop(name, None)
+
+    return set_int
+
+
+def _int_adder(name: str, convert: Callable[[int], Any]) -> Callable[[Json, int], None]:
+    def add_int(obj: Json, value: int) -> None:
+        _list_of(obj, name).append(convert(value))
+
+    return add_int
+
+
+def _packed_adder(name: str, convert: Callable[[int], Any]) -> Setter:
+    def add_packed(obj: Json, body: bytes, start: int, stop: int, _levels: int) -> None:
+        values = _list_of(obj, name)
+        while start < stop:
+            value, start = read_varint(body, start)
+            values.append(convert(value))
+        if start != stop:
+            truncated()
+
+    return add_packed
+
+
+def _double_setter(name: str) -> Callable[[Json, bytes], None]:
+    def set_double(obj: Json, raw: bytes) -> None:
+        obj[name] = read_double(raw)
+
+    return set_double
+
+
+def _list_of(obj: Json, name: str) -> list[Any]:
+    values = obj.get(name)
+    if values is None:
+        values = obj[name] = []
+    found: list[Any] = values
+    return found
+
+
+def _setter(field: Field, keep: bool) -> Setter | None:
+    if field.shape == "map":
+        return _entry_setter(field)
+    reader = VALUES[field.type][0] if field.type in VALUES else _UNIONS.get(field.type)
+    if field.shape == "list":
+        return _message_adder(field) if reader is None else _value_adder(field.name, reader)
+    if reader is None:
+        return _message_setter(field)
+    if field.type == "string":
+        return None
+    if field.type == "bytes":
+        return _bytes_setter(field.name, keep)
+    if field.omit_zero or (_is_wrapped_list(field.type) and field.omit_empty and not field.pointer):
+        return _value_setter_unless_zero(field.name, reader)
+    return _value_setter(field.name, reader)
+
+
+def _inline(message: str) -> Setter:
+    decode = _decoder(message)
+
+    def set_inline(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        decode(obj, body, start, stop, levels - 1)
+
+    return set_inline
+
+
+def _message_setter(field: Field) -> Setter:
+    name, message, decode = field.name, field.type, _decoder(field.type)
+    new = _template(message).copy
+
+    def set_message(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        value = obj.get(name)
+        if value is None:
+            value = obj[name] = new()
+        decode(value, body, start, stop, levels - 1)
+
+    return set_message
+
+
+def _message_adder(field: Field) -> Setter:
+    name, message, decode = field.name, field.type, _decoder(field.type)
+    new = _template(message).copy
+
+    def add_message(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        item = new()
+        values = obj.get(name)
+        if values is None:
+            obj[name] = [item]
+        else:
+            values.append(item)
+        decode(item, body, start, stop, levels - 1)
+
+    return add_message
+
+
+def _value_setter(name: str, reader: Reader) -> Setter:
+    def set_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        obj[name] = reader(body, start, stop, levels - 1)
+
+    return set_value
+
+
+def _value_setter_unless_zero(name: str, reader: Reader) -> Setter:
+    def set_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        value = reader(body, start, stop, levels - 1)
+        if value:
+            obj[name] = value
+        else:
+            obj.pop(name, None)
+
+    return set_value
+
+
+def _bytes_setter(name: str, keep: bool) -> Setter:
+    reader = VALUES["bytes"][0]
+
+    def set_bytes(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        if start != stop or keep:
+            obj[name] = reader(body, start, stop, levels)
+        else:
+            obj.pop(name, None)
+
+    return set_bytes
+
+
+def _value_adder(name: str, reader: Reader) -> Setter:
+    def add_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        value = reader(body, start, stop, levels - 1)
+        values = obj.get(name)
+        if values is None:
+            obj[name] = [value]
+        else:
+            values.append(value)
+
+    return add_value
+
+
+def _entry_setter(field: Field) -> Setter:
+    """Entries of a map are messages of a key and a value."""
+    name, (read, zero) = field.name, _map_value(field.type)
+
+    def set_entry(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        key, value, found = "", None, False
+        for tag, first, last in scan(body, start, stop):
+            if tag == _KEY:
+                key = body[first:last].decode()
+            elif tag == _VALUE:
+                value, found = read(body, first, last, levels - 1), True
+        entries = obj.get(name)
+        if entries is None:
+            entries = obj[name] = {}
+        entries[key] = value if found else zero()
+
+    return set_entry
+
+
+def _map_value(type_: str) -> tuple[Reader, Callable[[], Any]]:
+    if type_ == "bytes":
+        return VALUES["bytes"][0], str
+    if type_ in VALUES:
+        zero = VALUES[type_][1]
+        return VALUES[type_][0], lambda: zero
+    if type_ in _UNIONS:
+        return _UNIONS[type_], lambda: None
+    _decoder(type_)
+
+    def read(body: bytes, start: int, stop: int, levels: int) -> Json:
+        return decode_message(type_, body, start, stop, levels)
+
+    return read, lambda: read(b"", 0, 0, 1)
+
+
+def _schema_or_array(message: str) -> Reader:
+    """JSONSchemaPropsOrArray: a schema or a list of them."""
+
+    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
+        schema, many = None, []
+        for tag, first, last in scan(body, start, stop):
+            if tag == _KEY:
+                schema = decode_message(message, body, first, last, levels)
+            elif tag == _VALUE:
+                many.append(decode_message(message, body, first, last, levels))
+        return many or schema
+
+    return read
+
+
+def _schema_or_bool(message: str) -> Reader:
+    """JSONSchemaPropsOrBool: a schema, or whether anything is allowed."""
+
+    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
+        schema, allows = None, False
+        for tag, first, last in scan(body, start, stop):
+            if tag == tag_of(1, VARINT):
+                allows = bool(first)
+            elif tag == _VALUE:
+                schema = decode_message(message, body, first, last, levels)
+        return allows if schema is None else schema
+
+    return read
+
+
+def _schema_or_texts(message: str) -> Reader:
+    """JSONSchemaPropsOrStringArray: a schema or the names of properties."""
+
+    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
+        schema, names = None, []
+        for tag, first, last in scan(body, start, stop):
+            if tag == _KEY:
+                schema = decode_message(message, body, first, last, levels)
+            elif tag == _VALUE:
+                names.append(body[first:last].decode())
+        return names or schema
+
+    return read
+
+
+_UNIONS: Final[dict[str, Reader]] = {}
+for _package in ("apiextensions.v1", "apiextensions.v1beta1"):
+    _UNIONS[f"{_package}.JSONSchemaPropsOrArray"] = _schema_or_array(f"{_package}.JSONSchemaProps")
+    _UNIONS[f"{_package}.JSONSchemaPropsOrBool"] = _schema_or_bool(f"{_package}.JSONSchemaProps")
+    _UNIONS[f"{_package}.JSONSchemaPropsOrStringArray"] = _schema_or_texts(f"{_package}.JSONSchemaProps")
