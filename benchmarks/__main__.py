@@ -1,0 +1,154 @@
+"""`python -m benchmarks`: the server's speed, scenario by scenario, beside kube-apiserver's.
+
+The load comes from processes of its own over HTTP/1.1 and TLS; the store is durable. Results go to benchmarks/results/.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.connection import Target
+from benchmarks.load import Figure, Workers
+from benchmarks.report import machine, say, store, text_table
+from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, MEMORY, SCENARIOS, START
+from benchmarks.server import Server, prepare, running
+
+RESULTS = Path(__file__).parent / "results"
+_START_RUNS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    scenarios: tuple[str, ...]
+    n: int
+    seconds: float
+    watchers: int
+    connections: int
+    processes: int
+    start_objects: int
+    results: Path
+    url: str
+    token: str
+
+
+def options_of(arguments: Sequence[str] | None) -> Options:
+    """Read the command line. Raises `SystemExit`."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    names = [scenario.name for scenario in SCENARIOS]
+    parser.add_argument("--scenarios", default=",".join(names), help=f"comma-separated, of {', '.join(names)}")
+    parser.add_argument("--n", type=int, help="objects of a scenario (5000)")
+    parser.add_argument("--seconds", type=float, help="length of a scenario that only reads (4)")
+    parser.add_argument("--watchers", type=int, help="streams of the fan-out (100)")
+    parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("--processes", type=int, default=2, help="processes that make the load")
+    parser.add_argument("--start-objects", type=int, help="objects in the store of the start (10000)")
+    parser.add_argument("--quick", action="store_true", help="small numbers, to see that it works")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where to store the results")
+    parser.add_argument("--url", default="", help="measure this server (https://host:port) instead of one of our own")
+    parser.add_argument("--token", default="", help="its bearer token")
+    given = parser.parse_args(arguments)
+    scenarios = tuple(name for name in given.scenarios.split(",") if name)
+    unknown = [name for name in scenarios if name not in BY_NAME]
+    if unknown:
+        parser.error(f"unknown scenarios: {', '.join(unknown)} (there are {', '.join(names)})")
+    n = given.n or (200 if given.quick else 5000)
+    return Options(
+        tuple(name for name in names if name in scenarios),
+        n,
+        given.seconds or (0.3 if given.quick else 4.0),
+        given.watchers or (10 if given.quick else 100),
+        given.connections,
+        given.processes,
+        given.start_objects or (2 * n if given.quick else 10_000),
+        given.results,
+        given.url,
+        given.token,
+    )
+
+
+def measure(options: Options, target: Target, server: Server | None) -> dict[str, Figure]:
+    """All scenarios on one server, in order."""
+    figures: dict[str, Figure] = {}
+    there: set[str] = set()
+    prepare(target)
+    idle_mb = server.resident_mb() if server else 0.0
+    with Workers(target, options.processes, options.connections) as workers:
+        for name in options.scenarios:
+            scenario = BY_NAME[name]
+            if scenario.build is None:
+                continue
+            if scenario.needs and scenario.needs not in there:
+                say(f"{name}: making {options.n:,} objects first")
+                workers.run(BY_NAME[scenario.needs], options.n, 0)
+                there.add(scenario.needs)
+            if name == FAN_OUT:
+                figure = workers.fan_out(max(options.n // 10, 1), options.watchers)
+            else:
+                figure = workers.run(scenario, options.n, options.seconds)
+            there.add(name)
+            figures[name] = figure
+            say(progress(name, figure))
+        if server and MEMORY in options.scenarios:
+            note = f"{idle_mb:.0f} MB before the first object"
+            figures[MEMORY] = Figure(server.resident_mb(), note=note)
+            say(progress(MEMORY, figures[MEMORY]))
+    return figures
+
+
+def measure_start(options: Options, data: Path) -> Figure:
+    """From the command to `ready` with objects in the store, best of some runs; memory just after."""
+    count = options.start_objects
+    say(f"start: making a store of {count:,} objects")
+    with running(data) as server:
+        prepare(server.target)
+        with Workers(server.target, options.processes, options.connections) as workers:
+            errors = workers.run(BY_NAME[CREATE], count, 0).errors
+    took: list[float] = []
+    resident_mb = 0.0
+    for _ in range(_START_RUNS):
+        with running(data) as server:
+            took.append(server.started_s)
+            resident_mb = server.resident_mb()
+    runs = ", ".join(f"{seconds:.2f}" for seconds in took)
+    note = f"{count:,} objects; runs: {runs} s; {resident_mb:.0f} MB resident"
+    figure = Figure(min(took), errors=errors, note=note)
+    say(progress(START, figure))
+    return figure
+
+
+def progress(name: str, figure: Figure) -> str:
+    """One line on a figure that is there."""
+    unit = BY_NAME[name].unit
+    latency = f"  p50 {figure.p50_ms:.2f} ms, p99 {figure.p99_ms:.2f} ms" if figure.p50_ms else ""
+    errors = f"  ERRORS: {figure.errors}" if figure.errors else ""
+    return f"{name:10} {figure.value:12,.2f}{unit}{latency}{errors}  {figure.note}".rstrip()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run; 1 when anything failed."""
+    options = options_of(arguments)
+    about = machine()
+    if options.url:
+        host, _, port = options.url.removeprefix("https://").rstrip("/").rpartition(":")
+        figures = measure(options, Target(host, int(port), options.token), None)
+    else:
+        with tempfile.TemporaryDirectory(prefix="sampan-bench-") as directory:
+            figures = {}
+            if any(name != START for name in options.scenarios):
+                with running(Path(directory) / "data") as server:
+                    figures = measure(options, server.target, server)
+            if START in options.scenarios:
+                figures[START] = measure_start(options, Path(directory) / "start")
+    path = store(figures, about, options.results)
+    print(text_table(figures))
+    say(f"stored in {path}")
+    return 1 if any(figure.errors for figure in figures.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""`Workers`: the processes that make load, and how a scenario is spread over them."""
+
+import multiprocessing
+import time
+from dataclasses import asdict, dataclass
+from multiprocessing.connection import Connection as Pipe
+from types import TracebackType
+from typing import Any, Self
+
+from benchmarks.connection import Load, Target
+from benchmarks.scenarios import FAN_OUT, Scenario
+from benchmarks.worker import GO, LoadJob, Seen, WatchJob, serve
+
+_SETTLE_S = 0.3
+_FAN_OUT_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a scenario came to. `value` is a rate a second, or what the scenario's unit says."""
+
+    value: float
+    operations: int = 0
+    p50_ms: float = 0.0
+    p99_ms: float = 0.0
+    mb_per_s: float = 0.0
+    errors: int = 0
+    note: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {key: round(value, 3) if isinstance(value, float) else value for key, value in asdict(self).items()}
+
+
+class Workers:
+    """Use as a context manager; the processes end with it."""
+
+    def __init__(self, target: Target, processes: int, connections: int) -> None:
+        self._connections = [len(range(number, connections, processes)) for number in range(processes)]
+        context = multiprocessing.get_context("spawn")
+        self._pipes: list[Pipe] = []
+        self._processes = []
+        for _ in range(processes + 1):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=serve, args=(theirs, target), daemon=True)
+            process.start()
+            theirs.close()
+            self._pipes.append(ours)
+            self._processes.append(process)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for pipe in self._pipes:
+            pipe.close()
+        for process in self._processes:
+            process.join(5)
+            process.kill()
+
+    def run(self, scenario: Scenario, count: int, seconds: float) -> Figure:
+        """Spread a scenario's requests over the processes, and sum up."""
+        share = len(self._connections)
+        jobs = [
+            LoadJob(scenario.name, range(number, count, share), connections, seconds if scenario.timed else 0.0)
+            for number, connections in enumerate(self._connections)
+        ]
+        pipes = self._pipes[:share]
+        for pipe, job in zip(pipes, jobs, strict=True):
+            pipe.send(job)
+        for pipe in pipes:
+            _answer(pipe)
+        for pipe in pipes:
+            pipe.send(GO)
+        loads: list[Load] = [_answer(pipe) for pipe in pipes]
+        return _summed(loads)
+
+    def fan_out(self, count: int, watchers: int) -> Figure:
+        """`count` creates, each seen by every watcher: events a second, timed from the moment the create is sent."""
+        watching = self._pipes[-1]
+        watching.send(WatchJob(watchers, count, _FAN_OUT_TIMEOUT_S))
+        _answer(watching)
+        time.sleep(_SETTLE_S)
+        creating = self._pipes[0]
+        creating.send(LoadJob(FAN_OUT, range(count), sum(self._connections)))
+        _answer(creating)
+        watching.send(GO)
+        creating.send(GO)
+        load: Load = _answer(creating)
+        seen: Seen = _answer(watching)
+        latencies = sorted((at - load.sent[number]) * 1000 for number, at in zip(seen.numbers, seen.times, strict=True))
+        elapsed = (max(seen.times) if seen.times else load.ended) - load.started
+        creates = len(load.latencies_ms) / (load.ended - load.started)
+        missing = count * watchers - len(latencies)
+        return Figure(
+            len(latencies) / elapsed,
+            len(latencies),
+            _quantile(latencies, 0.5),
+            _quantile(latencies, 0.99),
+            errors=load.errors + missing,
+            note=f"{watchers} watchers, {count} events each, {creates:,.0f} creates/s",
+        )
+
+
+def _answer(pipe: Pipe) -> Any:
+    answer = pipe.recv()
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def _summed(loads: list[Load]) -> Figure:
+    latencies = sorted(latency for load in loads for latency in load.latencies_ms)
+    elapsed = max(load.ended for load in loads) - min(load.started for load in loads)
+    errors = sum(load.errors for load in loads)
+    return Figure(
+        len(latencies) / elapsed,
+        len(latencies),
+        _quantile(latencies, 0.5),
+        _quantile(latencies, 0.99),
+        sum(load.size_bytes for load in loads) / 1e6 / elapsed,
+        errors,
+        next((load.first_error.split("\r\n", 1)[0] for load in loads if load.first_error), ""),
+    )
+
+
+def _quantile(ordered: list[float], part: float) -> float:
+    return ordered[min(len(ordered) - 1, int(len(ordered) * part))] if ordered else 0.0

@@ -1,0 +1,118 @@
+"""Results for people (a table on the terminal, Markdown) and for programs (JSON)."""
+
+import json
+import os
+import platform
+import sqlite3
+import ssl
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.load import Figure
+from benchmarks.scenarios import BY_NAME, FAN_OUT, FAN_OUT_P50_MS, Scenario
+
+_HEADER = ("scenario", "Sampan", "goal", "kube-apiserver", "times", "p50 ms", "p99 ms", "MB/s", "errors")
+
+
+def machine() -> dict[str, str]:
+    """On what was measured, without names."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "cores": str(cores),
+        "load when it began": f"{os.getloadavg()[0]:.1f}",
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "openssl": ssl.OPENSSL_VERSION.split(" ")[1],
+    }
+
+
+def rows(figures: Mapping[str, Figure]) -> list[tuple[str, ...]]:
+    """A row of text for each figure, as `_HEADER`."""
+    found = [_row(BY_NAME[name], figure) for name, figure in figures.items()]
+    fan_out = figures.get(FAN_OUT)
+    if fan_out is not None:
+        goal, reference = FAN_OUT_P50_MS["goal"], FAN_OUT_P50_MS["reference"]
+        times = f"{reference / fan_out.p50_ms:.1f}" if fan_out.p50_ms else ""
+        p50 = ("watch: p50", f"{fan_out.p50_ms:.1f} ms", f"{goal:.0f} ms", f"{reference:.0f} ms", times)
+        found.insert(list(figures).index(FAN_OUT) + 1, (*p50, "", "", "", ""))
+    return found
+
+
+def _row(scenario: Scenario, figure: Figure) -> tuple[str, ...]:
+    reference, goal = scenario.reference, scenario.goal
+    times = ""
+    if reference and figure.value:
+        times = f"{reference / figure.value if scenario.lower_is_better else figure.value / reference:.1f}"
+    return (
+        scenario.title,
+        _number(figure.value, scenario.unit),
+        _number(goal, scenario.unit),
+        _number(reference, scenario.unit),
+        times,
+        f"{figure.p50_ms:.2f}" if figure.p50_ms else "",
+        f"{figure.p99_ms:.2f}" if figure.p99_ms else "",
+        f"{figure.mb_per_s:.1f}" if figure.mb_per_s else "",
+        str(figure.errors) if figure.errors else "",
+    )
+
+
+def _number(value: float, unit: str) -> str:
+    if not value:
+        return "–"
+    return f"{value:,.0f}{unit}" if value >= 100 else f"{value:.3g}{unit}"
+
+
+def text_table(figures: Mapping[str, Figure]) -> str:
+    """For the terminal."""
+    table = [_HEADER, *rows(figures)]
+    widths = [max(len(row[at]) for row in table) for at in range(len(_HEADER))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width) for at, (cell, width) in enumerate(_cells(row, widths))
+        )
+        for row in table
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _cells(row: tuple[str, ...], widths: list[int]) -> list[tuple[str, int]]:
+    return list(zip(row, widths, strict=True))
+
+
+def markdown(figures: Mapping[str, Figure], about: Mapping[str, str]) -> str:
+    """For the results folder."""
+    lines = ["# Benchmark results", ""]
+    lines += [f"- {key}: {value}" for key, value in about.items()]
+    lines += [
+        "",
+        "The column kube-apiserver has the figures of kube-apiserver 1.36 with etcd on a machine of two cores; load",
+        "and server shared the cores there and here. Memory: kube-apiserver and etcd together.",
+        "",
+        "| " + " | ".join(_HEADER) + " |",
+        "|" + "---|" * len(_HEADER),
+    ]
+    lines += ["| " + " | ".join(row) + " |" for row in rows(figures)]
+    notes = [f"- {BY_NAME[name].title}: {figure.note}" for name, figure in figures.items() if figure.note]
+    if notes:
+        lines += ["", *notes]
+    return "\n".join(lines) + "\n"
+
+
+def store(figures: Mapping[str, Figure], about: Mapping[str, str], directory: Path) -> Path:
+    """Write both files, named by the time; gives the Markdown's path."""
+    directory.mkdir(parents=True, exist_ok=True)
+    stem = about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
+    document = {"machine": dict(about), "figures": {name: figure.as_dict() for name, figure in figures.items()}}
+    (directory / f"{stem}.json").write_text(json.dumps(document, indent=1) + "\n")
+    path = directory / f"{stem}.md"
+    path.write_text(markdown(figures, about))
+    return path
+
+
+def say(line: str) -> None:
+    """Progress, apart from the results."""
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,91 @@
+"""The server that is measured: `sampan up` as a process of its own on a durable store."""
+
+import http.client
+import signal
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import objects
+from benchmarks.connection import Target
+
+_STOP_TIMEOUT_S = 60.0
+_JSON = {"Content-Type": "application/json", "Accept": "application/json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that has said that it is ready. `started_s`: from the command to that line."""
+
+    target: Target
+    pid: int
+    started_s: float
+
+    def resident_mb(self) -> float:
+        """What it holds in memory now, in megabytes."""
+        told = subprocess.run(["ps", "-o", "rss=", "-p", str(self.pid)], capture_output=True, text=True, check=True)
+        return int(told.stdout) / 1024
+
+
+@contextmanager
+def running(data: Path) -> Iterator[Server]:
+    """A server on this data directory, ended in order."""
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sampan.cli", "up", "--data", str(data), "--port", "0", "--log-level", "warning"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        took = time.monotonic() - began
+        if not line.startswith("ready https://"):
+            raise RuntimeError(f"the server did not start: {line!r}")
+        port = int(line.split("://")[1].split(" ")[0].rsplit(":", 1)[1])
+        token = (data / "admin.token").read_text().strip()
+        yield Server(Target("127.0.0.1", port, token), process.pid, took)
+        process.send_signal(signal.SIGTERM)
+        process.wait(_STOP_TIMEOUT_S)
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def prepare(target: Target) -> None:
+    """What the scenarios need on a server: a namespace with its service account, and a custom resource."""
+    _post(target, "/api/v1/namespaces", objects.NAMESPACE_BODY)
+    _post(target, f"/api/v1/namespaces/{objects.NAMESPACE}/serviceaccounts", objects.SERVICE_ACCOUNT_BODY)
+    _post(target, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", objects.CRD_BODY)
+    for _ in range(300):
+        if _ask(target, "GET", objects.NETWORKS) == 200:
+            return
+        time.sleep(0.1)
+    raise RuntimeError("the custom resource is not served")
+
+
+def _post(target: Target, path: str, body: bytes) -> None:
+    status = _ask(target, "POST", path, body)
+    if status not in (201, 409):
+        raise RuntimeError(f"preparing {path} failed: {status}")
+
+
+def _ask(target: Target, method: str, path: str, body: bytes = b"") -> int:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    connection = http.client.HTTPSConnection(target.host, target.port, context=context, timeout=30)
+    try:
+        connection.request(method, path, body or None, {"Authorization": f"Bearer {target.token}", **_JSON})
+        response = connection.getresponse()
+        response.read()
+        return response.status
+    finally:
+        connection.close()
