@@ -65,7 +65,7 @@ class Strategy:
     keeps_status_on_update = True
     """Whether PUT/PATCH of this endpoint leaves the status alone (where /status is served)."""
     default_propagation = "Background"
-    """`propagationPolicy` of a delete that names none."""
+    """`propagationPolicy` of a delete that names none; Unsupported: nothing depends on such objects, whatever a delete says."""
     returns_deleted_object = False
     """Whether DELETE answers with the object instead of a Status."""
 

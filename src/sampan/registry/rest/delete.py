@@ -185,6 +185,8 @@ def _set_gc_finalizers(store: ResourceStore, metadata: dict[str, Any], options: 
 
 
 def _policy(store: ResourceStore, finalizers: list[str], options: DeleteOptions) -> str:
+    if store.strategy.default_propagation == "Unsupported":
+        return "Background"
     if options.orphan_dependents is not None:
         return "Orphan" if options.orphan_dependents else "Background"
     if options.propagation_policy is not None:

@@ -227,6 +227,8 @@ def _from_query(request: Request) -> DeleteParameters:
         grace_period_s=parse_int(request, "gracePeriodSeconds"),
         propagation_policy=request.param("propagationPolicy") or None,
         orphan_dependents=parse_bool(orphan) if orphan else None,
+        uid=request.param("uid"),
+        resource_version=request.param("resourceVersion") if request.info.verb == "delete" else "",
         dry_run=request.query.get("dryRun", []),
     )
 

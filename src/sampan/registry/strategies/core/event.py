@@ -69,6 +69,7 @@ class EventStrategy(CoreStrategy):
     """Events of core/v1, in core/v1 form."""
 
     allow_create_on_update = True
+    default_propagation = "Unsupported"
     labels: ClassVar[Sequence[str]] = (
         *(f"involvedObject.{name}" for name in _INVOLVED),
         "reason",

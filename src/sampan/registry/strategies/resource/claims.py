@@ -127,6 +127,7 @@ class ResourceClaimStrategy(StatusOnlyStrategy):
     """Defaults and rules of claims; the spec never changes."""
 
     has_generation = False
+    returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
         """One device of each request."""
@@ -171,6 +172,7 @@ class ResourceClaimTemplateStrategy(Strategy):
     """Defaults and rules of templates of claims; they never change."""
 
     has_generation = False
+    returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
         """One device of each request."""

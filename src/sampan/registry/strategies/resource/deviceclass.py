@@ -42,6 +42,8 @@ def check_configuration(configuration: Object, path: Path, errors: Errors) -> No
 class DeviceClassStrategy(Strategy):
     """Rules of device classes."""
 
+    returns_deleted_object = True
+
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a class."""
         errors: Errors = []

@@ -73,6 +73,8 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
 class ResourceSliceStrategy(Strategy):
     """Rules of slices; driver, pool and node never change."""
 
+    returns_deleted_object = True
+
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a new slice."""
         errors: Errors = []

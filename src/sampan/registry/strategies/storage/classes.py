@@ -63,6 +63,7 @@ class StorageClassStrategy(Strategy):
     """Defaults and rules of storage classes; what volumes were made with never changes."""
 
     has_generation = False
+    returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
         """Volumes are deleted with their claim and bound at once."""
@@ -105,6 +106,7 @@ class VolumeAttributesClassStrategy(Strategy):
     """Rules of volume attributes classes; driver and parameters never change."""
 
     has_generation = False
+    returns_deleted_object = True
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a class."""

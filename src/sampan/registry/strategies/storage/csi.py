@@ -74,6 +74,7 @@ class CSIDriverStrategy(Strategy):
     """Defaults and rules of CSI drivers."""
 
     allow_unconditional_update = False
+    returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
         """Volumes are attached, persistent, and owned by the pod's group where that is safe."""
@@ -165,6 +166,7 @@ class CSINodeStrategy(Strategy):
 
     has_generation = False
     allow_unconditional_update = False
+    returns_deleted_object = True
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a node."""

@@ -64,6 +64,7 @@ class VolumeAttachmentStrategy(StatusOnlyStrategy):
 
     has_generation = False
     allow_unconditional_update = False
+    returns_deleted_object = True
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of an attachment."""
