@@ -22,6 +22,20 @@ _is_integer = re.compile(r"[+-]?[0-9]+").fullmatch
 
 def json_text(value: Any) -> str:
     """A JSON value as Kubernetes writes it in a path element."""
+    if value.__class__ is str:
+        return _string_text(value)
+    if value.__class__ is int:
+        return str(value)
+    return _any_text(value)
+
+
+@lru_cache(maxsize=4096)
+def _string_text(value: str) -> str:
+    """Keys are few and come again and again."""
+    return _any_text(value)
+
+
+def _any_text(value: Any) -> str:
     if value.__class__ is float and value.is_integer() and abs(value) < 1e21:
         value = int(value)
     text = orjson.dumps(value, option=_SORTED).decode()

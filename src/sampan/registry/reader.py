@@ -6,6 +6,7 @@ from sampan.core.object import Object
 from sampan.registry.registry import ResourceRegistry
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode
+from sampan.storage.records import Record
 
 
 class CacheReader:
@@ -17,12 +18,16 @@ class CacheReader:
 
     def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None:
         """One object, or None."""
+        record = self.record(group, resource, namespace, name)
+        return None if record is None else decode(record.value)
+
+    def record(self, group: str, resource: str, namespace: str, name: str) -> Record | None:
+        """One object as it lies in the cache, not decoded."""
         cache, prefix = self._cache(group, resource)
         if cache is None:
             return None
         cache.poll()
-        record = cache.get(f"{prefix}{namespace}/{name}" if namespace else f"{prefix}{name}")
-        return None if record is None else decode(record.value)
+        return cache.get(f"{prefix}{namespace}/{name}" if namespace else f"{prefix}{name}")
 
     def list(self, group: str, resource: str, namespace: str = "") -> list[Object]:
         """All objects of a resource, or of one of its namespaces."""

@@ -3,7 +3,6 @@
 Source: apiserver pkg/endpoints/installer.go, apiextensions customresource_handler.go (1.36).
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 from sampan.core import errors
@@ -24,7 +23,6 @@ from sampan.server.verbs.subresources import SUBRESOURCES, VIRTUAL
 from sampan.server.verbs.update import update
 from sampan.server.verbs.watch import watch
 
-WRITE_TIMEOUT_S = 34.0
 Verb = Callable[[Scope], Awaitable[Response]]
 
 _VERBS: dict[str, Verb] = {
@@ -40,7 +38,6 @@ _VERBS: dict[str, Verb] = {
 _STATUS: dict[str, Verb] = {"get": get, "update": update, "patch": patch}
 _SCALE: dict[str, Verb] = {"get": get_scale, "update": update_scale, "patch": patch_scale}
 _NOT_FOUND = Response(404, b"404 page not found\n", content_type="text/plain; charset=utf-8")
-_WRITES = frozenset({"create", "update", "patch", "delete"})
 
 
 def resource_handler(cluster: Cluster) -> Handler:
@@ -61,15 +58,7 @@ def resource_handler(cluster: Cluster) -> Handler:
         if warning:
             request.warnings.append(warning)
         scope = Scope(request, endpoint, chain, cluster, shared)
-        if info.verb not in _WRITES:
-            return await verb(scope)
-        try:
-            async with asyncio.timeout(WRITE_TIMEOUT_S):
-                return await verb(scope)
-        except TimeoutError:
-            raise errors.timeout(
-                "request did not complete within requested timeout - context deadline exceeded"
-            ) from None
+        return await verb(scope)
 
     return handle
 

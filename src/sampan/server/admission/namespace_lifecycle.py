@@ -5,11 +5,14 @@ Source: apiserver pkg/admission/plugin/namespace/lifecycle/admission.go (1.36).
 
 from sampan.core import errors
 from sampan.core.gvk import GroupResource
-from sampan.registry.strategy import ObjectReader
+from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
+from sampan.storage.encoding import decode
+from sampan.storage.records import Record
 
 IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
 _NAMESPACES = GroupResource("", "namespaces")
+_KNOWN_MAX = 10_000
 _ACCESS_REVIEWS = frozenset({"localsubjectaccessreviews"})
 
 
@@ -18,8 +21,9 @@ class NamespaceLifecycle:
 
     operations = frozenset({"CREATE", "DELETE"})
 
-    def __init__(self, reader: ObjectReader) -> None:
+    def __init__(self, reader: CacheReader) -> None:
         self._reader = reader
+        self._known: dict[str, tuple[int, bool]] = {}
 
     async def admit(self, attributes: Attributes) -> None:
         """Raises 404 (no such namespace) and 403 (terminating; immortal)."""
@@ -32,11 +36,21 @@ class NamespaceLifecycle:
             return
         if attributes.gvr.resource == "namespaces" and attributes.gvr.group == "":
             return
-        found = self._reader.get("", "namespaces", "", namespace)
+        found = self._reader.record("", "namespaces", "", namespace)
         if found is None:
             raise errors.not_found(_NAMESPACES, namespace)
-        if (found.get("status") or {}).get("phase") == "Terminating":
+        if self._is_terminating(found):
             raise _terminating(attributes, namespace)
+
+    def _is_terminating(self, found: Record) -> bool:
+        """Namespaces are looked at with each create and change seldom: what was read is kept by revision."""
+        known = self._known.get(found.name)
+        if known is None or known[0] != found.revision:
+            status = decode(found.value).get("status") or {}
+            if len(self._known) >= _KNOWN_MAX:
+                self._known.clear()
+            known = self._known[found.name] = (found.revision, status.get("phase") == "Terminating")
+        return known[1]
 
     @staticmethod
     def _refuse_immortal(name: str) -> None:

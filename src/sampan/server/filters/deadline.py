@@ -12,7 +12,10 @@ from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
 from sampan.server.request import Handler, Request, Response
 
 REQUEST_TIMEOUT_S = 60.0
+WRITE_TIMEOUT_S = 34.0
+"""Of a write to one object, however long the server's limit is. Source: endpoints/handlers/rest.go (1.36)."""
 SWEEP_INTERVAL_S = 1.0
+_WRITES = frozenset({"create", "update", "patch", "delete"})
 
 
 class Deadlines:
@@ -44,6 +47,7 @@ class Deadlines:
     def filter(self, handler: Handler) -> Handler:
         """Set `request.deadline` and hold it."""
         under_way, maximum_s = self._under_way, self.maximum_s
+        write_s = min(maximum_s, WRITE_TIMEOUT_S)
         current_task = asyncio.current_task
 
         async def filter_(request: Request) -> Response:
@@ -56,7 +60,8 @@ class Deadlines:
             task = current_task()
             if task is None:
                 raise RuntimeError("the deadline filter runs in a task")
-            request.deadline = request.received + maximum_s
+            limited = request.info.is_resource and request.info.verb in _WRITES
+            request.deadline = request.received + (write_s if limited else maximum_s)
             under_way[task] = request
             try:
                 return await handler(request)
