@@ -13,11 +13,10 @@ from pathlib import Path
 from benchmarks.connection import Target
 from benchmarks.load import Figure, Workers
 from benchmarks.report import machine, say, store, text_table
-from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, MEMORY, SCENARIOS, START
+from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, FULL_N, MEMORY, SCENARIOS, START
 from benchmarks.server import Server, prepare, running
 
 RESULTS = Path(__file__).parent / "results"
-_START_RUNS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +30,7 @@ class Options:
     connections: int
     processes: int
     start_objects: int
+    start_runs: int
     results: Path
     url: str
     token: str
@@ -56,7 +56,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
     unknown = [name for name in scenarios if name not in BY_NAME]
     if unknown:
         parser.error(f"unknown scenarios: {', '.join(unknown)} (there are {', '.join(names)})")
-    n = given.n or (200 if given.quick else 5000)
+    n = given.n or (200 if given.quick else FULL_N)
     return Options(
         tuple(name for name in names if name in scenarios),
         n,
@@ -65,6 +65,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
         given.connections,
         given.processes,
         given.start_objects or (2 * n if given.quick else 10_000),
+        1 if given.quick else 5,
         given.results,
         given.url,
         given.token,
@@ -110,7 +111,7 @@ def measure_start(options: Options, data: Path) -> Figure:
             errors = workers.run(BY_NAME[CREATE], count, 0).errors
     took: list[float] = []
     resident_mb = 0.0
-    for _ in range(_START_RUNS):
+    for _ in range(options.start_runs):
         with running(data) as server:
             took.append(server.started_s)
             resident_mb = server.resident_mb()
@@ -132,7 +133,11 @@ def progress(name: str, figure: Figure) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; 1 when anything failed."""
     options = options_of(arguments)
-    about = machine()
+    about = machine() | {
+        "objects of a scenario": str(options.n),
+        "connections": f"{options.connections} from {options.processes} processes",
+        "watchers": str(options.watchers),
+    }
     if options.url:
         host, _, port = options.url.removeprefix("https://").rstrip("/").rpartition(":")
         figures = measure(options, Target(host, int(port), options.token), None)

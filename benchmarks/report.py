@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.load import Figure
-from benchmarks.scenarios import BY_NAME, FAN_OUT, FAN_OUT_P50_MS, Scenario
+from benchmarks.scenarios import BY_NAME, FAN_OUT, FAN_OUT_P50_MS, FULL_N, Scenario
 
 _HEADER = ("scenario", "Sampan", "goal", "kube-apiserver", "times", "p50 ms", "p99 ms", "MB/s", "errors")
 
@@ -70,17 +70,12 @@ def text_table(figures: Mapping[str, Figure]) -> str:
     """For the terminal."""
     table = [_HEADER, *rows(figures)]
     widths = [max(len(row[at]) for row in table) for at in range(len(_HEADER))]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if at else cell.ljust(width) for at, (cell, width) in enumerate(_cells(row, widths))
-        )
-        for row in table
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(_line(row, widths) for row in table)
 
 
-def _cells(row: tuple[str, ...], widths: list[int]) -> list[tuple[str, int]]:
-    return list(zip(row, widths, strict=True))
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+    return "  ".join([row[0].ljust(widths[0]), *cells[1:]]).rstrip()
 
 
 def markdown(figures: Mapping[str, Figure], about: Mapping[str, str]) -> str:
@@ -89,8 +84,8 @@ def markdown(figures: Mapping[str, Figure], about: Mapping[str, str]) -> str:
     lines += [f"- {key}: {value}" for key, value in about.items()]
     lines += [
         "",
-        "The column kube-apiserver has the figures of kube-apiserver 1.36 with etcd on a machine of two cores; load",
-        "and server shared the cores there and here. Memory: kube-apiserver and etcd together.",
+        "The column kube-apiserver has the figures of kube-apiserver 1.36 with etcd on a machine of two cores, with",
+        f"{FULL_N:,} objects; load and server shared the cores there and here. Memory: that of both together.",
         "",
         "| " + " | ".join(_HEADER) + " |",
         "|" + "---|" * len(_HEADER),

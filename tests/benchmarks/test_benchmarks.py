@@ -13,19 +13,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(results: Path, *options: str) -> "subprocess.CompletedProcess[str]":
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks",
-        "--quick",
-        "--n",
-        "20",
-        "--seconds",
-        "0.05",
-        "--results",
-        str(results),
-    ]
-    return subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    small = ("--quick", "--n", "20", "--seconds", "0.05", "--results", str(results))
+    command = [sys.executable, "-m", "benchmarks", *small, *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.fixture(scope="module")
