@@ -28,6 +28,7 @@ check: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest tests/style
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -139,6 +139,7 @@ def _check_certificate(request: Object, old: Object | None, errors: Errors) -> N
 
 
 def check_request(request: Object, old: Object | None, errors: Errors) -> None:
+    """The rules of a request; faults that are stored already (`old`) are let through."""
     spec = request.get("spec", {})
     text, signer = spec.get("request", ""), spec.get("signerName", "")
     problem = _request_problem(text)
