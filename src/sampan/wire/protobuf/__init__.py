@@ -1,5 +1,27 @@
 """Kubernetes' protobuf form of built-in types, to and from their JSON form."""
 
-from sampan.wire.protobuf.envelope import MEDIA_TYPE, decode
+from sampan.wire.protobuf.envelope import (
+    LIST_END,
+    MEDIA_TYPE,
+    decode,
+    encode,
+    encode_bare,
+    encode_watch_event,
+    envelope,
+    list_head,
+    list_items,
+    supports,
+)
 
-__all__ = ["MEDIA_TYPE", "decode"]
+__all__ = [
+    "LIST_END",
+    "MEDIA_TYPE",
+    "decode",
+    "encode",
+    "encode_bare",
+    "encode_watch_event",
+    "envelope",
+    "list_head",
+    "list_items",
+    "supports",
+]

@@ -3,14 +3,19 @@
 Source: apimachinery pkg/runtime/serializer/protobuf/protobuf.go (1.36).
 """
 
+import binascii
+import functools
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
 
-from sampan.wire.json import DecodeError
+from sampan.wire.json import DecodeError, EncodeError
 from sampan.wire.protobuf.decode import LEVELS_MAX, decode_message
+from sampan.wire.protobuf.encode import encode_message
+from sampan.wire.protobuf.encode_values import delimited
 from sampan.wire.protobuf.table import table
-from sampan.wire.protobuf.varint import BYTES, scan, tag_of
+from sampan.wire.protobuf.varint import BYTES, length_prefixes, scan, tag_of, write_varint
 
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 MAGIC: Final = b"k8s\x00"
@@ -19,6 +24,10 @@ _KIND: Final = tag_of(2, BYTES)
 _TYPE: Final = tag_of(1, BYTES)
 _RAW: Final = tag_of(2, BYTES)
 _BRACKETS_MAX: Final = 100
+_FIRST: Final = length_prefixes(1)
+_SECOND: Final = length_prefixes(2)
+LIST_END: Final = length_prefixes(3)[0] + length_prefixes(4)[0]
+"""The envelope's encoding and content type, which are empty: what stands behind its message."""
 
 
 def decode(body: bytes, api_version: str = "", kind: str = "") -> dict[str, Any]:
@@ -77,3 +86,53 @@ def _check_depth(obj: dict[str, Any]) -> None:
         orjson.dumps(obj)
     except orjson.JSONEncodeError:
         raise DecodeError("exceeded max depth") from None
+
+
+def supports(api_version: str, kind: str) -> bool:
+    """Whether a kind has a protobuf form."""
+    return table().message_of(api_version, kind) is not None
+
+
+def encode(obj: dict[str, Any]) -> bytes:
+    """An object in its envelope. Raises `EncodeError`, also where the kind has no protobuf form."""
+    return envelope(obj["apiVersion"], obj["kind"], encode_bare(obj["apiVersion"], obj["kind"], obj))
+
+
+def encode_bare(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:
+    """The message of an object without an envelope. Raises `EncodeError`."""
+    message = table().message_of(api_version, kind)
+    if message is None:
+        raise EncodeError(f"{api_version}, Kind={kind} does not implement the protobuf marshalling interface")
+    try:
+        return encode_message(message, obj)
+    except (TypeError, ValueError, AttributeError, KeyError, RecursionError, binascii.Error) as error:
+        raise EncodeError(f"{api_version}, Kind={kind}: {error}") from None
+
+
+def envelope(api_version: str, kind: str, raw: bytes) -> bytes:
+    """A message in its envelope."""
+    return _head(api_version, kind) + delimited(_SECOND, raw) + LIST_END
+
+
+@functools.lru_cache(maxsize=1024)
+def _head(api_version: str, kind: str) -> bytes:
+    type_meta = delimited(_FIRST, api_version.encode()) + delimited(_SECOND, kind.encode())
+    return MAGIC + delimited(_FIRST, type_meta)
+
+
+def list_items(messages: Iterable[bytes]) -> bytes:
+    """The members of a list, given as messages without envelopes; they stand between `list_head` and `LIST_END`."""
+    return b"".join([delimited(_SECOND, message) for message in messages])
+
+
+def list_head(api_version: str, list_kind: str, metadata: dict[str, Any], items_size_bytes: int) -> bytes:
+    """What stands before the members of a list in its envelope."""
+    list_meta = delimited(_FIRST, encode_message("meta.v1.ListMeta", metadata))
+    size = write_varint(len(list_meta) + items_size_bytes)
+    return _head(api_version, list_kind) + _SECOND[0][:-1] + size + list_meta
+
+
+def encode_watch_event(event_type: str, enveloped: bytes) -> bytes:
+    """One frame of a watch: four bytes of length and a WatchEvent around an enveloped object."""
+    body = delimited(_FIRST, event_type.encode()) + delimited(_SECOND, delimited(_FIRST, enveloped))
+    return len(body).to_bytes(4, "big") + body
