@@ -11,6 +11,7 @@ from sampan.core.gvk import GroupResource
 from sampan.server.filters.audit_id import audit_ids
 from sampan.server.filters.warnings import warning_headers
 from sampan.server.request import Request, Response
+from sampan.storage.store import StoreFull, StoreUnavailable
 from tests.server.client import Client, header, status_of
 from tests.server.frame import JANE, Frame, ok
 
@@ -260,3 +261,21 @@ async def test_open_streams_are_counted_until_they_are_finished() -> None:
     assert response.finished is not None
     response.finished()
     assert list(frame.metrics.long_running.values()) == [0]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "reason", "text"),
+    [
+        (StoreFull("database or disk is full"), 507, "InternalError", "the store is full: database or disk is full"),
+        (StoreUnavailable("disk I/O error"), 503, "ServiceUnavailable", "the store cannot be written: disk I/O error"),
+    ],
+    ids=["full", "failing"],
+)
+async def test_a_store_that_cannot_be_written_says_so_and_when_to_try_again(
+    error: Exception, code: int, reason: str, text: str
+) -> None:
+    response = await raising(error).client().request("DELETE", POD)
+    status = status_of(response)
+    assert (response.status, status["reason"]) == (code, reason)
+    assert text in status["message"]
+    assert header(response, "Retry-After") == "5"

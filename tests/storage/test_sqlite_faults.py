@@ -11,7 +11,7 @@ import pytest
 
 from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.sqlite.writer import Done, Job
-from sampan.storage.store import Conflict, KeyExists, prefix_end
+from sampan.storage.store import Conflict, KeyExists, StoreFull, StoreUnavailable, prefix_end
 
 PODS = "/registry/pods/"
 A, B = PODS + "a", PODS + "b"
@@ -63,7 +63,7 @@ def garbage(path: Path) -> Path:
 async def test_a_full_store_refuses_writes_and_takes_them_again_after_deletes(path: Path) -> None:
     store = await opened(path, size_bytes_max=1_000_000)
     revisions: list[int] = []
-    with pytest.raises(sqlite3.OperationalError, match="full"):
+    with pytest.raises(StoreFull, match="full"):
         await filled(store, revisions)
     assert 50 < len(revisions) < 100
     assert await store.revision() == revisions[-1]
@@ -79,7 +79,7 @@ async def test_a_failed_commit_fails_its_writes_and_leaves_nothing(path: Path, m
     store = await opened(path)
     Failing(store, monkeypatch, 1)
     results = await asyncio.gather(store.create(A, b"1"), store.create(B, b"1"), return_exceptions=True)
-    assert [type(result) for result in results] == [sqlite3.OperationalError] * 2
+    assert [type(result) for result in results] == [StoreUnavailable] * 2
     assert (await store.get(A), await store.revision()) == (None, 1)
     revision = await store.create(A, b"2")
     row = await store.get(A)
@@ -97,7 +97,7 @@ async def test_writes_behind_a_failed_commit_are_judged_anew(path: Path, monkeyp
     update = asyncio.create_task(store.update(A, b"2", 2))
     await asyncio.sleep(0)
     results = await asyncio.gather(lost, refused, update, return_exceptions=True)
-    assert isinstance(results[0], sqlite3.OperationalError)
+    assert isinstance(results[0], StoreUnavailable)
     assert isinstance(results[1], int)
     assert isinstance(results[2], Conflict)
     await store.close()
@@ -107,7 +107,7 @@ async def test_watchers_never_see_what_failed(path: Path, monkeypatch: pytest.Mo
     store = await opened(path)
     Failing(store, monkeypatch, 1)
     async with store.watch(PODS, prefix_end(PODS), 1) as watch:
-        with pytest.raises(sqlite3.OperationalError):
+        with pytest.raises(StoreUnavailable):
             await store.create(A, b"lost")
         await store.create(B, b"1")
         assert [event.key for event in (await anext(watch)).events] == [B]

@@ -17,7 +17,9 @@ Revision = NewType("Revision", int)
 
 
 class StoreError(Exception):
-    """The root of the store's own errors. Anything else that a store raises is a fault of the engine."""
+    """The root of the store's own errors. Anything else that a store raises is a fault of the engine; when a write
+    failed by no fault of its own, `StoreUnavailable`.
+    """
 
 
 class KeyExists(StoreError):
@@ -53,6 +55,16 @@ class FutureRevision(StoreError):
         super().__init__(f"revision {revision} is in the future (current {current_revision})")
         self.revision = revision
         self.current_revision = current_revision
+
+
+class StoreUnavailable(Exception):
+    """The engine cannot write at the moment: nothing was written, and the caller may try again. Not a `StoreError`: it
+    says nothing about the row.
+    """
+
+
+class StoreFull(StoreUnavailable):
+    """There is no room left."""
 
 
 class KeyValue(NamedTuple):

@@ -6,13 +6,15 @@ A fault in the server ends one request, not the server; its trace goes to the lo
 import logging
 from collections.abc import Sequence
 
-from sampan.core.errors import StatusError, internal_error
+from sampan.core.errors import Reason, StatusError, internal_error
 from sampan.server.filters.hook import Hook
 from sampan.server.request import Filter, Handler, Request, Response
 from sampan.server.status import status_response
+from sampan.storage.store import StoreFull, StoreUnavailable
 
 _log = logging.getLogger("sampan.server")
 
+STORE_RETRY_AFTER_S = 5
 PANIC_MESSAGE = "This request caused apiserver to panic. Look in the logs for details."
 
 
@@ -32,6 +34,8 @@ def with_answers(hooks: Sequence[Hook]) -> Filter:
                     response = await handler(request)
             except StatusError as error:
                 response = status_response(error)
+            except StoreUnavailable as error:
+                response = status_response(_unavailable(error))
             except Exception as error:
                 response = _fault(request, error)
             for after in afters:
@@ -41,6 +45,16 @@ def with_answers(hooks: Sequence[Hook]) -> Filter:
         return filter_
 
     return wrap
+
+
+def _unavailable(error: StoreUnavailable) -> StatusError:
+    """507 when there is no room, 503 for any other reason; nothing was written, and clients may try again."""
+    details = {"retryAfterSeconds": STORE_RETRY_AFTER_S}
+    if isinstance(error, StoreFull):
+        text = f"the store is full: {error}; nothing is written until there is room, reads go on"
+        return StatusError(Reason.INTERNAL_ERROR, 507, text, details=details)
+    text = f"the store cannot be written: {error}; reads go on"
+    return StatusError(Reason.SERVICE_UNAVAILABLE, 503, text, details=details)
 
 
 def _fault(request: Request, error: Exception) -> Response:

@@ -4,18 +4,28 @@ judged good.
 Concurrency: everything here runs on the event loop. `_index` is the committed state (key → revision, create revision),
 `_pending` what the writes under way will make of it. At most one group is being committed; the writes that come
 meanwhile are the next group. A write that is refused because of a pending one learns it only when that one is
-committed, so nobody sees what is not durable. When a commit fails its group fails with the engine's error, and all that
+committed, so nobody sees what is not durable. When a commit fails its group fails with `StoreUnavailable`, and all that
 was queued behind it is judged anew; the revisions that it had are skipped.
 """
 
 import asyncio
+import sqlite3
 from collections.abc import Callable, Iterable
 from functools import partial
 
 from sampan.storage.hub import WatchHub
 from sampan.storage.sqlite.recent import RecentRows
 from sampan.storage.sqlite.writer import Row, Writer, commit
-from sampan.storage.store import Conflict, KeyExists, KeyValue, Revision, StoreError, StoreEvent
+from sampan.storage.store import (
+    Conflict,
+    KeyExists,
+    KeyValue,
+    Revision,
+    StoreError,
+    StoreEvent,
+    StoreFull,
+    StoreUnavailable,
+)
 
 _GROUP_MAX = 256
 _GROUP_BYTES_MAX = 4 << 20
@@ -190,7 +200,8 @@ class WriteQueue:
         if write.expires_at:
             self._expires(write.expires_at, key, revision)
 
-    def _failed(self, group: list[_Write], error: Exception) -> None:
+    def _failed(self, group: list[_Write], cause: Exception) -> None:
+        error = _unavailable(cause)
         self._pending.clear()
         again = [write for write in group if write.event is None] + self._queue
         self._queue = []
@@ -205,6 +216,14 @@ class WriteQueue:
                 write.fail(refusal)
             else:
                 self._queue.append(write)
+
+
+def _unavailable(cause: Exception) -> StoreUnavailable:
+    """Why a commit failed, for those whose writes were in it."""
+    kind = StoreFull if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL else StoreUnavailable
+    error = kind(str(cause))
+    error.__cause__ = cause
+    return error
 
 
 def _rows(group: list[_Write]) -> Iterable[Row]:

@@ -22,8 +22,8 @@ from sampan.storage.store import Compacted, EventBatch, FutureRevision, KeyValue
 class SQLiteStore:
     """See `Store`. Durable: WAL with `synchronous=FULL`, group commit.
 
-    `size_bytes_max` bounds the database (0: no bound): beyond it writes fail with `sqlite3.OperationalError`, until
-    something is deleted and compacted. `clock` gives seconds since the epoch and rules expiry, which is looked after
+    `size_bytes_max` bounds the database (0: no bound): beyond it writes fail with `StoreFull`, until something
+    is deleted and compacted. `clock` gives seconds since the epoch and rules expiry, which is looked after
     every `expiry_interval_s`.
     """
 
