@@ -3,10 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+import orjson
+
 from sampan.patch.atom import MISSING, MODIFIED, SAME, SCALAR, Atom, Change, ElementError, same_value
 from sampan.patch.copying import copy_json
-from sampan.patch.fieldset import LEAF, FieldSet, in_order, with_self
+from sampan.patch.fieldset import LEAF, FieldSet, in_order, with_self, without_self
 from sampan.patch.path_element import SELF, element_text, json_text
+
+_KNOWN_MAX = 256
+_TEXT_BYTES_MAX = 8 << 10
 
 Key = tuple[str, Any]
 """The name of a key field and its default (MISSING: none)."""
@@ -16,10 +21,11 @@ class ListAtom(Atom):
     """A list that merges item by item.
 
     `keys` are the key fields of a list of maps; without keys the list is a set of scalars. Lists with two items of one
-    identity are tolerated: such items are owned together.
+    identity are tolerated: such items are owned together. Objects come from templates, so the sets of lists that were
+    new before are kept (field sets are shared and never changed).
     """
 
-    __slots__ = ("_exact", "_item", "_keys", "_names")
+    __slots__ = ("_exact", "_item", "_keys", "_known", "_names")
 
     def __init__(self, keys: tuple[Key, ...], item: Callable[[], Atom], *, exact: bool) -> None:
         self._names = tuple(name for name, _ in keys)
@@ -29,6 +35,7 @@ class ListAtom(Atom):
         ]
         self._item: Atom | Callable[[], Atom] = item
         self._exact = exact
+        self._known: dict[bytes, FieldSet] = {}
 
     @property
     def item(self) -> Atom:
@@ -84,6 +91,20 @@ class ListAtom(Atom):
     def added(self, value: Any) -> FieldSet:
         if not value or value.__class__ is not list:
             return LEAF
+        try:
+            text = orjson.dumps(value)
+        except orjson.JSONEncodeError:
+            return self._added(value)
+        known = self._known.get(text)
+        if known is None:
+            known = self._added(value)
+            if len(text) <= _TEXT_BYTES_MAX:
+                if len(self._known) >= _KNOWN_MAX:
+                    self._known.clear()
+                self._known[text] = known
+        return known
+
+    def _added(self, value: Any) -> FieldSet:
         found, repeated = self._index(value)
         added = self.item.added
         below = {element: LEAF if element in repeated else added(item) for element, item in found.items()}
@@ -106,6 +127,8 @@ class ListAtom(Atom):
             return SAME
         if not old and not new:
             return SAME if old.__class__ is new.__class__ else MODIFIED
+        if not old and new.__class__ is list:
+            return without_self(self.added(new)), None
         before, twice_before = self._index(old)
         after, twice_after = self._index(new)
         changed: FieldSet = {}

@@ -22,6 +22,7 @@ from sampan.registry.strategies.core.podspec import hostname_warning
 from sampan.registry.strategies.core.podstatus import prepare_status, validate_pod_status_update
 from sampan.registry.strategies.core.podupdate import validate_pod_update
 from sampan.registry.strategies.core.podwarnings import pod_warnings
+from sampan.registry.strategies.core.seen import SoundPods
 from sampan.registry.strategies.core.semantics import same
 from sampan.registry.strategies.core.validpod import validate_pod
 from sampan.registry.strategy import Context
@@ -65,7 +66,20 @@ class PodStrategy(CoreStrategy):
     def prepare_for_status_update(self, ctx: Context, obj: Object, old: Object) -> None:
         prepare_status(obj, old)
 
+    def __init__(self) -> None:
+        self._sound = SoundPods()
+        self._silent = SoundPods()
+
     def check(self, obj: Object, errors: Errors) -> None:
+        key = self._sound.key(obj)
+        if self._sound.knows(key):
+            return
+        before = len(errors)
+        self._check(obj, errors)
+        if len(errors) == before:
+            self._sound.keep(key)
+
+    def _check(self, obj: Object, errors: Errors) -> None:
         spec, annotations = obj["spec"], obj["metadata"].get("annotations")
         validate_pod(obj, errors, STRICT_POD)
         if spec.get("ephemeralContainers"):
@@ -83,8 +97,14 @@ class PodStrategy(CoreStrategy):
         validate_pod_status_update(obj, old, errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        warnings = apparmor_warnings(obj) + hostname_warning(obj["metadata"].get("name", ""))
-        return warnings + pod_warnings(obj)
+        by_name = hostname_warning(obj["metadata"].get("name", ""))
+        key = self._silent.key(obj)
+        if self._silent.knows(key):
+            return by_name
+        warnings = apparmor_warnings(obj) + pod_warnings(obj)
+        if not warnings:
+            self._silent.keep(key)
+        return by_name + warnings
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
         if ctx.subresource != "status":
