@@ -139,7 +139,7 @@ def _add_row(definition: ResourceDefinition, row: Row, schemas: Definitions) -> 
     if name == "status":
         version.status = True
     elif name == "scale":
-        version.scale = ScalePaths()
+        version.scale = ScalePaths(label_selector="spec.selector")
     elif name:
         group: str = row.get("kindGroup", definition.group)
         own_version = str(row.get("kindVersion", row["version"]))

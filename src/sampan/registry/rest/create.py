@@ -100,7 +100,11 @@ def prepare(store: ResourceStore, ctx: Context, obj: Object) -> None:
     if strategy.has_generation:
         metadata["generation"] = 1
     if any(version.status for version in definition.versions.values()) and not strategy.keeps_status_on_create:
-        obj.pop("status", None)
+        status = store.empty_status()
+        if status is None:
+            obj.pop("status", None)
+        else:
+            obj["status"] = status
     strategy.prepare_for_create(ctx, obj)
 
 

@@ -10,6 +10,7 @@ from sampan.core import errors
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.strategy import ObjectReader, Strategy
+from sampan.schema.decode import Decoder, DecoderCompiler
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode, encode, splice
 from sampan.storage.records import Record
@@ -31,6 +32,7 @@ class ResourceStore:
     """
 
     __slots__ = (
+        "_empty_status",
         "_from_stored",
         "_to_stored",
         "allocators",
@@ -63,6 +65,7 @@ class ResourceStore:
         self.prefix = definition.storage_prefix
         self._from_stored = from_stored
         self._to_stored = to_stored
+        self._empty_status: Decoder | None = None
 
     def key(self, namespace: str, name: str) -> str:
         """Where an object lives."""
@@ -85,6 +88,13 @@ class ResourceStore:
         """Bytes in the stored version, the resourceVersion as it stands in `obj`."""
         return wire_json.encode(obj if self._to_stored is None else self._to_stored(obj))
 
+    def empty_status(self) -> Object | None:
+        """The status of a new object as Go writes it: the zeros that are always there. None: kinds without one."""
+        if self._empty_status is None:
+            self._empty_status = _empty_status_of(self.definition)
+        made: Object | None = self._empty_status({}, [])
+        return made
+
     def not_found(self, name: str) -> errors.StatusError:
         """The 404 of this resource."""
         return errors.not_found(self.definition.group_resource, name)
@@ -96,6 +106,14 @@ class ResourceStore:
         if record is None:
             raise self.not_found(name)
         return record
+
+
+def _empty_status_of(definition: ResourceDefinition) -> Decoder:
+    schema = definition.versions[definition.storage_version].schema() if definition.builtin else None
+    flags = "p" if schema is None else schema.fields.get("status", "p")
+    if schema is None or "p" in flags.partition(" ")[0]:
+        return lambda value, lost: None
+    return DecoderCompiler().compile(schema.properties["status"])
 
 
 def with_revision(row: KeyValue | None) -> KeyValue | None:
