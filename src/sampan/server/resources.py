@@ -37,6 +37,7 @@ _VERBS: dict[str, Verb] = {
 }
 _STATUS: dict[str, Verb] = {"get": get, "update": update, "patch": patch}
 _SCALE: dict[str, Verb] = {"get": get_scale, "update": update_scale, "patch": patch_scale}
+_WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 _NOT_FOUND = Response(404, b"404 page not found\n", content_type="text/plain; charset=utf-8")
 
 
@@ -58,7 +59,11 @@ def resource_handler(cluster: Cluster) -> Handler:
         if warning:
             request.warnings.append(warning)
         scope = Scope(request, endpoint, chain, cluster, shared)
-        return await verb(scope)
+        answer = await verb(scope)
+        settled = endpoint.definition.settled
+        if settled is not None and info.verb in _WRITES:
+            await settled()
+        return answer
 
     return handle
 
@@ -75,7 +80,7 @@ def _right_scope(endpoint: Endpoint, request: Request) -> bool:
     info = request.info
     if not endpoint.definition.namespaced:
         return not info.namespace or (endpoint.definition.resource == "namespaces" and endpoint.definition.group == "")
-    return bool(info.namespace) or (info.verb in ("list", "watch", "create") and not info.name)
+    return bool(info.namespace) or (info.verb in ("list", "watch", "create") and len(info.parts) < 2)
 
 
 def verb_of(endpoint: Endpoint, request: Request) -> Verb:
@@ -84,6 +89,8 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
     definition = endpoint.definition
     table = _table(endpoint, info.subresource)
     if table is None:
+        if not definition.builtin:
+            raise errors.not_found(definition.group_resource, info.name)
         raise errors.StatusError(errors.Reason.NOT_FOUND, 404, "the server could not find the requested resource")
     verb = table.get(info.verb)
     if verb is None or (not info.subresource and info.verb not in definition.verbs):

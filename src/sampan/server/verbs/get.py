@@ -16,6 +16,8 @@ async def get(scope: Scope) -> Response:
         await cache.fresh()
     elif (revision := parse_resource_version(wanted)) > 0:
         await wait_not_older(cache, revision)
+    else:
+        cache.poll()
     name = request.info.name
     record = cache.get(store.key(scope.ctx.namespace, name))
     if record is None:

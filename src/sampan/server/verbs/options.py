@@ -149,10 +149,23 @@ def list_options(request: Request) -> ListOptions:
         send_initial_events=parse_bool(initial) if initial else None,
         timeout_s=parse_int(request, "timeoutSeconds"),
     )
+    if options.limit < 0:
+        options.limit = 0
+    _begin_with_state(options)
     faults = _watch_faults(options) if options.watch else _list_faults(options)
     if faults:
         raise errors.invalid(GroupKind(_META, "ListOptions"), "", faults)
     return options
+
+
+def _begin_with_state(options: ListOptions) -> None:
+    """A watch from no revision in particular begins with the present state, as if it had asked for that.
+
+    Source: apimachinery pkg/apis/meta/internalversion/defaults.go (1.36).
+    """
+    legacy = options.resource_version in ("", "0") and not options.resource_version_match
+    if options.watch and legacy and options.send_initial_events is None:
+        options.send_initial_events, options.resource_version_match = True, "NotOlderThan"
 
 
 _MATCH = Path("resourceVersionMatch")
