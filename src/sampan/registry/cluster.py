@@ -13,6 +13,7 @@ from sampan.core.time import Clock, SystemClock
 from sampan.registry.catalogue import builtin_definitions
 from sampan.registry.columns import builtin_columns
 from sampan.registry.conversions import builtin_conversions
+from sampan.registry.crd.reading import converter
 from sampan.registry.crd.strategy import CustomResourceDefinitionStrategy
 from sampan.registry.definition import Column, ResourceDefinition, VersionDefinition
 from sampan.registry.endpoint import Endpoint
@@ -68,16 +69,32 @@ class Cluster:
             return None
         cache = self.caches.get(definition.storage_prefix)
         if cache is None:
-            fields = _selectable(definition)
-            cache = WatchCache(self.store, definition.storage_prefix, extractor(fields), respliced_record)
-            self.caches[definition.storage_prefix] = cache
+            cache = self.caches[definition.storage_prefix] = self._make_cache(definition)
             if self._group is not None:
                 self._start_cache(definition.storage_prefix, cache)
         return cache
 
-    def serve(self, definition: ResourceDefinition) -> None:
-        """Serve a resource (again, with another definition): its cache, then its endpoints."""
-        self.add_cache(definition)
+    def _make_cache(self, definition: ResourceDefinition) -> WatchCache:
+        extract = definition.extract or extractor(_selectable(definition))
+        return WatchCache(self.store, definition.storage_prefix, extract, respliced_record)
+
+    async def serve(self, definition: ResourceDefinition) -> None:
+        """Serve a resource, or serve it by another definition: its endpoints appear when its cache is ready.
+
+        A definition with a new way to make records gets a new cache: watches on the old one end, their clients resume.
+        """
+        prefix = definition.storage_prefix
+        present = self.registry.get(definition.group, definition.resource)
+        if present is None or present.extract is not definition.extract or prefix not in self.caches:
+            assert self._group is not None
+            cache, before = self._make_cache(definition), self._tasks.get(prefix)
+            task = self._group.create_task(cache.run(), name=f"watch cache {prefix}")
+            await cache.wait_ready()
+            self.caches[prefix], self._tasks[prefix] = cache, task
+            self.registry.add(definition)
+            if before is not None:
+                before.cancel()
+            return
         self.registry.add(definition)
 
     async def stop_serving(self, group: str, resource: str, prefix: str) -> None:
@@ -141,17 +158,17 @@ class Cluster:
                 allocators=self.allocators,
             )
             return Endpoint(definition, version, store, from_stored, self.compiler)
-        strategy = version.strategy or definition.strategy
+        storage = definition.versions[definition.storage_version]
+        from_stored = converter(definition, storage, version)
         store = ResourceStore(
             definition,
-            strategy,
+            version.strategy or definition.strategy,
             self.store,
             cache,
             self.reader,
-            from_stored=_retyped(version.api_version_of(definition.group)),
-            to_stored=_retyped(definition.storage_api_version),
+            from_stored=from_stored,
+            to_stored=converter(definition, version, storage),
         )
-        from_stored = _retyped(version.api_version_of(definition.group))
         return Endpoint(definition, version, store, from_stored, self.compiler)
 
 
@@ -171,14 +188,3 @@ def _selectable(definition: ResourceDefinition) -> Callable[[Object], dict[str, 
 
 def _unchanged(obj: Object) -> Object:
     return obj
-
-
-def _retyped(api_version: str) -> Callable[[Object], Object]:
-    """Conversion strategy None: nothing changes but the apiVersion."""
-
-    def convert(obj: Object) -> Object:
-        if obj.get("apiVersion") == api_version:
-            return obj
-        return {**obj, "apiVersion": api_version}
-
-    return convert

@@ -2,14 +2,16 @@
 same thing.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
 from sampan.core.object import Object
 from sampan.registry.strategy import Strategy
+from sampan.schema.compile import CompiledSchema
 from sampan.schema.structural import Schema
+from sampan.storage.records import Extract
 
 
 class Conversion(Protocol):
@@ -64,6 +66,10 @@ class VersionDefinition:
     """JSON paths (`.spec.color`) of a CRD's selectableFields; built-ins use the strategy."""
     strategy: Strategy | None = None
     """The strategy of this version where each version has its own (custom resources)."""
+    compiled: Callable[[], CompiledSchema] | None = None
+    """The compiled schema, where it lives and dies with this definition (custom resources)."""
+    openapi: dict[str, Any] | None = None
+    """The schema to publish, where it is not made from `schema` (custom resources: the CRD's own text)."""
 
     def api_version_of(self, group: str) -> str:
         """This version's `apiVersion`."""
@@ -109,6 +115,14 @@ class ResourceDefinition:
 
     terminating: bool = False
     """The CRD is being deleted: objects may be read and deleted, not created."""
+    extract: Extract | None = None
+    """How the cache makes records of stored rows; None: as for any resource."""
+    rewritten_after: int = 0
+    """Rows up to this revision may be stored in another form than the one written now (the CRD has changed since)."""
+    settled: Callable[[], Awaitable[None]] | None = None
+    """Waits until what was written is in effect; awaited before a write is answered (CRDs: what they declare is
+    served).
+    """
     storage_group: str | None = None
     """The group of the stored form where it differs (events.k8s.io objects are stored as core events)."""
 

@@ -69,7 +69,8 @@ class Endpoint:
     def compiled(self) -> CompiledSchema:
         """The compiled schema of this version."""
         if self._compiled is None:
-            self._compiled = self._compiler.compile(self.version.schema())
+            own = self.version.compiled
+            self._compiled = self._compiler.compile(self.version.schema()) if own is None else own()
         return self._compiled
 
     def to_hub(self, obj: Object) -> Object:

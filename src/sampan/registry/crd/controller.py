@@ -7,26 +7,31 @@ Source: apiextensions pkg/controller/{status,establish,finalizer,apiapproval,non
 
 import asyncio
 import logging
+from collections.abc import Iterable
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
-from sampan.registry.crd.conditions import is_true, make_condition, remove_condition, set_condition
-from sampan.registry.crd.names import resolve
-from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of, storage_prefix
-from sampan.registry.crd.validation import approval_state, is_protected_group
+from sampan.registry.crd.cleanup import CleanUp
+from sampan.registry.crd.conditions import is_true, set_condition
+from sampan.registry.crd.conformance import note_approval, note_structure
+from sampan.registry.crd.names import Claims, resolve
+from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of
+from sampan.registry.definition import ResourceDefinition
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.delete import DeleteOptions, delete
-from sampan.registry.rest.update import Part, Transform, UpdateOptions, update
+from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode
-from sampan.storage.records import CacheReset, WatcherTooSlow
+from sampan.storage.records import CacheReset, Delivery, WatcherTooSlow
+from sampan.storage.signal import Signal
 
 _log = logging.getLogger(__name__)
 _GROUP, _RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
 _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
-_RECHECK_S = 1.0
+_OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+SETTLE_TIMEOUT_S = 5.0
+"""How long the answer to a write of a CRD may wait until the write is in effect."""
 
 
 class CrdController:
@@ -34,8 +39,11 @@ class CrdController:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._served: dict[str, tuple[str, object]] = {}
-        self._deleting: set[str] = set()
+        self._claims = Claims()
+        self._served: dict[str, tuple[list[object], ResourceDefinition]] = {}
+        self._cleaning: set[str] = set()
+        self._handled = 0
+        self._moved = Signal()
         self.synced = asyncio.Event()
 
     @property
@@ -46,173 +54,169 @@ class CrdController:
 
     async def run(self) -> None:
         """Follow the CRDs until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            while True:
-                try:
-                    await self._follow(group)
-                except (CacheReset, WatcherTooSlow):
-                    _log.info("the watch of CRDs was reset; listing anew")
+        definition = self._endpoint.definition
+        definition.settled = self.settled
+        try:
+            async with asyncio.TaskGroup() as group:
+                while True:
+                    try:
+                        await self._follow(group)
+                    except (CacheReset, WatcherTooSlow):
+                        _log.info("the watch of CRDs was reset; listing anew")
+        finally:
+            definition.settled = None
+
+    async def settled(self) -> None:
+        """Wait until all that has been written to CRDs is in effect, for a few seconds at most."""
+        cache = self._endpoint.store.cache
+        await cache.fresh()
+        target = cache.changed
+        deadline = asyncio.get_running_loop().time() + SETTLE_TIMEOUT_S
+        while self._handled < target:
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0 or not await self._moved.wait(left):
+                return
 
     async def _follow(self, group: asyncio.TaskGroup) -> None:
         cache = self._endpoint.store.cache
         await cache.wait_ready()
         async with cache.watch(cache.prefix, initial=True) as watcher:
             batch = await watcher.next(0)
-            for crd in sorted((decode(event.record.value) for _, event in batch.events), key=_age):
-                await self._handle(crd, group)
+            await self._begin(sorted((decode(event.record.value) for _, event in batch.events), key=_age), group)
+            self._note(batch.revision)
             self.synced.set()
             while True:
                 batch = await watcher.next(None)
-                for kind, event in batch.events:
-                    crd = decode(event.record.value)
+                for kind, crd in _latest(batch.events):
                     if kind == "DELETED":
                         await self._gone(crd, group)
                     else:
                         await self._handle(crd, group)
+                self._note(batch.revision)
+
+    def _note(self, revision: int) -> None:
+        self._handled = max(self._handled, revision)
+        self._moved.notify()
+
+    async def _begin(self, crds: list[Object], group: asyncio.TaskGroup) -> None:
+        """Take over a whole list. Names that were accepted before are kept before any new one is given."""
+        present = {crd["metadata"]["name"] for crd in crds}
+        for name in self._served.keys() - present:
+            await self._stop(name)
+        for crd in crds:
+            accepted = (crd.get("status") or {}).get("acceptedNames") or {}
+            self._claims.hold(crd, accepted, satisfied=is_true(crd, "NamesAccepted"))
+        for crd in crds:
+            await self._handle(crd, group)
 
     async def _handle(self, crd: Object, group: asyncio.TaskGroup) -> None:
+        name = crd["metadata"]["name"]
         try:
             if crd["metadata"].get("deletionTimestamp"):
                 await self._terminate(crd, group)
             else:
-                await self._establish(crd)
+                await self._establish(crd, group)
         except StatusError as error:
             if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
-                _log.warning("CRD %s: %s", crd["metadata"]["name"], error.message)
+                _log.warning("CRD %s: %s", name, error.message)
+        except Exception:
+            _log.exception("CRD %s cannot be served", name)
 
-    async def _establish(self, crd: Object) -> None:
+    async def _establish(self, crd: Object, group: asyncio.TaskGroup) -> None:
         """Accept the names; serve; say so in the status (in this order: who reads Established finds it served)."""
         now = format_time(self._cluster.clock.now())
-        wanted = decode(self._endpoint.store.plain(crd))
-        naming = resolve(wanted, self._cluster.reader.list(_GROUP, _RESOURCE))
+        naming = resolve(crd, self._claims.used(crd))
+        accepted = naming.names_accepted["status"] == "True"
+        released = self._claims.hold(crd, naming.accepted, satisfied=accepted)
+        wanted: Object = decode(self._endpoint.store.plain(crd))
         status = wanted.setdefault("status", {})
         status["acceptedNames"] = naming.accepted
         set_condition(wanted, naming.names_accepted, now)
         set_condition(wanted, naming.established, now)
-        _approval_condition(wanted, now)
+        note_approval(wanted, now)
+        note_structure(wanted, now)
         if is_true(wanted, "Established"):
-            self._serve(wanted)
-        if wanted["status"] != crd.get("status"):
+            await self._serve(wanted)
+        if status != crd.get("status"):
             await self._write_status(wanted)
+        if released:
+            await self._reconsider(crd, group)
 
-    def _serve(self, crd: Object) -> None:
-        name = crd["metadata"]["name"]
-        shape = (crd["metadata"]["uid"], [crd["spec"], crd["status"]["acceptedNames"], _is_terminating(crd)])
-        if self._served.get(name) == shape:
+    async def _reconsider(self, crd: Object, group: asyncio.TaskGroup) -> None:
+        """The names that a CRD holds have changed: others of its group may get theirs now."""
+        cache = self._endpoint.store.cache
+        for name in self._claims.losers(crd):
+            record = cache.get(cache.prefix + name)
+            if record is not None:
+                await self._handle(decode(record.value), group)
+
+    async def _serve(self, crd: Object) -> None:
+        name, spec = crd["metadata"]["name"], crd["spec"]
+        shape = [crd["metadata"]["uid"], spec, crd["status"]["acceptedNames"]]
+        terminating = bool(crd["metadata"].get("deletionTimestamp"))
+        served = self._served.get(name)
+        if served is not None and served[0] == shape:
+            served[1].terminating = terminating
             return
-        self._served[name] = shape
-        object_meta = self._cluster.schemas.schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
-        definition = definition_of(crd, self._cluster.compiler, object_meta)
-        definition.terminating = _is_terminating(crd)
-        self._cluster.serve(definition)
+        present = self._cluster.registry.get(spec["group"], spec["names"]["plural"])
+        if present is not None and present.builtin:
+            return
+        changed = crd["metadata"].get("generation", 1) > 1
+        definition = definition_of(
+            crd,
+            self._cluster.compiler,
+            self._cluster.schemas.schema(_OBJECT_META),
+            rewritten_after=await self._cluster.store.revision() if changed else 0,
+        )
+        definition.terminating = terminating
+        await self._cluster.serve(definition)
+        self._served[name] = (shape, definition)
+
+    async def _stop(self, name: str) -> None:
+        served = self._served.pop(name, None)
+        if served is not None:
+            definition = served[1]
+            await self._cluster.stop_serving(definition.group, definition.resource, definition.storage_prefix)
 
     async def _gone(self, crd: Object, group: asyncio.TaskGroup) -> None:
-        """A CRD has left and freed its names: others of its group may have wanted them."""
-        name = crd["metadata"]["name"]
-        if self._served.pop(name, None) is not None:
-            await self._cluster.stop_serving(crd["spec"]["group"], crd["spec"]["names"]["plural"], storage_prefix(crd))
-        for other in self._cluster.reader.list(_GROUP, _RESOURCE):
-            if other["spec"]["group"] == crd["spec"]["group"] and not is_true(other, "NamesAccepted"):
-                await self._handle(other, group)
+        """A CRD has left and freed its names."""
+        await self._stop(crd["metadata"]["name"])
+        self._claims.release(crd)
+        await self._reconsider(crd, group)
 
     async def _terminate(self, crd: Object, group: asyncio.TaskGroup) -> None:
-        name = crd["metadata"]["name"]
-        if CLEANUP_FINALIZER not in crd["metadata"].get("finalizers", []):
-            return
         if is_true(crd, "Established"):
-            self._serve(crd)
-        if name not in self._deleting:
-            self._deleting.add(name)
-            group.create_task(self._clean_up(crd), name=f"clean up {name}")
+            await self._serve(crd)
+        uid = crd["metadata"]["uid"]
+        if CLEANUP_FINALIZER in crd["metadata"].get("finalizers", ()) and uid not in self._cleaning:
+            self._cleaning.add(uid)
+            group.create_task(self._clean_up(crd), name=f"clean up {crd['metadata']['name']}")
 
     async def _clean_up(self, crd: Object) -> None:
-        """Delete all objects of a CRD, wait until they are gone, take the finalizer off."""
-        name = crd["metadata"]["name"]
-        text = "CustomResource deletion is in progress"
         try:
-            await self._set_terminating(crd, True, "InstanceDeletionInProgress", text)
-            while (  # noqa: ASYNC110 (finalizers elsewhere decide: there is no one event to wait for)
-                self._served.get(name) is not None and await self._delete_instances(crd)
-            ):
-                await asyncio.sleep(_RECHECK_S)
-            await self._set_terminating(crd, False, "InstanceDeletionCompleted", "removed all instances")
-            await self._remove_finalizer(name)
-        except StatusError as error:
-            if error.reason is not Reason.NOT_FOUND:
-                _log.warning("CRD %s cannot be cleaned up: %s", name, error.message)
+            await CleanUp(self._cluster, self._endpoint, crd).run()
         finally:
-            self._deleting.discard(name)
-
-    async def _delete_instances(self, crd: Object) -> int:
-        """Delete what is there; gives how many objects are left (held by finalizers)."""
-        spec = crd["spec"]
-        storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
-        definition = self._cluster.registry.get(spec["group"], spec["names"]["plural"])
-        if definition is None:
-            return 0
-        store = self._cluster.make_endpoint(definition, definition.versions[storage]).store
-        await store.cache.fresh()
-        for record in store.cache.list(store.prefix).records:
-            ctx = Context(user=_CONTEXT.user, groups=_CONTEXT.groups, namespace=record.namespace, name=record.name)
-            try:
-                await delete(store, ctx, record.name, DeleteOptions(clock=self._cluster.clock))
-            except StatusError as error:
-                if error.reason is not Reason.NOT_FOUND:
-                    raise
-        await store.cache.fresh()
-        return len(store.cache)
-
-    async def _set_terminating(self, crd: Object, status: bool, reason: str, message: str) -> None:
-        now = format_time(self._cluster.clock.now())
-
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            assert old is not None
-            wanted: Object = decode(stored)
-            set_condition(wanted, make_condition("Terminating", status, reason, message), now)
-            return wanted
-
-        await self._update(crd["metadata"]["name"], transform, Part.STATUS)
-
-    async def _remove_finalizer(self, name: str) -> None:
-        async def transform(old: Object | None, stored: bytes) -> Object:
-            wanted: Object = decode(stored)
-            metadata = wanted["metadata"]
-            metadata["finalizers"] = [f for f in metadata.get("finalizers", []) if f != CLEANUP_FINALIZER]
-            return wanted
-
-        await self._update(name, transform, Part.ALL)
+            self._cleaning.discard(crd["metadata"]["uid"])
 
     async def _write_status(self, crd: Object) -> None:
         async def transform(old: Object | None, stored: bytes) -> Object:
             copy: Object = decode(self._endpoint.store.plain(crd))
             return copy
 
-        await self._update(crd["metadata"]["name"], transform, Part.STATUS)
+        options = UpdateOptions(clock=self._cluster.clock, part=Part.STATUS, faults=lambda new, old: [])
+        await update(self._endpoint.store, _CONTEXT, crd["metadata"]["name"], transform, options)
 
-    async def _update(self, name: str, transform: Transform, part: Part) -> None:
-        options = UpdateOptions(clock=self._cluster.clock, part=part, faults=lambda new, old: [])
-        await update(self._endpoint.store, _CONTEXT, name, transform, options)
+
+def _latest(events: Iterable[Delivery]) -> list[tuple[str, Object]]:
+    """What is to be handled of a batch: of several states of one CRD only the last, but every end."""
+    events = list(events)
+    last = {event.record.key: index for index, (_, event) in enumerate(events)}
+    return [
+        (kind, decode(event.record.value))
+        for index, (kind, event) in enumerate(events)
+        if kind == "DELETED" or last[event.record.key] == index
+    ]
 
 
 def _age(crd: Object) -> tuple[str, str]:
     return crd["metadata"].get("creationTimestamp", ""), crd["metadata"]["name"]
-
-
-def _is_terminating(crd: Object) -> bool:
-    return bool(crd["metadata"].get("deletionTimestamp"))
-
-
-def _approval_condition(crd: Object, now: str) -> None:
-    """KubernetesAPIApprovalPolicyConformant, for groups of the Kubernetes community."""
-    kind = "KubernetesAPIApprovalPolicyConformant"
-    if not is_protected_group(crd["spec"]["group"]):
-        remove_condition(crd, kind)
-        return
-    state, message = approval_state(crd)
-    reason = {
-        "Missing": "MissingAnnotation",
-        "Bypassed": "UnapprovedAnnotation",
-        "Approved": "ApprovedAnnotation",
-        "Invalid": "InvalidAnnotation",
-    }[state]
-    set_condition(crd, make_condition(kind, state == "Approved", reason, message), now)

@@ -5,71 +5,24 @@ Source: apiextensions pkg/registry/customresource/{strategy,validator,status_str
 
 from typing import Any
 
-from sampan.core.field import FieldError, Path, invalid
+from sampan.core.field import ErrorType, FieldError, Path
 from sampan.core.json_path import JsonPath
 from sampan.core.metadata import finalizer_warnings
 from sampan.core.object import Object
+from sampan.registry.crd.scale import spec_faults, status_faults
+from sampan.registry.crd.version_schema import VersionSchema
 from sampan.registry.definition import ScalePaths
 from sampan.registry.strategy import Context, Strategy
-from sampan.schema.cel.validation import Validator
-from sampan.schema.compile import CompiledSchema, SchemaCompiler
-from sampan.schema.openapi import parse
-from sampan.schema.structural import Schema
+from sampan.schema.structural import UNSET
 
 _FIELDS = frozenset({"metadata.name", "metadata.namespace"})
-
-
-class VersionSchema:
-    """The schema of one version, parsed and compiled when it is first needed.
-
-    The root always has apiVersion, kind and a typed metadata. Without a schema (old CRDs) every field is kept.
-    """
-
-    __slots__ = ("_compiled", "_compiler", "_object_meta", "_openapi", "_preserve", "_rules", "_schema")
-
-    def __init__(
-        self, openapi: dict[str, Any] | None, preserve: bool, object_meta: Schema, compiler: SchemaCompiler
-    ) -> None:
-        self._openapi = openapi
-        self._preserve = preserve
-        self._object_meta = object_meta
-        self._compiler = compiler
-        self._schema: Schema | None = None
-        self._compiled: CompiledSchema | None = None
-        self._rules: Validator | None = None
-
-    def get(self) -> Schema:
-        """The root schema."""
-        if self._schema is None:
-            self._schema = self._build()
-        return self._schema
-
-    @property
-    def compiled(self) -> CompiledSchema:
-        """Checks, prunes and defaults."""
-        if self._compiled is None:
-            self._compiled = self._compiler.compile(self.get())
-        return self._compiled
-
-    @property
-    def rules(self) -> Validator:
-        """The CEL rules."""
-        if self._rules is None:
-            self._rules = Validator(self.get())
-        return self._rules
-
-    def _build(self) -> Schema:
-        root = parse(self._openapi) if self._openapi else Schema(type="object", preserve_unknown_fields=True)
-        if self._preserve:
-            root.preserve_unknown_fields = True
-        root.type = root.type or "object"
-        root.properties = {
-            **root.properties,
-            "apiVersion": Schema(type="string"),
-            "kind": Schema(type="string"),
-            "metadata": self._object_meta,
-        }
-        return root
+_BLOCKING = frozenset(
+    {ErrorType.NOT_SUPPORTED, ErrorType.REQUIRED, ErrorType.TOO_LONG, ErrorType.TOO_MANY, ErrorType.TYPE_INVALID}
+)
+_NOT_CHECKED = (
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation"
+)
 
 
 class CustomResourceStrategy(Strategy):
@@ -78,12 +31,12 @@ class CustomResourceStrategy(Strategy):
     allow_unconditional_update = False
 
     def __init__(
-        self, *, kind: str, schema: VersionSchema, status: bool, scale: ScalePaths | None, selectable: tuple[str, ...]
+        self, *, schema: VersionSchema, status: bool, scale: ScalePaths | None, selectable: tuple[str, ...]
     ) -> None:
-        self.kind = kind
         self.schema = schema
         self.status = status
         self.keeps_status_on_create = not status
+        self.keeps_status_on_update = status
         self._scale = scale
         self._selectable = {path.lstrip("."): JsonPath(path) for path in selectable}
 
@@ -92,30 +45,46 @@ class CustomResourceStrategy(Strategy):
         self.schema.compiled.default(obj)
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The schema, then (only where it holds) the CEL rules."""
+        """The schema and the numbers of scale, then (unless something basic is wrong) the CEL rules."""
         faults = self.schema.compiled.validate(obj)
-        faults += self._scale_faults(obj)
-        return faults or self.schema.rules.validate(obj)
+        if self._scale is not None:
+            faults += [*spec_faults(self._scale, obj), *status_faults(self._scale, obj)]
+        return self._with_rules(faults, obj, UNSET)
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """As for create; faults of values that did not change are let through (ratcheting)."""
         faults = self.schema.compiled.validate(obj, old=old)
-        faults += self._scale_faults(obj)
-        return faults or self.schema.rules.validate(obj, old=old)
+        if self._scale is not None:
+            faults += [*spec_faults(self._scale, obj), *status_faults(self._scale, obj)]
+        return self._with_rules(faults, obj, old)
 
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The rules of the whole object; what was stored before is let through."""
-        faults = self.schema.compiled.validate(obj, old=old)
-        return faults or self.schema.rules.validate(obj, old=old)
+        """The schema of the status alone; the CEL rules of the whole object."""
+        faults: list[FieldError] = []
+        compiled = self.schema.compiled_status
+        if compiled is not None and "status" in obj:
+            faults = compiled.validate(obj["status"], Path("status"), old.get("status", UNSET))
+        if self._scale is not None:
+            faults += status_faults(self._scale, obj)
+        return self._with_rules(faults, obj, old)
+
+    def _with_rules(self, faults: list[FieldError], obj: Object, old: Object) -> list[FieldError]:
+        """Rules are run only on objects whose shape is right; a fault says so when there are rules that were not."""
+        rules = self.schema.rules
+        if not rules.has_rules:
+            return faults
+        if any(fault.type in _BLOCKING for fault in faults):
+            return [*faults, FieldError(ErrorType.INVALID, "<nil>", None, _NOT_CHECKED)]
+        return faults + rules.validate(obj, old=old)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Finalizers without a domain."""
-        return finalizer_warnings(obj["metadata"].get("finalizers"))
+        return finalizer_warnings(sorted({*(obj["metadata"].get("finalizers") or ())}))
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
         """Finalizers without a domain, when they are new."""
-        finalizers = obj["metadata"].get("finalizers")
-        return [] if finalizers == old["metadata"].get("finalizers") else finalizer_warnings(finalizers)
+        before = old["metadata"].get("finalizers") or ()
+        return finalizer_warnings(sorted({*(obj["metadata"].get("finalizers") or ())}.difference(before)))
 
     def keep_for_status_update(self, obj: Object, old: Object) -> None:
         """Everything but status and managedFields is taken from the stored object."""
@@ -153,17 +122,6 @@ class CustomResourceStrategy(Strategy):
         if not status_served:
             return {}
         return {"": {"f:status": {}}, "status": {"f:spec": {}, "f:metadata": {}}}
-
-    def _scale_faults(self, obj: Object) -> list[FieldError]:
-        if self._scale is None:
-            return []
-        value: Any = obj
-        for name in self._scale.spec_replicas.split("."):
-            value = value.get(name) if isinstance(value, dict) else None
-        if isinstance(value, int) and value < 0:
-            path = Path(*self._scale.spec_replicas.split("."))
-            return [invalid(path, value, "should be a non-negative integer")]
-        return []
 
 
 def _text(path: JsonPath, obj: Object) -> str:

@@ -4,7 +4,9 @@ from typing import Any
 
 from sampan.core.object import Object
 from sampan.registry.crd.columns import columns_of
-from sampan.registry.crd.custom_resource import CustomResourceStrategy, VersionSchema
+from sampan.registry.crd.custom_resource import CustomResourceStrategy
+from sampan.registry.crd.reading import record_extractor
+from sampan.registry.crd.version_schema import VersionSchema
 from sampan.registry.definition import ResourceDefinition, ScalePaths, VersionDefinition
 from sampan.schema.compile import SchemaCompiler
 from sampan.schema.structural import Schema
@@ -19,10 +21,15 @@ def storage_prefix(crd: Object) -> str:
     return f"/registry/{spec['group']}/{spec['names']['plural']}/"
 
 
-def definition_of(crd: Object, compiler: SchemaCompiler, object_meta: Schema) -> ResourceDefinition:
-    """All versions of a CRD, with the names that were accepted. Schemas are parsed and compiled on first use."""
+def definition_of(
+    crd: Object, compiler: SchemaCompiler, object_meta: Schema, *, rewritten_after: int = 0
+) -> ResourceDefinition:
+    """All versions of a CRD, with the names that were accepted. Schemas are parsed and compiled on first use.
+
+    Rows up to the revision `rewritten_after` may have been written under another definition.
+    """
     spec = crd["spec"]
-    names = {**spec["names"], **((crd.get("status") or {}).get("acceptedNames") or {})}
+    names = (crd.get("status") or {}).get("acceptedNames") or spec["names"]
     versions = {}
     for version in _by_preference(spec["versions"]):
         if version.get("served") or version.get("storage"):
@@ -30,7 +37,7 @@ def definition_of(crd: Object, compiler: SchemaCompiler, object_meta: Schema) ->
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
     strategy = versions[storage].strategy
     assert strategy is not None
-    return ResourceDefinition(
+    definition = ResourceDefinition(
         group=spec["group"],
         resource=names["plural"],
         singular=names.get("singular", ""),
@@ -45,7 +52,10 @@ def definition_of(crd: Object, compiler: SchemaCompiler, object_meta: Schema) ->
         categories=tuple(names.get("categories") or ()),
         builtin=False,
         storage_prefix=storage_prefix(crd),
+        rewritten_after=rewritten_after,
     )
+    definition.extract = record_extractor(definition)
+    return definition
 
 
 def _version(crd: Object, version: dict[str, Any], compiler: SchemaCompiler, object_meta: Schema) -> VersionDefinition:
@@ -55,7 +65,6 @@ def _version(crd: Object, version: dict[str, Any], compiler: SchemaCompiler, obj
     schema = VersionSchema((version.get("schema") or {}).get("openAPIV3Schema"), preserve, object_meta, compiler)
     selectable = tuple(field["jsonPath"] for field in version.get("selectableFields") or ())
     strategy = CustomResourceStrategy(
-        kind=spec["names"]["kind"],
         schema=schema,
         status="status" in subresources,
         scale=_scale(subresources),
@@ -64,6 +73,8 @@ def _version(crd: Object, version: dict[str, Any], compiler: SchemaCompiler, obj
     return VersionDefinition(
         name=version["name"],
         schema=schema.get,
+        compiled=lambda: schema.compiled,
+        openapi=schema.openapi or {"type": "object"},
         served=bool(version.get("served")),
         deprecated=bool(version.get("deprecated")),
         deprecation_warning=_deprecation(spec, version),
@@ -90,8 +101,18 @@ def _deprecation(spec: dict[str, Any], version: dict[str, Any]) -> str:
     if not version.get("deprecated"):
         return ""
     default = f"{spec['group']}/{version['name']} {spec['names']['kind']} is deprecated"
+    newer = next((other for other in _by_preference(spec["versions"]) if _replaces(other, version)), None)
+    if newer is not None:
+        default += f"; use {spec['group']}/{newer['name']} {spec['names']['kind']}"
     text: str = version.get("deprecationWarning") or default
     return text
+
+
+def _replaces(other: dict[str, Any], version: dict[str, Any]) -> bool:
+    """Whether a version can be recommended in the place of a deprecated one: served, not deprecated, preferred."""
+    if not other.get("served") or other.get("deprecated"):
+        return False
+    return version_priority(other["name"]) < version_priority(version["name"])
 
 
 def _by_preference(versions: list[dict[str, Any]]) -> list[dict[str, Any]]:

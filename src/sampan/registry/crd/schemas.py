@@ -109,3 +109,8 @@ def selectable_schema(schema: dict[str, Any], path: str) -> dict[str, Any]:
             raise ValueError(f"does not refer to a valid field: {name}")
         node = properties[name]
     return node
+
+
+def schemas_of(spec: dict[str, Any]) -> list[dict[str, Any] | None]:
+    """The schema of each version, None where there is none."""
+    return [(version.get("schema") or {}).get("openAPIV3Schema") for version in spec.get("versions") or ()]

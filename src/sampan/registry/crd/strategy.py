@@ -1,15 +1,17 @@
 """The strategy of CustomResourceDefinitions themselves.
 
-Source: apiextensions pkg/registry/customresourcedefinition/strategy.go, pkg/apis/apiextensions/v1/defaults.go (1.36).
+Source: apiextensions pkg/registry/customresourcedefinition/{strategy,etcd}.go, pkg/apis/apiextensions/v1/defaults.go
+(1.36).
 """
 
 from typing import Any
 
 from sampan.core.field import FieldError, Path
 from sampan.core.object import Object
+from sampan.registry.crd.conditions import make_condition, set_condition
 from sampan.registry.crd.provider import CLEANUP_FINALIZER
 from sampan.registry.crd.schemas import unrecognized_formats
-from sampan.registry.crd.validation import Rules, names_faults, stored_versions_faults, validate_crd
+from sampan.registry.crd.validation import names_faults, stored_versions_faults, validate_crd
 from sampan.registry.strategy import Context, Strategy
 
 
@@ -19,32 +21,36 @@ class CustomResourceDefinitionStrategy(Strategy):
     allow_unconditional_update = False
 
     def __init__(self, *, legacy: bool = False) -> None:
-        self._rules = Rules(legacy=legacy)
+        self._legacy = legacy
 
     def default(self, obj: Object) -> None:
         """Singular, listKind, conversion None; a column's and a scale path's absent values stay absent."""
         spec = obj.setdefault("spec", {})
         names = spec.setdefault("names", {})
         if names.get("kind"):
-            names.setdefault("singular", names["kind"].lower())
-            names.setdefault("listKind", f"{names['kind']}List")
-        if not spec.get("scope") and self._rules.legacy:
+            if not names.get("singular"):
+                names["singular"] = names["kind"].lower()
+            if not names.get("listKind"):
+                names["listKind"] = f"{names['kind']}List"
+        if not spec.get("scope") and self._legacy:
             spec["scope"] = "Namespaced"
-        spec.setdefault("conversion", {"strategy": "None"})
+        conversion = spec.setdefault("conversion", {"strategy": "None"})
+        service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
+        if service is not None:
+            service.setdefault("port", 443)
         for version in spec.get("versions") or ():
             version.setdefault("served", False)
             version.setdefault("storage", False)
         status = obj.get("status")
         if status is not None:
             _fill_status(status)
+            if not status.get("storedVersions"):
+                _add_stored_version(obj)
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """A new CRD has no status but its storage version, and is cleaned up after."""
+        """A new CRD has no status but its storage version."""
         obj["status"] = {"conditions": [], "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": []}
         _add_stored_version(obj)
-        finalizers = obj["metadata"].setdefault("finalizers", [])
-        if CLEANUP_FINALIZER not in finalizers:
-            finalizers.append(CLEANUP_FINALIZER)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         """A new storage version joins the stored ones."""
@@ -52,13 +58,27 @@ class CustomResourceDefinitionStrategy(Strategy):
             obj["status"] = {**obj["status"]}
         _add_stored_version(obj)
 
+    def pending_finalizers(self, obj: Object) -> bool:
+        """A CRD is never removed at once: its objects come first."""
+        metadata = obj["metadata"]
+        return not metadata.get("deletionTimestamp") or bool(metadata.get("finalizers"))
+
+    def prepare_for_deletion(self, obj: Object) -> None:
+        """The finalizer that stands for its objects, and a condition that says what will come."""
+        metadata = obj["metadata"]
+        if CLEANUP_FINALIZER not in metadata.get("finalizers", ()):
+            metadata["finalizers"] = [*metadata.get("finalizers", ()), CLEANUP_FINALIZER]
+        text = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+        condition = make_condition("Terminating", True, "InstanceDeletionPending", text)
+        set_condition(obj, condition, metadata["deletionTimestamp"])
+
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """All rules."""
-        return validate_crd(obj, self._rules)
+        return validate_crd(obj, legacy=self._legacy)
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """All rules; what was accepted before is let through where Kubernetes does."""
-        return validate_crd(obj, self._rules, old)
+        return validate_crd(obj, old, legacy=self._legacy)
 
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Accepted names and stored versions."""
@@ -86,4 +106,6 @@ def _add_stored_version(obj: Object) -> None:
 
 
 def _fill_status(status: dict[str, Any]) -> None:
+    status.setdefault("conditions", [])
     status.setdefault("acceptedNames", {"plural": "", "kind": ""})
+    status.setdefault("storedVersions", [])

@@ -51,7 +51,7 @@ class Tabler:
         self._columns: tuple[Column, ...] = columns() if columns is not None else DEFAULT_COLUMNS
         self._definitions = column_definitions(self._columns)
         self._include = include_object
-        self._name = f"{include_object} {endpoint.api_version} {endpoint.definition.resource}"
+        self._name = f"{include_object} {endpoint.api_version} {endpoint.definition.resource} {id(endpoint.version)}"
 
     def row(self, value: bytes) -> bytes:
         """A table row for an object given as JSON of the endpoint's version."""

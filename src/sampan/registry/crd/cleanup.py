@@ -1,0 +1,145 @@
+"""The end of a CRD: its objects are deleted, and when the last one has gone its finalizer is taken off.
+
+Concurrency: one `CleanUp.run` for each CRD that is being deleted, in a task of the CRD controller. It may be begun
+again at any time (after a restart, say): each step looks at what there is.
+Source: apiextensions pkg/controller/finalizer/crd_finalizer.go (1.36).
+"""
+
+import asyncio
+import logging
+
+from sampan.core.errors import Reason, StatusError
+from sampan.core.object import Object
+from sampan.core.time import format_time
+from sampan.registry.cluster import Cluster
+from sampan.registry.crd.conditions import Condition, is_true, make_condition, set_condition
+from sampan.registry.crd.provider import CLEANUP_FINALIZER
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.delete import DeleteOptions, delete
+from sampan.registry.rest.store import ResourceStore
+from sampan.registry.rest.update import Part, Transform, UpdateOptions, update
+from sampan.registry.strategy import Context
+from sampan.storage.encoding import decode
+from sampan.storage.records import Record, WatchEnded
+from sampan.storage.store import StoreError
+
+_log = logging.getLogger(__name__)
+_CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
+_AT_ONCE = 64
+"""Deletions under way at the same time."""
+RECHECK_S = 1.0
+"""How often what is left is looked at when nothing is heard of it."""
+CONFIRM_TIMEOUT_S = 60.0
+"""After this the status says that objects are left; the wait goes on."""
+
+
+class CleanUp:
+    """Cleans up after one CRD; `endpoint` is that of CRDs."""
+
+    def __init__(self, cluster: Cluster, endpoint: Endpoint, crd: Object) -> None:
+        self._cluster = cluster
+        self._endpoint = endpoint
+        self._crd = crd
+        self._name: str = crd["metadata"]["name"]
+
+    async def run(self) -> None:
+        """Delete, wait, release. Ends early when the CRD has gone."""
+        try:
+            await self._release(await self._end_instances())
+        except StatusError as error:
+            if error.reason is not Reason.NOT_FOUND:
+                _log.warning("CRD %s cannot be cleaned up: %s", self._name, error.message)
+
+    async def _end_instances(self) -> Condition:
+        """Gives the condition that the CRD ends with."""
+        spec = self._crd["spec"]
+        definition = self._cluster.registry.get(spec["group"], spec["names"]["plural"])
+        if definition is not None and definition.builtin:
+            text = "instances overlap with built-in resources in storage"
+            return make_condition("Terminating", False, "OverlappingBuiltInResource", text)
+        if not is_true(self._crd, "Established"):
+            return make_condition("Terminating", False, "NeverEstablished", "resource was never established")
+        await self._say("InstanceDeletionInProgress", "CustomResource deletion is in progress")
+        await self._delete_all()
+        return make_condition("Terminating", False, "InstanceDeletionCompleted", "removed all instances")
+
+    async def _delete_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        deadline, late = loop.time() + CONFIRM_TIMEOUT_S, False
+        while (store := self._instances()) is not None:
+            try:
+                if not await self._delete_present(store):
+                    return
+            except (StatusError, StoreError) as error:
+                _log.warning("objects of CRD %s cannot be deleted: %s", self._name, error)
+                await self._say("InstanceDeletionFailed", f"could not issue all deletes: {error}")
+            if not late and loop.time() > deadline:
+                late = True
+                text = "could not confirm zero CustomResources remaining: timed out waiting for the condition"
+                await self._say("InstanceDeletionCheck", text)
+            await _next_change(store)
+
+    def _instances(self) -> ResourceStore | None:
+        spec = self._crd["spec"]
+        definition = self._cluster.registry.get(spec["group"], spec["names"]["plural"])
+        if definition is None:
+            return None
+        return self._cluster.make_endpoint(definition, definition.versions[definition.storage_version]).store
+
+    async def _delete_present(self, store: ResourceStore) -> int:
+        """Delete what is there; gives how many objects are left (held by finalizers)."""
+        await store.cache.fresh()
+        records = store.cache.list(store.prefix).records
+        for start in range(0, len(records), _AT_ONCE):
+            async with asyncio.TaskGroup() as group:
+                for record in records[start : start + _AT_ONCE]:
+                    group.create_task(self._delete_one(store, record))
+        await store.cache.fresh()
+        return len(store.cache)
+
+    async def _delete_one(self, store: ResourceStore, record: Record) -> None:
+        ctx = Context(user=_CONTEXT.user, groups=_CONTEXT.groups, namespace=record.namespace, name=record.name)
+        try:
+            await delete(store, ctx, record.name, DeleteOptions(clock=self._cluster.clock))
+        except StatusError as error:
+            if error.reason is not Reason.NOT_FOUND:
+                _log.warning("%s/%s of CRD %s: %s", record.namespace, record.name, self._name, error.message)
+
+    async def _say(self, reason: str, message: str) -> None:
+        now = format_time(self._cluster.clock.now())
+
+        async def transform(old: Object | None, stored: bytes) -> Object:
+            wanted: Object = decode(stored)
+            set_condition(wanted, make_condition("Terminating", True, reason, message), now)
+            return wanted
+
+        await self._update(transform, Part.STATUS)
+
+    async def _release(self, condition: Condition) -> None:
+        now = format_time(self._cluster.clock.now())
+
+        async def transform(old: Object | None, stored: bytes) -> Object:
+            wanted: Object = decode(stored)
+            metadata = wanted["metadata"]
+            metadata["finalizers"] = [name for name in metadata.get("finalizers", ()) if name != CLEANUP_FINALIZER]
+            if not metadata["finalizers"]:
+                del metadata["finalizers"]
+            set_condition(wanted, condition, now)
+            return wanted
+
+        await self._update(transform, Part.ALL)
+
+    async def _update(self, transform: Transform, part: Part) -> None:
+        options = UpdateOptions(
+            clock=self._cluster.clock, part=part, uid=self._crd["metadata"]["uid"], faults=lambda new, old: []
+        )
+        await update(self._endpoint.store, _CONTEXT, self._name, transform, options)
+
+
+async def _next_change(store: ResourceStore) -> None:
+    """Wait until an object changes, or for `RECHECK_S`."""
+    try:
+        async with store.cache.watch(store.prefix, after=store.cache.revision) as watcher:
+            await watcher.next(RECHECK_S)
+    except WatchEnded:
+        await asyncio.sleep(RECHECK_S)

@@ -1,0 +1,83 @@
+"""How stored custom resources are read: each value as the present schema and storage version would have it.
+
+A value may have been written under an earlier schema, or in a version that was the storage version then. It is pruned
+and defaulted, and its apiVersion becomes that of today's storage version, once: when the cache takes it in. Values that
+were written after the present definition took effect need none of that.
+Source: apiextensions pkg/apiserver/customresource_handler.go (schemaCoercingDecoder, unstructuredDefaulter) (1.36).
+"""
+
+from collections.abc import Callable
+
+from sampan.core.object import Object
+from sampan.registry.crd.custom_resource import CustomResourceStrategy
+from sampan.registry.definition import ResourceDefinition, VersionDefinition
+from sampan.storage.encoding import decode, encode, extractor
+from sampan.storage.records import Extract, Record
+from sampan.storage.store import KeyValue
+from sampan.wire import json as wire_json
+
+Convert = Callable[[Object], Object]
+
+
+def strategy_of(version: VersionDefinition) -> CustomResourceStrategy:
+    """The strategy of a custom resource's version."""
+    strategy = version.strategy
+    assert isinstance(strategy, CustomResourceStrategy)
+    return strategy
+
+
+def converter(definition: ResourceDefinition, source: VersionDefinition, target: VersionDefinition) -> Convert:
+    """Conversion strategy None: the apiVersion changes, and what the target's schema does not know is dropped."""
+    api_version = target.api_version_of(definition.group)
+    schema = strategy_of(target).schema
+    alike = strategy_of(source).schema.same_as(schema)
+
+    def convert(obj: Object) -> Object:
+        if obj.get("apiVersion") == api_version:
+            return obj
+        obj = {**obj, "apiVersion": api_version}
+        if not alike:
+            obj = decode(wire_json.encode(obj))
+            schema.compiled.prune(obj)
+            schema.compiled.default(obj)
+        return obj
+
+    return convert
+
+
+def record_extractor(definition: ResourceDefinition) -> Extract:
+    """How records of a custom resource are made. Rows up to `definition.rewritten_after` are read anew."""
+    fields = _selectable(definition)
+    plain = extractor(fields)
+    storage = definition.versions[definition.storage_version]
+    api_version = definition.storage_api_version
+    compiled = strategy_of(storage).schema.compiled
+    limit = definition.rewritten_after
+
+    def extract(row: KeyValue) -> Record:
+        if row.mod_revision > limit:
+            return plain(row)
+        obj: Object = decode(row.value)
+        obj["apiVersion"] = api_version
+        compiled.prune(obj)
+        compiled.default(obj)
+        return plain(row._replace(value=encode(obj)))
+
+    return extract
+
+
+def _selectable(definition: ResourceDefinition) -> Callable[[Object], dict[str, str]] | None:
+    """The selectable fields of all versions."""
+    strategies = [strategy_of(version) for version in definition.versions.values() if version.selectable_fields]
+    if not strategies:
+        return None
+    if len(strategies) == 1:
+        return strategies[0].selectable_fields
+
+    def fields(obj: Object) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for strategy in strategies:
+            found |= strategy.selectable_fields(obj)
+        return found
+
+    return fields

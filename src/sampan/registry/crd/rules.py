@@ -1,0 +1,63 @@
+"""How strict the validation of a CRD is: what was stored before keeps its freedoms.
+
+Source: apiextensions pkg/apis/apiextensions/validation/validation.go (1.36; for v1beta1: 1.21).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+from sampan.core.field import Path
+from sampan.core.object import Object
+from sampan.registry.crd.schemas import schemas_of, walk
+from sampan.schema.structural_validation import structural_errors
+
+_EXTENSIONS = (
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-validations",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """`schema`: each version needs one; `structural`: schemas must be; `defaults`: schemas may have them."""
+
+    schema: bool = True
+    structural: bool = True
+    defaults: bool = True
+
+    @classmethod
+    def of(cls, spec: dict[str, Any], old: Object | None, *, legacy: bool) -> Self:
+        """The rules for a spec that is written now (`legacy`: through v1beta1) in the place of `old`."""
+        before = None if old is None else old["spec"]
+        schema = not legacy and (before is None or all(schemas_of(before)))
+        structural = not legacy and (before is None or not _has_non_structural(before))
+        if not spec.get("preserveUnknownFields"):
+            structural = True
+        if has_schema_with(spec, lambda node: any(node.get(key) not in (None, False, []) for key in _EXTENSIONS)):
+            structural = True
+        defaults = not legacy or (before is not None and has_defaults(before))
+        if defaults and has_defaults(spec):
+            structural = True
+        return cls(schema, structural, defaults)
+
+
+def has_schema_with(spec: dict[str, Any], holds: Callable[[dict[str, Any]], bool]) -> bool:
+    """Whether any node of any version's schema is such."""
+    return any(holds(node) for schema in schemas_of(spec) if schema for node in walk(schema))
+
+
+def has_defaults(spec: dict[str, Any]) -> bool:
+    """Whether any schema has a default."""
+    return has_schema_with(spec, lambda node: node.get("default") is not None)
+
+
+def _has_non_structural(spec: dict[str, Any]) -> bool:
+    """Only CRDs that keep unknown fields can have been let in with such a schema."""
+    if not spec.get("preserveUnknownFields"):
+        return False
+    return any(schema and structural_errors(schema, Path()) for schema in schemas_of(spec))

@@ -1,0 +1,212 @@
+"""The versions of a CRD: schemas, subresources, printer columns, selectable fields.
+
+What all versions say alike is reported once, under the field that Kubernetes' internal form has for it
+(`spec.validation`, `spec.subresources`, ...); what differs under its version.
+Source: apiextensions pkg/apis/apiextensions/{validation/validation,v1/conversion}.go (1.36).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_many
+from sampan.core.names import dns1035_label_errors
+from sampan.registry.crd.rules import Rules, has_defaults
+from sampan.registry.crd.schemas import schema_faults, selectable_schema
+
+SELECTABLE_FIELDS_MAX = 8
+_COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
+_COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+_SPEC = Path("spec")
+
+Faults = list[FieldError]
+Json = dict[str, Any]
+Say = Callable[[Json, Path], Iterable[FieldError]]
+"""The faults of one version's field, which stands at a path."""
+
+
+def versions_faults(spec: Json, rules: Rules, old: Json | None) -> Faults:
+    """All faults of `spec.versions`; `old` is the spec before."""
+    versions = spec.get("versions") or []
+    path = _SPEC.child("versions")
+    faults = [*_missing_schemas(spec, versions, rules, path)]
+    if has_defaults(spec) and spec.get("preserveUnknownFields"):
+        text = "must be false in order to use defaults in the schema"
+        faults.append(invalid(_SPEC.child("preserveUnknownFields"), True, text))
+    for index, version in enumerate(versions):
+        at = path.index(index)
+        if texts := dns1035_label_errors(version.get("name", "")):
+            faults.append(invalid(at.child("name"), version.get("name", ""), ",".join(texts)))
+        warning = version.get("deprecationWarning")
+        faults += [invalid(at.child("deprecationWarning"), warning, text) for text in _warning_texts(version)]
+    unchanged = _unchanged_schemas(spec, old)
+    has_status = any("status" in (version.get("subresources") or {}) for version in versions)
+
+    def schema(version: Json, at: Path) -> Iterable[FieldError]:
+        own = (version.get("schema") or {}).get("openAPIV3Schema")
+        if own is None or version.get("name") in unchanged:
+            return []
+        status = has_status if str(at) == "spec.validation" else "status" in (version.get("subresources") or {})
+        found = schema_faults(own, at.child("openAPIV3Schema"), structural=rules.structural, status=status)
+        if not rules.defaults:
+            found += _forbidden_defaults(own, at.child("openAPIV3Schema"))
+        return found
+
+    faults += _each(versions, "schema", "validation", schema)
+    faults += _each(versions, "subresources", "subresources", _subresources_faults)
+    faults += _each(versions, "additionalPrinterColumns", "additionalPrinterColumns", _columns_faults)
+    faults += _each(versions, "selectableFields", "selectableFields", _selectable_faults)
+    names = [version.get("name") for version in versions]
+    if len(set(names)) != len(names):
+        faults.append(invalid(path, versions, "must contain unique version names"))
+    if sum(bool(version.get("storage")) for version in versions) != 1:
+        faults.append(invalid(path, versions, "must have exactly one version marked as storage version"))
+    return faults
+
+
+def _each(versions: list[Json], name: str, together: str, say: Say) -> Iterator[FieldError]:
+    """The faults of one field of all versions: once, where all say the same."""
+    if not versions:
+        return
+    first = versions[0].get(name)
+    if all(version.get(name) == first for version in versions):
+        if first is not None:
+            yield from say(versions[0], _SPEC.child(together))
+        return
+    for index, version in enumerate(versions):
+        if version.get(name) is not None:
+            yield from say(version, _SPEC.child("versions").index(index).child(name))
+
+
+def _missing_schemas(spec: Json, versions: list[Json], rules: Rules, path: Path) -> Iterator[FieldError]:
+    for index, version in enumerate(versions):
+        if (version.get("schema") or {}).get("openAPIV3Schema") is not None:
+            continue
+        at = path.index(index).child("schema", "openAPIV3Schema")
+        if rules.schema:
+            yield required(at)
+        elif version.get("served") and not spec.get("preserveUnknownFields"):
+            yield required(at, "because otherwise all fields are pruned")
+
+
+def _unchanged_schemas(spec: Json, old: Json | None) -> set[str]:
+    """The versions whose schema was accepted before, under the same conditions: it is not looked at again."""
+    if old is None or bool(old.get("preserveUnknownFields")) != bool(spec.get("preserveUnknownFields")):
+        return set()
+    before = {version.get("name"): version for version in old.get("versions") or ()}
+    return {
+        version["name"]
+        for version in spec.get("versions") or ()
+        if (known := before.get(version.get("name"))) is not None
+        and known.get("schema") == version.get("schema")
+        and ("status" in (known.get("subresources") or {})) == ("status" in (version.get("subresources") or {}))
+    }
+
+
+def _forbidden_defaults(schema: Json, path: Path) -> Iterator[FieldError]:
+    if schema.get("default") is not None:
+        yield forbidden(path.child("default"), "must not be set (only allowed in apiextensions.k8s.io/v1)")
+    if isinstance(schema.get("items"), dict):
+        yield from _forbidden_defaults(schema["items"], path.child("items"))
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield from _forbidden_defaults(schema["additionalProperties"], path.child("additionalProperties"))
+    for name, child in (schema.get("properties") or {}).items():
+        yield from _forbidden_defaults(child, path.child("properties").key(name))
+
+
+def _warning_texts(version: Json) -> Iterator[str]:
+    text = version.get("deprecationWarning")
+    if text is None:
+        return
+    if not version.get("deprecated"):
+        yield "can only be set for deprecated versions"
+        return
+    if len(text.encode()) > 256:
+        yield "must be <= 256 characters long"
+    if not text:
+        yield "must not be an empty string"
+    for index, char in enumerate(text):
+        if not char.isprintable():
+            at = len(text[:index].encode())
+            yield f"must only contain printable UTF-8 characters; non-printable character found at index {at}"
+            break
+
+
+def _columns_faults(version: Json, path: Path) -> Iterator[FieldError]:
+    for index, column in enumerate(version["additionalPrinterColumns"]):
+        yield from _column_faults(column, path.index(index))
+
+
+def _column_faults(column: Json, path: Path) -> Iterator[FieldError]:
+    types, formats = ",".join(_COLUMN_TYPES), ",".join(_COLUMN_FORMATS)
+    if not column.get("name"):
+        yield required(path.child("name"))
+    if not column.get("type"):
+        yield required(path.child("type"), f"must be one of {types}")
+    elif column["type"] not in _COLUMN_TYPES:
+        yield invalid(path.child("type"), column["type"], f"must be one of {types}")
+    if column.get("format") and column["format"] not in _COLUMN_FORMATS:
+        yield invalid(path.child("format"), column["format"], f"must be one of {formats}")
+    if not column.get("jsonPath"):
+        yield required(path.child("JSONPath"))
+    else:
+        yield from _simple_path_faults(column["jsonPath"], path.child("JSONPath"))
+
+
+def _simple_path_faults(text: str, path: Path) -> Faults:
+    if not text.startswith("."):
+        return [invalid(path, text, "must be a simple json path starting with .")]
+    return []
+
+
+def _subresources_faults(version: Json, path: Path) -> Iterator[FieldError]:
+    scale = version["subresources"].get("scale")
+    if scale is None:
+        return
+    for name, parent in (("specReplicasPath", ".spec."), ("statusReplicasPath", ".status.")):
+        at = path.child(f"scale.{name}")
+        text = scale.get(name)
+        if not text:
+            yield required(at)
+        elif found := _simple_path_faults(text, at):
+            yield from found
+        elif not text.startswith(parent):
+            yield invalid(at, text, f"should be a json path under {parent[:-1]}")
+    text = scale.get("labelSelectorPath")
+    if text:
+        at = path.child("scale.labelSelectorPath")
+        if found := _simple_path_faults(text, at):
+            yield from found
+        elif not text.startswith((".spec.", ".status.")):
+            yield invalid(at, text, "should be a json path under either .spec or .status")
+
+
+def _selectable_faults(version: Json, path: Path) -> Iterator[FieldError]:
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
+    if schema is None:
+        yield invalid(path, "", "may only be set when `version.schema.openAPIV3Schema` is not included")
+        return
+    seen: set[str] = set()
+    for index, selectable in enumerate(version["selectableFields"]):
+        at = path.index(index).child("jsonPath")
+        text = selectable.get("jsonPath", "")
+        if not text:
+            yield required(at)
+            continue
+        try:
+            found = selectable_schema(schema, text)
+        except ValueError as error:
+            yield invalid(at, text, f"is an invalid path: {error}")
+            continue
+        if text.split(".")[1:2] == ["metadata"]:
+            yield invalid(at, text, "must not point to fields in metadata")
+        if found.get("type") not in ("string", "boolean", "integer"):
+            rule = (
+                "must point to a field of type string, boolean or integer. "
+                "Enum string fields and strings with formats are allowed."
+            )
+            yield invalid(at, text, rule)
+        if text in seen:
+            yield duplicate(at, text)
+        seen.add(text)
+    if len(seen) > SELECTABLE_FIELDS_MAX:
+        yield too_many(path, len(seen), SELECTABLE_FIELDS_MAX)
