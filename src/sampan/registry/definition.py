@@ -69,7 +69,7 @@ class VersionDefinition:
     compiled: Callable[[], CompiledSchema] | None = None
     """The compiled schema, where it lives and dies with this definition (custom resources)."""
     openapi: dict[str, Any] | None = None
-    """The schema to publish, where it is not made from `schema` (custom resources: the CRD's own text)."""
+    """The schema to publish, as the CRD says it (custom resources only; empty: there is none)."""
 
     def api_version_of(self, group: str) -> str:
         """This version's `apiVersion`."""

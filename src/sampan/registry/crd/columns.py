@@ -47,35 +47,33 @@ def _column(declared: dict[str, Any]) -> Column:
 
 
 def _cell(kind: str, values: list[Any]) -> Any:
+    """The cell of the first value; anything that does not fit the column's type is no value."""
     if not values:
         return None
     value = values[0]
+    if kind == "string":
+        return _text(value)
     if kind == "date":
-        return _age(value)
-    if kind == "integer":
-        return value if isinstance(value, int) and not isinstance(value, bool) else _whole(value)
-    if kind == "number":
-        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return _age(value) if isinstance(value, str) else None
     if kind == "boolean":
         return value if isinstance(value, bool) else None
-    if len(values) > 1:
-        return ",".join(_text(item) for item in values)
-    return _text(value)
-
-
-def _whole(value: Any) -> int | None:
-    return int(value) if isinstance(value, float) and value.is_integer() else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if kind == "integer" else value
 
 
 def _text(value: Any) -> str:
+    """As kubectl's JSONPath prints a value: JSON for objects and lists."""
     if isinstance(value, str):
         return value
-    return wire_json.encode(value).decode()
+    if value is None:
+        return "<no value>"
+    return wire_json.encode_sorted(value).decode()
 
 
-def _age(value: Any) -> str | None:
-    if not isinstance(value, str):
-        return "<invalid>" if value is not None else None
+def _age(value: str) -> str:
+    if not value:
+        return "<unknown>"
     try:
         then = parse_time(value)
     except ValueError:

@@ -74,7 +74,7 @@ def _version(crd: Object, version: dict[str, Any], compiler: SchemaCompiler, obj
         name=version["name"],
         schema=schema.get,
         compiled=lambda: schema.compiled,
-        openapi=schema.openapi or {"type": "object"},
+        openapi=schema.openapi or {},
         served=bool(version.get("served")),
         deprecated=bool(version.get("deprecated")),
         deprecation_warning=_deprecation(spec, version),

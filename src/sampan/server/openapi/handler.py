@@ -12,7 +12,6 @@ from email.utils import formatdate
 from sampan.core import errors
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.builtin import Definitions
-from sampan.schema.openapi import to_openapi
 from sampan.server.openapi.documents import Served, document_v2, document_v3, group_versions
 from sampan.server.request import Request, Response
 from sampan.server.version import GIT_VERSION
@@ -102,7 +101,7 @@ def served_hash(path: str, served: Served) -> str:
     for definition, version in served:
         digest.update(f"{definition.resource} {definition.kind} {version.status} {version.scale}".encode())
         if not definition.builtin:
-            digest.update(wire_json.encode_sorted(to_openapi(version.schema())))
+            digest.update(wire_json.encode(version.openapi))
     return digest.hexdigest().upper()
 
 

@@ -9,12 +9,11 @@ from typing import Any
 from sampan.core.gvk import GroupVersionKind
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.schema.builtin import Definitions
-from sampan.schema.openapi import to_openapi
 from sampan.server.openapi.operations import META
 
 Json = dict[str, Any]
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_LOSSY = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
+_LOSSY = ("oneOf", "anyOf", "allOf", "not", "nullable", "example", "externalDocs")
 
 
 def kind_name(definition: ResourceDefinition, version: VersionDefinition, builtins: Definitions) -> str:
@@ -36,14 +35,10 @@ def custom_definitions(
     """
     gvk = {"group": definition.group, "version": version.name, "kind": definition.kind}
     prefix = "#/components/schemas/" if openapi == 3 else "#/definitions/"
-    root = {"type": "object", _PRESERVE: True} if definition.builtin else to_openapi(version.schema())
-    permissive = root.pop(_PRESERVE, False) and openapi == 2
-    kind: Json = {"type": "object"} if permissive else root if openapi == 3 else _lossy(root)
-    kind["properties"] = {**kind.get("properties", {}), **_type_meta()}
-    kind["properties"]["metadata"] = _reference(f"{prefix}{META}.ObjectMeta", "Standard object's metadata.", openapi)
-    if permissive:
-        kind[_PRESERVE] = True
+    kind = _kind(definition, version, prefix, openapi)
     kind["x-kubernetes-group-version-kind"] = [gvk]
+    if version.selectable_fields:
+        kind["x-kubernetes-selectable-fields"] = [{"fieldPath": path.lstrip(".")} for path in version.selectable_fields]
     items: Json = {"type": "array", "description": f"List of {definition.resource}.", "items": {"$ref": prefix + name}}
     listed: Json = {
         "description": f"{definition.list_kind} is a list of {definition.kind}",
@@ -59,6 +54,41 @@ def custom_definitions(
     return {name: kind, f"{name}List": listed}
 
 
+def _kind(definition: ResourceDefinition, version: VersionDefinition, prefix: str, openapi: int) -> Json:
+    """The schema of the kind itself: the CRD's own text, with metadata and type described.
+
+    In v2 a root that keeps unknown fields is published as an object of which nothing is known: kubectl would refuse
+    every other field.
+    """
+    root = version.openapi
+    if root is None:
+        return {"type": "object", _PRESERVE: True}
+    if not root or (openapi == 2 and version.schema().preserve_unknown_fields):
+        return {"type": "object"}
+    kind = _described_embedded(_lossy(root) if openapi == 2 else root, prefix, openapi)
+    kind.setdefault("type", "object")
+    kind["properties"] = {**kind.get("properties", {}), **_type_meta()}
+    kind["properties"]["metadata"] = _reference(f"{prefix}{META}.ObjectMeta", "Standard object's metadata.", openapi)
+    return kind
+
+
+def _described_embedded(node: Json, prefix: str, openapi: int) -> Json:
+    """A copy in which embedded resources have the fields that every object has."""
+    node = dict(node)
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            node[key] = _described_embedded(node[key], prefix, openapi)
+    if node.get("properties"):
+        node["properties"] = {
+            name: _described_embedded(child, prefix, openapi) for name, child in node["properties"].items()
+        }
+    if node.get("x-kubernetes-embedded-resource") and not (openapi == 2 and node.get(_PRESERVE)):
+        metadata = _reference(f"{prefix}{META}.ObjectMeta", "Standard object's metadata.", openapi)
+        node["properties"] = {**node.get("properties", {}), **_type_meta(), "metadata": metadata}
+        node["required"] = list(dict.fromkeys([*node.get("required", ()), "kind", "apiVersion"]))
+    return node
+
+
 def _type_meta() -> Json:
     return {
         "apiVersion": {"type": "string", "description": "APIVersion names the version of this representation."},
@@ -72,33 +102,42 @@ def _reference(target: str, description: str, openapi: int) -> Json:
     return {"description": description, "$ref": target}
 
 
-def _lossy(node: Any) -> Any:
-    """OpenAPI v2 knows no alternatives and no null: a looser schema is published instead."""
-    if isinstance(node, list):
-        return [_lossy(item) for item in node]
-    if not isinstance(node, dict):
-        return node
+def _lossy(node: Json) -> Json:
+    """OpenAPI v2 knows no alternatives and no null: a looser schema is published instead.
+
+    Source: apiextensions pkg/controller/openapi/v2/conversion.go (1.36).
+    """
     result = {key: value for key, value in node.items() if key not in _LOSSY}
+    if node.get("nullable"):
+        for key in ("type", "items", "properties"):
+            result.pop(key, None)
+    if node.get(_PRESERVE):
+        result.pop("items", None)
+        result.pop("properties", None)
+    if result.get("type") == "array" and "items" not in result:
+        del result["type"]
+    if node.get(_PRESERVE) and result.get("type") == "object":
+        del result["type"]
+    _loosen_required(result)
     for key in ("items", "additionalProperties"):
         if isinstance(result.get(key), dict):
             result[key] = _lossy(result[key])
     if "properties" in result:
         result["properties"] = {name: _lossy(child) for name, child in result["properties"].items()}
-    if result.get("x-kubernetes-int-or-string"):
-        return {"x-kubernetes-int-or-string": True, **_described(result)}
-    if result.get("x-kubernetes-preserve-unknown-fields"):
-        return {"x-kubernetes-preserve-unknown-fields": True, **_described(result), **_typed(result)}
-    if node.get("nullable") or ("type" not in result and "$ref" not in result):
-        result.pop("type", None)
     return result
 
 
-def _described(node: Json) -> Json:
-    return {"description": node["description"]} if node.get("description") else {}
-
-
-def _typed(node: Json) -> Json:
-    return {"type": node["type"]} if node.get("type") else {}
+def _loosen_required(node: Json) -> None:
+    """What may be null may as well be absent."""
+    additional = node.get("additionalProperties")
+    if isinstance(additional, dict) and additional.get("nullable"):
+        node.pop("required", None)
+        return
+    if node.get("required"):
+        properties = node.get("properties") or {}
+        node["required"] = [name for name in node["required"] if not properties.get(name, {}).get("nullable")]
+        if not node["required"]:
+            del node["required"]
 
 
 def closure(
