@@ -1,0 +1,70 @@
+"""A write that ran out of time while the store was at it may be stored all the same."""
+
+import asyncio
+
+import pytest
+
+from sampan.storage.memory import MemoryStore
+from sampan.storage.store import Revision
+from tests.server.cluster import Api, served
+
+SERVICES = "/api/v1/namespaces/default/services"
+SPEC = {"ports": [{"port": 80}]}
+
+
+class LateStore(MemoryStore):
+    """Writes, and then never says so, while `late`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.late = False
+
+    async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
+        return await self._answer(await super().create(key, value, ttl_s=ttl_s))
+
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+        return await self._answer(await super().update(key, value, expected, ttl_s=ttl_s))
+
+    async def _answer(self, revision: Revision) -> Revision:
+        if self.late:
+            await asyncio.Event().wait()
+        return revision
+
+
+async def take(api: Api, name: str, ip: str) -> int:
+    """Ask for an address; gives the code."""
+    body = {"metadata": {"name": name}, "spec": {**SPEC, "clusterIP": ip}}
+    return (await api.post(SERVICES, body)).code
+
+
+async def test_the_address_of_a_service_that_was_created_late_is_not_given_away() -> None:
+    store = LateStore()
+    async with served(store) as api:
+        store.late = True
+        answer = await api.post(f"{SERVICES}?timeout=20ms", {"metadata": {"name": "a"}, "spec": SPEC})
+        assert answer.code == 504
+        store.late = False
+        stored = (await api.get(f"{SERVICES}/a")).body
+        assert await take(api, "b", stored["spec"]["clusterIP"]) == 422
+
+
+@pytest.mark.parametrize("late", [True, False], ids=["late", "in time"])
+async def test_neither_the_old_nor_the_new_node_port_of_a_late_update_is_given_away(late: bool) -> None:
+    store = LateStore()
+    async with served(store) as api:
+        ports = {"port": 80, "nodePort": 30100}
+        spec = {"type": "NodePort", "ports": [ports]}
+        await api.create(SERVICES, {"metadata": {"name": "a"}, "spec": spec})
+        store.late = late
+        change = {"spec": {"ports": [{**ports, "nodePort": 30101}]}}
+        answer = await api.patch(f"{SERVICES}/a?timeout=20ms", change)
+        assert answer.code == (504 if late else 200)
+        store.late = False
+        codes = []
+        for port in (30100, 30101):
+            body = {
+                "metadata": {"name": f"b-{port}"},
+                "spec": {"type": "NodePort", "ports": [{**ports, "nodePort": port}]},
+            }
+            codes.append((await api.post(SERVICES, body)).code)
+        assert codes == ([422, 422] if late else [201, 422])
