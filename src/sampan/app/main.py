@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import sys
 
 import uvloop
 
@@ -9,13 +10,20 @@ from sampan.app.errors import StartError
 from sampan.app.log import configure_logging
 from sampan.app.settings import UpSettings
 from sampan.app.up import Announce, raise_open_files_limit, run
+from sampan.storage.store import StoreUnavailable
 
-_EXPECTED = (OSError, sqlite3.Error)
+_EXPECTED = (OSError, sqlite3.Error, StoreUnavailable)
 """Faults of the machine, not of the program: the person who started it can do something about them."""
+
+SWITCH_INTERVAL_S = 0.0001
+"""How long a thread keeps CPython's lock while another waits. With the default of 5 ms the thread that writes to SQLite
+can starve for seconds beside an event loop that never idles; figures in docs/adr/0002-storage.md.
+"""
 
 
 def up(settings: UpSettings, announce: Announce) -> None:
     """Serve until the end. Raises `StartError` with what prevented it."""
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     configure_logging(settings.log_level, settings.log_format)
     raise_open_files_limit()
     try:

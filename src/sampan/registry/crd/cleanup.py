@@ -21,7 +21,7 @@ from sampan.registry.rest.update import Part, Transform, UpdateOptions, update
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record, WatchEnded
-from sampan.storage.store import StoreError
+from sampan.storage.store import StoreError, StoreUnavailable
 
 _log = logging.getLogger(__name__)
 _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
@@ -43,12 +43,18 @@ class CleanUp:
         self._name: str = crd["metadata"]["name"]
 
     async def run(self) -> None:
-        """Delete, wait, release. Ends early when the CRD has gone."""
-        try:
-            await self._release(await self._end_instances())
-        except StatusError as error:
-            if error.reason is not Reason.NOT_FOUND:
-                _log.warning("CRD %s cannot be cleaned up: %s", self._name, error.message)
+        """Delete, wait, release. Ends early when the CRD has gone; while the store cannot be written, tries again."""
+        while True:
+            try:
+                await self._release(await self._end_instances())
+            except StatusError as error:
+                if error.reason is not Reason.NOT_FOUND:
+                    _log.warning("CRD %s cannot be cleaned up: %s", self._name, error.message)
+            except StoreUnavailable as error:
+                _log.warning("CRD %s cannot be cleaned up yet: %s", self._name, error)
+                await asyncio.sleep(RECHECK_S)
+                continue
+            return
 
     async def _end_instances(self) -> Condition:
         """Gives the condition that the CRD ends with."""
@@ -101,6 +107,8 @@ class CleanUp:
         ctx = Context(user=_CONTEXT.user, groups=_CONTEXT.groups, namespace=record.namespace, name=record.name)
         try:
             await delete(store, ctx, record.name, DeleteOptions(clock=self._cluster.clock))
+        except StoreUnavailable as error:
+            _log.warning("%s/%s of CRD %s: %s", record.namespace, record.name, self._name, error)
         except StatusError as error:
             if error.reason is not Reason.NOT_FOUND:
                 _log.warning("%s/%s of CRD %s: %s", record.namespace, record.name, self._name, error.message)

@@ -3,6 +3,7 @@
 Source: apiserver pkg/registry/rest/create.go and pkg/registry/generic/registry/store.go Create (1.36).
 """
 
+import asyncio
 from random import Random, SystemRandom
 
 from sampan.core import errors, field
@@ -84,7 +85,12 @@ async def _create_named(
                 raise KeyExists(key)
             return _dry_run_bytes(store, obj)
         value = stored_bytes(store, obj)
-        revision = await store.store.create(key, value, ttl_s=strategy.ttl_s(obj))
+        try:
+            revision = await store.store.create(key, value, ttl_s=strategy.ttl_s(obj))
+        except asyncio.CancelledError:
+            # It may be stored all the same: what it took is not given to anybody else before the next start.
+            release = None
+            raise
         stored = True
         return splice(value, revision)
     finally:

@@ -3,6 +3,7 @@
 Source: apiserver pkg/registry/rest/update.go, pkg/registry/generic/registry/store.go Update (1.36).
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -164,7 +165,12 @@ async def _update_once(
         if options.dry_run:
             return Updated(_bytes_of(store, obj, row.mod_revision))
         value = stored_bytes(store, obj)
-        revision = await store.store.update(row.key, value, row.mod_revision, ttl_s=strategy.ttl_s(obj))
+        try:
+            revision = await store.store.update(row.key, value, row.mod_revision, ttl_s=strategy.ttl_s(obj))
+        except asyncio.CancelledError:
+            # Old or new, whichever is stored keeps what it holds.
+            release = None
+            raise
         written = True
         return Updated(splice(value, revision))
     finally:
