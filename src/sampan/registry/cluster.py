@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
+from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.time import Clock, SystemClock
 from sampan.registry.catalogue import builtin_definitions
@@ -30,12 +31,17 @@ from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import extractor, respliced_record
 from sampan.storage.store import Store
 
+Measure = Callable[[Store, GroupResource], Store]
+"""Gives the store as one resource is to use it."""
+
 
 class Cluster:
     """One cluster. `start` makes it ready to serve; `run` keeps it so."""
 
     def __init__(self, store: Store, *, clock: Clock | None = None, allocators: Allocators | None = None) -> None:
         self.store = store
+        self.measure: Measure = _unmeasured
+        """How the stores of resources are measured. Set before the first request."""
         self.clock: Clock = clock or SystemClock()
         self.registry = ResourceRegistry()
         self.schemas = Definitions()
@@ -152,7 +158,7 @@ class Cluster:
             store = ResourceStore(
                 definition,
                 part or version.strategy or definition.strategy,
-                self.store,
+                self.measure(self.store, definition.group_resource),
                 cache,
                 self.reader,
                 allocators=self.allocators,
@@ -163,7 +169,7 @@ class Cluster:
         store = ResourceStore(
             definition,
             version.strategy or definition.strategy,
-            self.store,
+            self.measure(self.store, definition.group_resource),
             cache,
             self.reader,
             from_stored=from_stored,
@@ -184,6 +190,10 @@ def _selectable(definition: ResourceDefinition) -> Callable[[Object], dict[str, 
     if type(definition.strategy).selectable_fields is Strategy.selectable_fields:
         return None
     return definition.strategy.selectable_fields
+
+
+def _unmeasured(store: Store, resource: GroupResource) -> Store:
+    return store
 
 
 def _unchanged(obj: Object) -> Object:

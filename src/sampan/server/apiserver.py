@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sampan.core.gvk import GroupResource
 from sampan.registry.cluster import Cluster
 from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.union import UnionAuthenticator
@@ -58,6 +59,7 @@ class ApiServer:
         self.cluster = cluster
         self.lifecycle = Lifecycle()
         self.metrics = ServerMetrics()
+        cluster.measure = self.metrics.measured_store
         self.health = Health(self.lifecycle, self._check_store)
         self.deadlines = Deadlines(settings.request_timeout_s)
         self.metrics.in_flight = self.deadlines.under_way
@@ -115,10 +117,12 @@ class ApiServer:
         self.metrics.storage_objects = lambda: counts
         return Response(200, await self.metrics.exposition(), CONTENT_TYPE)
 
-    def _count_objects(self) -> dict[str, int]:
+    def _count_objects(self) -> dict[GroupResource, int]:
         caches = self.cluster.caches
+        for cache in caches.values():
+            cache.poll()
         return {
-            str(definition.group_resource): len(caches[definition.storage_prefix])
+            definition.group_resource: len(caches[definition.storage_prefix])
             for definition in self.cluster.registry.definitions()
             if definition.storage_prefix in caches
         }

@@ -11,8 +11,11 @@ from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector,
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
+from sampan.core.gvk import GroupResource
 from sampan.server.histogram import Counter, Histogram, cumulative
 from sampan.server.request import Request, RequestInfo
+from sampan.storage.measured import MeasuredStore
+from sampan.storage.store import Store
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 REQUEST_BUCKETS = (
@@ -41,13 +44,16 @@ class ServerMetrics:
             "apiserver_watch_events_total", "Events sent to watchers.", ("group", "version", "resource")
         )
         self.store_requests = Histogram(
-            "etcd_request_duration_seconds", "Time of the store's operations.", ("operation", "type"), STORE_BUCKETS
+            "etcd_request_duration_seconds",
+            "Time of the store's operations.",
+            ("operation", "group", "resource"),
+            STORE_BUCKETS,
         )
         self.in_flight: Callable[[], Iterable[Request]] = tuple
         """Gives the requests under way."""
         self.long_running: dict[Labels, int] = {}
-        self.storage_objects: Callable[[], Mapping[str, int]] = dict
-        """Gives the number of objects by resource (`deployments.apps`)."""
+        self.storage_objects: Callable[[], Mapping[GroupResource, int]] = dict
+        """Gives the number of objects by resource."""
         self.storage_size_bytes: Callable[[], int] = int
         for collector in (self.watch_events, self.store_requests, self):
             self.registry.register(collector)
@@ -119,14 +125,27 @@ class ServerMetrics:
         for labels, count in list(self.long_running.items()):
             long_running.add_metric(labels, count)
         yield long_running
-        for name in ("apiserver_storage_objects", "apiserver_resource_objects"):
-            objects = GaugeMetricFamily(name, "Stored objects, by resource.", labels=["resource"])
-            for resource, count in self.storage_objects().items():
-                objects.add_metric([resource], count)
-            yield objects
+        yield from self._collect_objects()
         size = GaugeMetricFamily("apiserver_storage_size_bytes", "Size of the store.", labels=["storage_cluster_id"])
         size.add_metric(["0"], self.storage_size_bytes())
         yield size
+
+    def _collect_objects(self) -> Iterable[Metric]:
+        counts = self.storage_objects()
+        objects = GaugeMetricFamily("apiserver_resource_objects", "Stored objects.", labels=["group", "resource"])
+        older = GaugeMetricFamily("apiserver_storage_objects", "Stored objects, by resource.", labels=["resource"])
+        for resource, count in counts.items():
+            objects.add_metric([resource.group, resource.resource], count)
+            older.add_metric([str(resource)], count)
+        yield objects
+        yield older
+
+    def measured_store(self, store: Store, resource: GroupResource) -> Store:
+        """The store as one resource uses it, its operations timed."""
+        observe = self.store_requests.observe
+        names = ("get", "list", "create", "update", "delete")
+        labels = {name: (name, resource.group, resource.resource) for name in names}
+        return MeasuredStore(store, lambda operation, seconds: observe(labels[operation], seconds))
 
     async def exposition(self) -> bytes:
         """All metrics as text; made in a thread."""

@@ -1,0 +1,84 @@
+"""`MeasuredStore`: a store that tells how long its operations take."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from time import perf_counter
+
+from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, Store
+
+Observe = Callable[[str, float], None]
+"""Takes the operation (get, list, create, update, delete) and the seconds that it took, failures included."""
+
+
+class MeasuredStore:
+    """Hands everything on to `store`; `observe` is called on the event loop."""
+
+    def __init__(self, store: Store, observe: Observe) -> None:
+        self._store = store
+        self._observe = observe
+
+    async def open(self) -> None:
+        """See `Store.open`."""
+        await self._store.open()
+
+    async def close(self) -> None:
+        """See `Store.close`."""
+        await self._store.close()
+
+    async def revision(self) -> Revision:
+        """See `Store.revision`. Not measured: engines in this process have it in memory."""
+        return await self._store.revision()
+
+    async def get(self, key: str) -> KeyValue | None:
+        """See `Store.get`."""
+        began = perf_counter()
+        try:
+            return await self._store.get(key)
+        finally:
+            self._observe("get", perf_counter() - began)
+
+    async def range(
+        self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
+    ) -> RangeResult:
+        """See `Store.range`."""
+        began = perf_counter()
+        try:
+            return await self._store.range(start, end, limit=limit, revision=revision, count=count)
+        finally:
+            self._observe("list", perf_counter() - began)
+
+    async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
+        """See `Store.create`."""
+        began = perf_counter()
+        try:
+            return await self._store.create(key, value, ttl_s=ttl_s)
+        finally:
+            self._observe("create", perf_counter() - began)
+
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+        """See `Store.update`."""
+        began = perf_counter()
+        try:
+            return await self._store.update(key, value, expected, ttl_s=ttl_s)
+        finally:
+            self._observe("update", perf_counter() - began)
+
+    async def delete(self, key: str, expected: int) -> Revision:
+        """See `Store.delete`."""
+        began = perf_counter()
+        try:
+            return await self._store.delete(key, expected)
+        finally:
+            self._observe("delete", perf_counter() - began)
+
+    def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
+        """See `Store.watch`."""
+        return self._store.watch(start, end, after)
+
+    async def compact(self, revision: int) -> None:
+        """See `Store.compact`."""
+        await self._store.compact(revision)
+
+    async def size_bytes(self) -> int:
+        """See `Store.size_bytes`."""
+        return await self._store.size_bytes()

@@ -1,0 +1,62 @@
+"""A measured store does what its store does, and tells how long it took."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from sampan.storage.measured import MeasuredStore
+from sampan.storage.memory import MemoryStore
+from sampan.storage.store import KeyExists, Store
+
+KEY = "/registry/pods/default/a"
+
+
+async def create(store: Store) -> Any:
+    return await store.create(KEY, b"1")
+
+
+async def update(store: Store) -> Any:
+    return await store.update(KEY, b"2", await store.create(KEY, b"1"))
+
+
+async def delete(store: Store) -> Any:
+    return await store.delete(KEY, await store.create(KEY, b"1"))
+
+
+async def get(store: Store) -> Any:
+    return await store.get(KEY)
+
+
+async def listed(store: Store) -> Any:
+    return await store.range("/registry/pods/", "/registry/pods0")
+
+
+@pytest.mark.parametrize(
+    ("work", "operations"),
+    [
+        (create, ["create"]),
+        (update, ["create", "update"]),
+        (delete, ["create", "delete"]),
+        (get, ["get"]),
+        (listed, ["list"]),
+    ],
+    ids=["create", "update", "delete", "get", "list"],
+)
+async def test_an_operation_is_done_and_measured(
+    work: Callable[[Store], Awaitable[Any]], operations: list[str]
+) -> None:
+    seen: list[tuple[str, float]] = []
+    measured = MeasuredStore(MemoryStore(), lambda operation, seconds: seen.append((operation, seconds)))
+    assert await work(measured) == await work(MemoryStore())
+    assert [operation for operation, _ in seen] == operations
+    assert all(0 <= seconds < 10 for _, seconds in seen)
+
+
+async def test_a_failure_is_measured_too() -> None:
+    seen: list[str] = []
+    measured = MeasuredStore(MemoryStore(), lambda operation, seconds: seen.append(operation))
+    await measured.create(KEY, b"1")
+    with pytest.raises(KeyExists):
+        await measured.create(KEY, b"2")
+    assert seen == ["create", "create"]
