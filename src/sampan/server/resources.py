@@ -46,10 +46,19 @@ def resource_handler(cluster: Cluster) -> Handler:
     shared = Shared()
     chain = AdmissionChain(mutating=[NamespaceLifecycle(cluster.reader)])
 
+    builtin_versions = {
+        (definition.group, version)
+        for definition in cluster.registry.definitions()
+        if definition.builtin
+        for version in definition.versions
+    }
+
     async def handle(request: Request) -> Response:
         info = request.info
         endpoint = cluster.endpoint(info.group, info.version, info.resource, info.subresource)
         if endpoint is None or not _right_scope(endpoint, request):
+            if (info.group, info.version) in builtin_versions:
+                raise _no_such_resource()
             return not_found()
         verb = verb_of(endpoint, request)
         if endpoint.definition.terminating and info.verb == "create":
@@ -75,12 +84,18 @@ def not_found() -> Response:
 
 def _right_scope(endpoint: Endpoint, request: Request) -> bool:
     """Cluster-scoped resources have no namespace in their path; namespaced ones have one, but for lists and watches
-    over all.
+    over all. Raises 405 for other verbs on all objects of a built-in resource.
     """
-    info = request.info
-    if not endpoint.definition.namespaced:
-        return not info.namespace or (endpoint.definition.resource == "namespaces" and endpoint.definition.group == "")
-    return bool(info.namespace) or (info.verb in ("list", "watch", "create") and len(info.parts) < 2)
+    info, definition = request.info, endpoint.definition
+    if len(info.parts) > 3:
+        return False
+    if not definition.namespaced:
+        return not info.namespace or (definition.resource == "namespaces" and definition.group == "")
+    if info.namespace or (info.verb in ("list", "watch") and len(info.parts) < 2):
+        return True
+    if definition.builtin and len(info.parts) < 2:
+        raise _not_allowed()
+    return False
 
 
 def verb_of(endpoint: Endpoint, request: Request) -> Verb:
@@ -91,11 +106,37 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
     if table is None:
         if not definition.builtin:
             raise errors.not_found(definition.group_resource, info.name)
-        raise errors.StatusError(errors.Reason.NOT_FOUND, 404, "the server could not find the requested resource")
+        raise _no_such_resource()
     verb = table.get(info.verb)
-    if verb is None or (not info.subresource and info.verb not in definition.verbs):
+    if verb is None or not _offered(endpoint, request):
+        if definition.builtin:
+            raise _not_allowed()
         raise errors.method_not_supported(GroupResource(definition.group, definition.resource), info.verb)
     return verb
+
+
+def _offered(endpoint: Endpoint, request: Request) -> bool:
+    """Whether the resource has the verb, and the path has a name where the verb needs one."""
+    info = request.info
+    if info.subresource:
+        return bool(info.name)
+    if info.verb not in endpoint.definition.verbs or (request.method == "HEAD" and endpoint.definition.builtin):
+        return False
+    if info.verb in ("list", "watch"):
+        return True
+    return (len(info.parts) > 1) is (info.verb not in ("create", "deletecollection"))
+
+
+def _no_such_resource() -> errors.StatusError:
+    """404 in a group version that is there. Source: apimachinery pkg/api/errors NewGenericServerResponse (1.36)."""
+    text = "the server could not find the requested resource"
+    return errors.StatusError(errors.Reason.NOT_FOUND, 404, text, details={})
+
+
+def _not_allowed() -> errors.StatusError:
+    """405 of a path that is there. Source: as for 404."""
+    text = "the server does not allow this method on the requested resource"
+    return errors.StatusError(errors.Reason.METHOD_NOT_ALLOWED, 405, text, details={})
 
 
 def _table(endpoint: Endpoint, subresource: str) -> dict[str, Verb] | None:

@@ -81,6 +81,7 @@ async def _create_named(
             await validate(obj, None)
         key = store.key(metadata.get("namespace", ""), metadata["name"])
         if dry_run:
+            store.cache.poll()
             if store.cache.get(key) is not None:
                 raise KeyExists(key)
             return _dry_run_bytes(store, obj)
@@ -128,6 +129,7 @@ def _taken(store: ResourceStore, ctx: Context, name: str, generated: bool) -> er
     resource = store.definition.group_resource
     if generated:
         return errors.generate_name_conflict(resource, name)
+    store.cache.poll()
     record = store.cache.get(store.key(ctx.namespace, name))
     deleting = record is not None and b'"deletionTimestamp":"' in record.value
     return errors.already_exists(resource, name, being_deleted=deleting)

@@ -90,7 +90,7 @@ def check_kind(value: Any, endpoint: Endpoint) -> Object:
             f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
             f"got kind {given_kind}"
             if not isinstance(given_kind, str)
-            else f"{given_kind} in version {endpoint.version.name!r} cannot be handled as a {kind}: "
+            else f'{given_kind} in version "{endpoint.version.name}" cannot be handled as a {kind}: '
             f"converting ({api_version}.{given_kind}) to ({endpoint.api_version}.{kind}): unknown conversion"
         )
     metadata = obj.get("metadata")

@@ -1,0 +1,350 @@
+"""POST: what the server decides, what it refuses, what it says.
+
+Source: apiserver pkg/endpoints/handlers/create.go, pkg/registry/rest/create.go (1.36).
+"""
+
+import re
+from typing import Any
+
+import pytest
+
+from sampan.registry.rest import create as rest_create
+from tests.server.cluster import Api
+from tests.server.verbs.objects import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    PODS,
+    WIDGETS,
+    config_map,
+    deployment,
+    pod,
+    widget,
+    with_widgets,
+)
+
+
+async def test_the_stored_object_is_the_answer(api: Api) -> None:
+    answer = await api.post(CONFIG_MAPS, config_map())
+    assert answer.code == 201
+    assert answer.body == (await api.get(f"{CONFIG_MAPS}/a")).body
+    assert answer.metadata["namespace"] == "default"
+
+
+async def test_a_taken_name(api: Api) -> None:
+    await api.create(CONFIG_MAPS, config_map())
+    answer = await api.post(CONFIG_MAPS, config_map())
+    assert (answer.code, answer.reason) == (409, "AlreadyExists")
+    assert answer.message == 'configmaps "a" already exists'
+    assert answer.body["details"] == {"name": "a", "kind": "configmaps"}
+
+
+async def test_the_server_gives_identity(api: Api) -> None:
+    sent = deployment()
+    sent["metadata"] |= {
+        "uid": "mine",
+        "creationTimestamp": "2001-01-01T00:00:00Z",
+        "generation": 7,
+        "selfLink": "/x",
+        "deletionTimestamp": "2001-01-01T00:00:00Z",
+        "deletionGracePeriodSeconds": 3,
+    }
+    sent["status"] = {"replicas": 5}
+    made = await api.create(DEPLOYMENTS, sent)
+    metadata = made["metadata"]
+    assert re.fullmatch(r"[0-9a-f-]{36}", metadata["uid"])
+    assert re.fullmatch(r"20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", metadata["creationTimestamp"])
+    assert metadata["generation"] == 1
+    assert metadata["resourceVersion"].isdigit()
+    assert not metadata.keys() & {"selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"}
+    assert not made.get("status")
+
+
+async def test_a_resource_version_is_refused(api: Api) -> None:
+    answer = await api.post(CONFIG_MAPS, config_map(resourceVersion="5"))
+    assert answer.code == 500
+    assert answer.reason == ""
+    assert answer.message == "resourceVersion should not be set on objects to be created"
+
+
+async def test_another_namespace_is_refused(api: Api) -> None:
+    answer = await api.post(CONFIG_MAPS, config_map(namespace="other"))
+    assert (answer.code, answer.reason) == (400, "BadRequest")
+    assert answer.message == "the namespace of the provided object does not match the namespace sent on the request"
+
+
+async def test_another_version_is_refused(api: Api) -> None:
+    answer = await api.post(DEPLOYMENTS, deployment() | {"apiVersion": "apps/v1beta1"})
+    assert (answer.code, answer.reason) == (400, "BadRequest")
+    assert answer.message == (
+        "the API version in the data (apps/v1beta1) does not match the expected API version (apps/v1)"
+    )
+
+
+async def test_another_kind_is_refused(api: Api) -> None:
+    answer = await api.post(CONFIG_MAPS, config_map() | {"kind": "Secret"})
+    assert (answer.code, answer.reason) == (400, "BadRequest")
+    assert answer.message.startswith('Secret in version "v1" cannot be handled as a ConfigMap')
+
+
+async def test_the_type_of_a_builtin_may_be_left_out(api: Api) -> None:
+    made = await api.create(CONFIG_MAPS, {"metadata": {"name": "a"}})
+    assert (made["apiVersion"], made["kind"]) == ("v1", "ConfigMap")
+
+
+@pytest.mark.parametrize("missing", ["kind", "apiVersion"])
+async def test_the_type_of_a_custom_resource_may_not(api: Api, missing: str) -> None:
+    await with_widgets(api)
+    body = widget()
+    del body[missing]
+    answer = await api.post(WIDGETS, body)
+    assert answer.code == 400
+    assert re.match(r"Object 'Kind|'?apiVersion'? is missing|Object '(Kind|apiVersion)' is missing", answer.message)
+
+
+async def test_names_are_generated(api: Api) -> None:
+    body = {"metadata": {"generateName": "x" * 70 + "-"}}
+    made = await api.create(CONFIG_MAPS, body)
+    assert re.fullmatch(r"x{58}[bcdfghjklmnpqrstvwxz2456789]{5}", made["metadata"]["name"])
+
+
+async def test_a_given_name_is_kept(api: Api) -> None:
+    body = {"metadata": {"generateName": "x-", "name": "y"}}
+    assert (await api.create(CONFIG_MAPS, body))["metadata"]["name"] == "y"
+    answer = await api.post(CONFIG_MAPS, body)
+    assert (answer.code, answer.message) == (409, 'configmaps "y" already exists')
+
+
+async def test_generated_names_give_up_in_the_end(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def always_the_same(base: str, random: object) -> str:
+        tried.append(base)
+        return f"{base}same"
+
+    monkeypatch.setattr(rest_create, "generate_name", always_the_same)
+    await api.create(CONFIG_MAPS, {"metadata": {"generateName": "x-"}})
+    tried.clear()
+    answer = await api.post(CONFIG_MAPS, {"metadata": {"generateName": "x-"}})
+    assert (answer.code, answer.reason) == (409, "AlreadyExists")
+    assert answer.body["details"]["retryAfterSeconds"] == 1
+    assert (b"Retry-After", b"1") in answer.response.headers
+    assert len(tried) == 8
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "text"),
+    [
+        (CONFIG_MAPS, "A", "a lowercase RFC 1123 subdomain must consist of"),
+        (CONFIG_MAPS, "x" * 254, "must be no more than 253"),
+        ("/api/v1/namespaces", "A_b", "a lowercase RFC 1123 label must consist of"),
+        ("/api/v1/namespaces/default/services", "1a", "a DNS-1035 label must consist of"),
+        ("/apis/rbac.authorization.k8s.io/v1/clusterroles", "a/b", "may not contain '/'"),
+        ("/apis/rbac.authorization.k8s.io/v1/clusterroles", "..", "may not be '..'"),
+        ("/apis/rbac.authorization.k8s.io/v1/clusterroles", "a%b", "may not contain '%'"),
+    ],
+)
+async def test_names_have_rules(api: Api, path: str, name: str, text: str) -> None:
+    body: dict[str, Any] = {"metadata": {"name": name}}
+    if path.endswith("services"):
+        body["spec"] = {"ports": [{"port": 80}]}
+    answer = await api.post(path, body)
+    assert (answer.code, answer.reason) == (422, "Invalid")
+    causes = [c for c in answer.causes if c["field"] == "metadata.name"]
+    assert [c["reason"] for c in causes] == ["FieldValueInvalid"]
+    assert text in causes[0]["message"]
+
+
+async def test_no_name_at_all(api: Api) -> None:
+    answer = await api.post(CONFIG_MAPS, {"data": {}})
+    assert (answer.code, answer.reason) == (422, "Invalid")
+    assert answer.message == 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required'
+
+
+@pytest.mark.parametrize(
+    ("metadata", "field", "reason"),
+    [
+        ({"labels": {"a b": "c"}}, "metadata.labels", "FieldValueInvalid"),
+        ({"labels": {"a": "b c"}}, "metadata.labels", "FieldValueInvalid"),
+        ({"labels": {"a": "b" * 64}}, "metadata.labels", "FieldValueInvalid"),
+        ({"annotations": {"a": "x" * 262_144}}, "metadata.annotations", "FieldValueTooLong"),
+        ({"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p"}]}, "uid", "FieldValueInvalid"),
+        ({"finalizers": ["a b"]}, "metadata.finalizers", "FieldValueInvalid"),
+    ],
+)
+async def test_metadata_has_rules(api: Api, metadata: Any, field: str, reason: str) -> None:
+    answer = await api.post(CONFIG_MAPS, config_map(**metadata))
+    assert (answer.code, answer.reason) == (422, "Invalid")
+    assert any(c["field"].startswith(field) or field in c["field"] for c in answer.causes)
+    assert reason in {c["reason"] for c in answer.causes} or field == "uid"
+
+
+async def test_two_controllers_are_refused(api: Api) -> None:
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "controller": True}
+    answer = await api.post(CONFIG_MAPS, config_map(ownerReferences=[owner | {"uid": "1"}, owner | {"uid": "2"}]))
+    assert answer.code == 422
+    assert "Only one reference can have Controller set to true" in answer.message
+
+
+async def test_an_owner_that_occurs_twice_is_taken_out_with_a_warning(api: Api) -> None:
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "1"}
+    answer = await api.post(CONFIG_MAPS, config_map(ownerReferences=[owner, owner]))
+    assert answer.metadata["ownerReferences"] == [owner]
+    assert len(answer.warnings) == 1
+    assert answer.warnings[0].startswith(".metadata.ownerReferences contains duplicate entries")
+
+
+@pytest.mark.parametrize(
+    ("message", "body", "path"),
+    [
+        (
+            'Deployment.apps "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+            deployment(replicas=-1),
+            DEPLOYMENTS,
+        )
+    ],
+)
+async def test_the_message_of_one_fault(api: Api, message: str, body: Any, path: str) -> None:
+    answer = await api.post(path, body)
+    assert (answer.code, answer.message) == (422, message)
+    assert answer.body["details"] == {
+        "name": "d",
+        "group": "apps",
+        "kind": "Deployment",
+        "causes": [
+            {
+                "reason": "FieldValueInvalid",
+                "message": "Invalid value: -1: must be greater than or equal to 0",
+                "field": "spec.replicas",
+            }
+        ],
+    }
+
+
+async def test_all_faults_are_listed(api: Api) -> None:
+    answer = await api.post(PODS, {"metadata": {"name": "P"}, "spec": {"containers": [{"name": "B"}]}})
+    fields = [c["field"] for c in answer.causes]
+    assert {"metadata.name", "spec.containers[0].name", "spec.containers[0].image"} <= set(fields)
+    assert answer.message.startswith('Pod "P" is invalid: [metadata.name: Invalid value: "P": ')
+    assert answer.message.endswith("]")
+
+
+STRICT = 'strict decoding error: duplicate field "data.k", unknown field "odd"'
+ODD = b'{"metadata":{"name":"a"},"odd":1,"data":{"k":"1","k":"2"}}'
+
+
+async def test_unknown_and_duplicate_fields_warn_by_default(api: Api) -> None:
+    for query, name in (("", b"a"), ("?fieldValidation=Warn", b"b")):
+        answer = await api.post(f"{CONFIG_MAPS}{query}", ODD.replace(b'"a"', b'"%b"' % name))
+        assert answer.code == 201
+        assert answer.warnings == ['duplicate field "data.k"', 'unknown field "odd"']
+        assert answer.body["data"] == {"k": "2"}
+        assert "odd" not in answer.body
+
+
+async def test_unknown_and_duplicate_fields_are_refused_if_asked(api: Api) -> None:
+    answer = await api.post(f"{CONFIG_MAPS}?fieldValidation=Strict", ODD)
+    assert (answer.code, answer.reason, answer.message) == (400, "BadRequest", STRICT)
+    assert (await api.get(f"{CONFIG_MAPS}/a")).code == 404
+
+
+async def test_unknown_and_duplicate_fields_are_ignored_if_asked(api: Api) -> None:
+    answer = await api.post(f"{CONFIG_MAPS}?fieldValidation=Ignore", ODD)
+    assert (answer.code, answer.warnings) == (201, [])
+
+
+async def test_strict_yaml(api: Api) -> None:
+    body = b"metadata:\n  name: a\nodd: 1\n"
+    answer = await api.post(f"{CONFIG_MAPS}?fieldValidation=Strict", body, content_type="application/yaml")
+    assert (answer.code, answer.message) == (400, 'strict decoding error: unknown field "odd"')
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "text"),
+    [
+        (
+            "fieldValidation=Odd",
+            "fieldValidation",
+            'Unsupported value: "Odd": supported values: "", "Ignore", "Strict", "Warn"',
+        ),
+        ("dryRun=Some", "dryRun", 'Unsupported value: ["Some"]: supported values: "All"'),
+        (f"fieldManager={'m' * 129}", "fieldManager", "Too long: may not be more than 128 bytes"),
+        ("fieldManager=a%0Ab", "fieldManager", None),
+    ],
+)
+async def test_create_option_rules(api: Api, query: str, field: str, text: str | None) -> None:
+    answer = await api.post(f"{CONFIG_MAPS}?{query}", config_map())
+    assert (answer.code, answer.reason) == (422, "Invalid")
+    assert answer.body["details"]["kind"] == "CreateOptions"
+    assert answer.causes[0]["field"] == field
+    assert text is None or answer.causes[0]["message"] == text
+
+
+async def test_a_dry_run_stores_nothing(api: Api) -> None:
+    answer = await api.post(f"{CONFIG_MAPS}?dryRun=All", {"metadata": {"generateName": "x-"}})
+    assert answer.code == 201
+    assert answer.metadata["name"].startswith("x-")
+    assert answer.metadata["uid"]
+    assert "resourceVersion" not in answer.metadata
+    assert (await api.get(CONFIG_MAPS)).body["items"] == []
+
+
+async def test_a_dry_run_knows_taken_names_and_faults(api: Api) -> None:
+    await api.create(CONFIG_MAPS, config_map())
+    assert (await api.post(f"{CONFIG_MAPS}?dryRun=All", config_map())).code == 409
+    assert (await api.post(f"{CONFIG_MAPS}?dryRun=All", config_map("B"))).code == 422
+
+
+async def test_a_dry_run_keeps_no_address(api: Api) -> None:
+    path = "/api/v1/namespaces/default/services"
+    body = {"metadata": {"name": "s"}, "spec": {"clusterIP": "10.96.0.77", "ports": [{"port": 80}]}}
+    for _ in range(2):
+        assert (await api.post(f"{path}?dryRun=All", body)).code == 201
+    assert (await api.post(path, body)).code == 201
+
+
+async def test_managed_fields_name_the_agent(api: Api) -> None:
+    made = await api.create(CONFIG_MAPS, config_map())
+    entry = made["metadata"]["managedFields"][0]
+    assert (entry["manager"], entry["operation"], entry["apiVersion"]) == ("tests", "Update", "v1")
+    assert entry["fieldsV1"] == {"f:data": {".": {}, "f:k": {}}}
+
+
+async def test_managed_fields_name_the_manager_of_the_query(api: Api) -> None:
+    answer = await api.post(f"{CONFIG_MAPS}?fieldManager=me", config_map())
+    assert [e["manager"] for e in answer.metadata["managedFields"]] == ["me"]
+
+
+async def test_values_become_canonical(api: Api) -> None:
+    made = await api.create(
+        PODS,
+        pod(containers=[{"name": "c", "image": "i", "resources": {"limits": {"cpu": "1000m", "memory": "1024Ki"}}}]),
+    )
+    assert made["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "1", "memory": "1Mi"}
+
+
+async def test_a_namespace_that_is_absent(api: Api) -> None:
+    answer = await api.post("/api/v1/namespaces/absent/configmaps", config_map())
+    assert (answer.code, answer.reason, answer.message) == (404, "NotFound", 'namespaces "absent" not found')
+
+
+async def test_create_under_a_name_is_no_verb(api: Api) -> None:
+    answer = await api.post(f"{CONFIG_MAPS}/a", config_map())
+    assert answer.code == 405
+
+
+async def test_create_without_a_namespace_is_no_verb(api: Api) -> None:
+    answer = await api.post("/api/v1/configmaps", config_map())
+    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
+    assert (await api.get("/api/v1/configmaps")).body["items"] == []
+
+
+async def test_warnings_come_with_the_answer(api: Api) -> None:
+    answer = await api.post(PODS, pod(nodeSelector={"beta.kubernetes.io/os": "linux"}))
+    assert answer.warnings == [
+        'spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead'
+    ]
+
+
+async def test_a_table_of_what_was_made(api: Api) -> None:
+    answer = await api.post(CONFIG_MAPS, config_map(), accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+    assert (answer.code, answer.body["kind"]) == (201, "Table")

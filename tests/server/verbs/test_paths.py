@@ -1,0 +1,106 @@
+"""Paths and methods that lead nowhere.
+
+Source: apiserver pkg/endpoints/installer.go, pkg/server/mux, apimachinery NewGenericServerResponse (1.36).
+"""
+
+import pytest
+
+from tests.server.cluster import Api
+from tests.server.verbs.objects import CONFIG_MAPS, PODS, WIDGETS, config_map, pod, widget, with_widgets
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nope",
+        "/api/v2/pods",
+        "/apis/nope.io/v1/x",
+        "/apis/apps/v9/deployments",
+        "/api/v1beta1/namespaces/default/pods",
+    ],
+)
+async def test_an_unknown_path_is_plain_text(api: Api, path: str) -> None:
+    answer = await api.get(path)
+    assert (answer.code, answer.body) == (404, b"404 page not found\n")
+    assert answer.response.content_type == "text/plain; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/nopes",
+        "/api/v1/namespaces/default/nopes",
+        "/apis/apps/v1/namespaces/default/nopes/x",
+        f"{CONFIG_MAPS}/a/status",
+        f"{CONFIG_MAPS}/a/nope",
+        f"{PODS}/p/nope",
+        f"{PODS}/p/status/more",
+        "/api/v1/configmaps/a",
+        "/api/v1/namespaces/default/nodes",
+        "/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles",
+    ],
+)
+async def test_an_unknown_resource_of_a_known_group_is_a_status(api: Api, path: str) -> None:
+    await api.create(CONFIG_MAPS, config_map())
+    await api.create(PODS, pod())
+    answer = await api.get(path)
+    assert (answer.code, answer.reason) == (404, "NotFound")
+    assert answer.message == "the server could not find the requested resource"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("PUT", CONFIG_MAPS),
+        ("PATCH", CONFIG_MAPS),
+        ("POST", f"{CONFIG_MAPS}/a"),
+        ("HEAD", CONFIG_MAPS),
+        ("OPTIONS", CONFIG_MAPS),
+        ("TRACE", CONFIG_MAPS),
+        ("BREW", f"{CONFIG_MAPS}/a"),
+        ("DELETE", "/api/v1/configmaps"),
+        ("POST", "/api/v1/configmaps"),
+        ("DELETE", "/api/v1/namespaces"),
+        ("GET", "/apis/authentication.k8s.io/v1/tokenreviews"),
+        ("POST", f"{PODS}/p/status"),
+        ("DELETE", f"{PODS}/p/status"),
+        ("GET", f"{PODS}/p/binding"),
+        ("GET", "/api/v1/namespaces/default/finalize"),
+    ],
+)
+async def test_a_method_that_is_not_offered(api: Api, method: str, path: str) -> None:
+    answer = await api.ask(method, path, b"{}" if method in ("PUT", "POST", "PATCH") else b"")
+    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
+    assert answer.message == "the server does not allow this method on the requested resource"
+
+
+async def test_methods_of_custom_resources_are_named(api: Api) -> None:
+    await with_widgets(api)
+    await api.create(WIDGETS, widget())
+    answer = await api.post(f"{WIDGETS}/w", widget())
+    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
+    assert answer.message == 'create is not supported on resources of kind "widgets.example.com"'
+
+
+@pytest.mark.parametrize("path", ["/apis/example.com/v1/gadgets", "/apis/example.com/v2/widgets"])
+async def test_an_unknown_resource_of_a_custom_group_is_plain_text(api: Api, path: str) -> None:
+    await with_widgets(api)
+    assert (await api.get(path)).body == b"404 page not found\n"
+
+
+async def test_every_answer_has_its_headers(api: Api) -> None:
+    answer = await api.get(CONFIG_MAPS, **{"audit-id": "mine"})
+    headers = {name.lower(): value for name, value in answer.response.headers}
+    assert headers[b"audit-id"] == b"mine"
+    assert headers[b"cache-control"] == b"no-cache, private"
+
+
+async def test_an_audit_id_is_made(api: Api) -> None:
+    headers = {name.lower(): value for name, value in (await api.get("/nope")).response.headers}
+    assert len(headers[b"audit-id"]) == 36
+
+
+@pytest.mark.parametrize("timeout", ["x", "5", "1e"])
+async def test_an_unreadable_timeout_is_refused(api: Api, timeout: str) -> None:
+    answer = await api.get(f"{CONFIG_MAPS}?timeout={timeout}")
+    assert (answer.code, answer.reason) == (400, "BadRequest")
