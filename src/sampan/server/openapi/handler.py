@@ -13,11 +13,14 @@ from sampan.core import errors
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.builtin import Definitions
 from sampan.server.openapi.documents import Served, document_v2, document_v3, group_versions
+from sampan.server.openapi.protobuf import encode_document
 from sampan.server.request import Request, Response
 from sampan.server.version import GIT_VERSION
 from sampan.wire import json as wire_json
 
 PROTOBUF_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+_PROTOBUF_V2_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+"""What clients still ask for; it is answered under the present name."""
 _YEAR_S = 365 * 24 * 3600
 _JSON = "application/json"
 
@@ -38,7 +41,7 @@ class OpenApi:
         self._builtins = builtins
         self._v3: dict[str, Document] = {}
         self._hashes: dict[str, tuple[tuple[int, ...], str]] = {}
-        self._v2: tuple[int, Document] | None = None
+        self._v2: dict[str, tuple[int, Document]] = {}
         self._lock = asyncio.Lock()
 
     async def v3(self, request: Request) -> Response:
@@ -61,11 +64,9 @@ class OpenApi:
         return _answer(request, document, immutable=bool(asked))
 
     async def v2(self, request: Request) -> Response:
-        """The one document, as JSON. Raises 406 when only other forms are accepted."""
-        accept = request.headers.get("accept", "")
-        if accept and not any(part in accept for part in ("json", "*/*", "application/*")):
-            raise errors.not_acceptable(f"only the following media types are accepted: {_JSON}")
-        return _answer(request, await self._document_v2(), immutable=False)
+        """The one document, as JSON or protobuf. Raises 406 when only other forms are accepted."""
+        media_type = _media_type_v2(request.headers.get("accept", ""))
+        return _answer(request, await self._document_v2(media_type), immutable=False, content_type=media_type)
 
     def _hash(self, path: str, served: Served) -> str:
         """The hash of a document that need not be there yet: of all that decides its content."""
@@ -84,15 +85,17 @@ class OpenApi:
                 found = self._v3[path] = Document(body, wanted)
         return found
 
-    async def _document_v2(self) -> Document:
+    async def _document_v2(self, media_type: str) -> Document:
         generation = self._registry.generation
-        if self._v2 is None or self._v2[0] != generation:
-            async with self._lock:
-                body = await asyncio.to_thread(lambda: wire_json.encode(document_v2(self._registry, self._builtins)))
-                document = Document(body, hashlib.sha512(body).hexdigest().upper())
-                self._v2 = (generation, document)
-                return document
-        return self._v2[1]
+        found = self._v2.get(media_type)
+        if found is not None and found[0] == generation:
+            return found[1]
+        encode = wire_json.encode if media_type == _JSON else encode_document
+        async with self._lock:
+            body = await asyncio.to_thread(lambda: encode(document_v2(self._registry, self._builtins)))
+            document = Document(body, hashlib.sha512(body).hexdigest().upper())
+            self._v2[media_type] = (generation, document)
+        return document
 
 
 def served_hash(path: str, served: Served) -> str:
@@ -105,7 +108,18 @@ def served_hash(path: str, served: Served) -> str:
     return digest.hexdigest().upper()
 
 
-def _answer(request: Request, document: Document, *, immutable: bool) -> Response:
+def _media_type_v2(accept: str) -> str:
+    """The first form of a list of media types that there is."""
+    for clause in accept.split(","):
+        wanted = clause.split(";", 1)[0].strip()
+        if wanted in ("", _JSON, "*/*", "application/*"):
+            return _JSON
+        if wanted in (PROTOBUF_V2, _PROTOBUF_V2_OLD):
+            return PROTOBUF_V2
+    raise errors.not_acceptable(f"only the following media types are accepted: {_JSON}, {PROTOBUF_V2}")
+
+
+def _answer(request: Request, document: Document, *, immutable: bool, content_type: str = _JSON) -> Response:
     etag = f'"{document.hash}"'
     headers = [(b"etag", etag.encode()), (b"vary", b"Accept")]
     if immutable:
@@ -113,4 +127,4 @@ def _answer(request: Request, document: Document, *, immutable: bool) -> Respons
         headers.append((b"expires", formatdate(time.time() + _YEAR_S, usegmt=True).encode()))
     if etag in [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]:
         return Response(304, headers=headers)
-    return Response(200, document.body, content_type=_JSON, headers=headers)
+    return Response(200, document.body, content_type=content_type, headers=headers)

@@ -58,7 +58,8 @@ def decode_object(value: Any, endpoint: Endpoint, options: WriteOptions, faults:
     obj = check_kind(value, endpoint)
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []
     normalise(obj, endpoint, unknown)
-    report(unknown, faults, options, request)
+    if unknown is not None:
+        _report([*faults, *(f'unknown field "{path}"' for path in unknown)], endpoint, options, request)
     return obj
 
 
@@ -109,23 +110,20 @@ def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None) -> Non
     try:
         compiled.decode(obj, unknown=unknown)
     except SchemaError as error:
-        kind = endpoint.definition.kind
-        raise errors.bad_request(
-            f'{kind} in version "{endpoint.version.name}" cannot be handled as a {kind}: {error}'
-        ) from None
+        raise _unreadable(endpoint, str(error)) from None
     obj.setdefault("metadata", {})
 
 
-def report(unknown: list[str] | None, faults: list[str], options: WriteOptions, request: Request) -> None:
+def _report(texts: list[str], endpoint: Endpoint, options: WriteOptions, request: Request) -> None:
     """Warnings, or with Strict a 400."""
-    if unknown is None:
-        return
-    texts = [*faults, *(f'unknown field "{path}"' for path in unknown)]
-    if not texts:
-        return
-    if options.strict:
-        raise errors.bad_request("strict decoding error: " + ", ".join(texts))
+    if texts and options.strict:
+        raise _unreadable(endpoint, "strict decoding error: " + ", ".join(texts))
     request.warnings.extend(texts)
+
+
+def _unreadable(endpoint: Endpoint, text: str) -> errors.StatusError:
+    kind = endpoint.definition.kind
+    return errors.bad_request(f'{kind} in version "{endpoint.version.name}" cannot be handled as a {kind}: {text}')
 
 
 def _json_type(value: Any) -> str:

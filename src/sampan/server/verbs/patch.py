@@ -6,6 +6,7 @@ Source: apiserver pkg/endpoints/handlers/patch.go (1.36).
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from sampan.core import errors
@@ -14,6 +15,7 @@ from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.core.time import format_time
 from sampan.patch import json_patch, merge_patch, strategic_merge
+from sampan.patch.go_value import go_value
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
 from sampan.registry.rest.update import update as rest_update
 from sampan.schema.compile import DecodeError as SchemaError
@@ -38,6 +40,18 @@ CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 Mechanism = Callable[[Object], Object]
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a patch that cannot be taken is answered with, besides the reason.
+
+    `faults`: what strict decoding of the patch itself found; `shown`: the value that the error shows, "" for the
+    patched object.
+    """
+
+    faults: list[str]
+    shown: str
+
+
 async def patch(scope: Scope) -> Response:
     """200, or 201 where an apply created the object."""
     request, endpoint = scope.request, scope.endpoint
@@ -49,7 +63,8 @@ async def patch(scope: Scope) -> Response:
         transform = _apply_transform(scope, value, faults, options)
     else:
         mechanism = _mechanism(scope, content_type, value)
-        transform = _patch_transform(scope, mechanism, faults, options)
+        shown = go_value(value) if content_type == STRATEGIC_MERGE_PATCH else ""
+        transform = _patch_transform(scope, mechanism, Refusal(faults, shown), options)
     part = part_of(scope)
     result = await rest_update(
         endpoint.store,
@@ -113,7 +128,7 @@ def _mechanism(scope: Scope, content_type: str, value: Any) -> Mechanism:
     return lambda current: strategic_merge.apply(current, value, schema)
 
 
-def _patch_transform(scope: Scope, mechanism: Mechanism, faults: list[str], options: WriteOptions) -> Any:
+def _patch_transform(scope: Scope, mechanism: Mechanism, refusal: Refusal, options: WriteOptions) -> Any:
     endpoint, request = scope.endpoint, scope.request
     store, name = endpoint.store, request.info.name
 
@@ -121,7 +136,7 @@ def _patch_transform(scope: Scope, mechanism: Mechanism, faults: list[str], opti
         if old is None:
             raise store.not_found(name)
         patched = mechanism(endpoint.from_hub(store.decode(stored)))
-        patched = _checked(scope, patched, faults, options)
+        patched = _checked(scope, patched, refusal, options)
         hub = _finished(scope, patched)
         track(scope, old, hub, options)
         return await admit(scope, "UPDATE", hub, old, options.dry_run)
@@ -129,21 +144,21 @@ def _patch_transform(scope: Scope, mechanism: Mechanism, faults: list[str], opti
     return transform
 
 
-def _checked(scope: Scope, patched: Any, faults: list[str], options: WriteOptions) -> Object:
+def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions) -> Object:
     """A patched object must be one of this type. Raises 400 and 422."""
     if not isinstance(patched, dict):
-        raise _patch_invalid(patched, "the patched value is not an object")
+        raise _patch_invalid(patched, refusal, "the patched value is not an object")
     _same_type(scope, patched)
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []
     try:
         normalise(patched, scope.endpoint, unknown)
     except errors.StatusError as error:
-        raise _patch_invalid(patched, error.message) from None
+        raise _patch_invalid(patched, refusal, error.message) from None
     except SchemaError as error:
-        raise _patch_invalid(patched, str(error)) from None
-    texts = faults + [f'unknown field "{path}"' for path in unknown or ()]
+        raise _patch_invalid(patched, refusal, str(error)) from None
+    texts = refusal.faults + [f'unknown field "{path}"' for path in unknown or ()]
     if texts and options.strict:
-        raise _patch_invalid(patched, "strict decoding error: " + ", ".join(texts))
+        raise _patch_invalid(patched, refusal, "strict decoding error: " + ", ".join(texts))
     if texts and unknown is not None:
         _warn(scope, texts)
     return patched
@@ -164,8 +179,8 @@ def _same_type(scope: Scope, patched: Object) -> None:
         )
 
 
-def _patch_invalid(patched: Any, text: str) -> errors.StatusError:
-    shown = wire_json.encode(patched).decode()
+def _patch_invalid(patched: Any, refusal: Refusal, text: str) -> errors.StatusError:
+    shown = refusal.shown or wire_json.encode(patched).decode()
     return errors.invalid(GroupKind("", ""), "", [invalid(Path("patch"), shown, text)])
 
 
