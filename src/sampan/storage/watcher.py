@@ -4,12 +4,16 @@ Watchers with the same scope and the same selector form a group; a group decides
 only append.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
 from sampan.storage.records import Batch, CacheEvent, Delivery, Matches, Record, Respliced, WatchEnded, WatcherTooSlow
 from sampan.storage.signal import Signal
+
+
+WAKE_INTERVAL_S = 0.005
 
 
 class WatchedCache(Protocol):
@@ -72,6 +76,11 @@ class Watcher:
             raise self._error
         return self._take()
 
+    @property
+    def group(self) -> "WatchGroup":
+        """Watchers of one group see the same events."""
+        return self._group
+
     def close(self) -> None:
         """No more events. Idempotent."""
         self._groups.remove(self._group, self)
@@ -99,8 +108,13 @@ class Watcher:
             if self._pending and len(self._pending) + len(deliveries) > self._buffer_max:
                 self.end(WatcherTooSlow("the watcher did not take its events in time"))
                 return
+            if not self._pending:
+                self._groups.to_wake.append(self)
             self._pending.extend(deliveries)
-            self._signal.notify()
+
+    def wake(self) -> None:
+        """Let the taker have what is pending."""
+        self._signal.notify()
 
     def end(self, error: WatchEnded) -> None:
         """No more events after those pending, but this error."""
@@ -185,9 +199,16 @@ class WatchGroup:
 
 
 class WatchGroups:
-    """The groups by scope: the whole resource, one namespace (both end in a slash) or one key."""
+    """The groups by scope: the whole resource, one namespace (both end in a slash) or one key.
+
+    Watchers are woken at once when it was quiet, and else together, at most every `WAKE_INTERVAL_S`: under load a watcher
+    then takes many events in one write, instead of one write for each commit.
+    """
 
     def __init__(self, prefix: str, respliced: Respliced) -> None:
+        self.to_wake: list[Watcher] = []
+        self._woken_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
         self._prefix = prefix
         self._respliced = respliced
         self._by_scope: dict[str, dict[int, WatchGroup]] = {}
@@ -239,6 +260,23 @@ class WatchGroups:
             chosen, group.chosen = group.chosen, []
             for watcher in tuple(group.watchers):
                 watcher.offer(chosen)
+        if self.to_wake and self._timer is None:
+            self._wake_in_time()
+
+    def _wake_in_time(self) -> None:
+        loop = asyncio.get_running_loop()
+        wait_s = self._woken_at + WAKE_INTERVAL_S - loop.time()
+        if wait_s <= 0:
+            self._wake()
+        else:
+            self._timer = loop.call_later(wait_s, self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        self._woken_at = asyncio.get_running_loop().time()
+        watchers, self.to_wake = self.to_wake, []
+        for watcher in watchers:
+            watcher.wake()
 
     def end_all(self, error: WatchEnded) -> None:
         """End every watcher."""
