@@ -35,6 +35,7 @@ _POLL_S = 0.02
 _LOAD_CHUNK = 1000
 _FETCH_MAX = 10_000
 _SNAPSHOTS_MAX = 4
+_TAKEN = KeyValue("", b"", 0, 0)
 
 
 class WatchCache:
@@ -222,14 +223,18 @@ class WatchCache:
 
     async def _load(self) -> None:
         found = await self._store.range(self.prefix, self._end, count=False)
+        revision, rows = found.revision, list(found.items)
+        del found
         records: list[Record] = []
-        for start in range(0, len(found.items), _LOAD_CHUNK):
-            records += self._records_of(found.items[start : start + _LOAD_CHUNK])
+        for start in range(0, len(rows), _LOAD_CHUNK):
+            chunk = slice(start, start + _LOAD_CHUNK)
+            records += self._records_of(rows[chunk])
+            rows[chunk] = [_TAKEN] * len(rows[chunk])  # the records have bytes of their own: no need to hold both
             await asyncio.sleep(0)
         self._records = SortedRecords(records)
         self._snapshots.clear()
-        self._ring.reset(found.revision)
-        self._revision = self._changed = found.revision
+        self._ring.reset(revision)
+        self._revision = self._changed = revision
         self._listed = True
         self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has listed anew"))
 

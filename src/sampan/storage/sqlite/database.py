@@ -95,7 +95,7 @@ def open_reader(path: str) -> sqlite3.Connection:
     """A connection that only reads."""
     connection = _connect(path)
     connection.execute("PRAGMA query_only = 1")
-    connection.execute("PRAGMA cache_size = -16384")
+    connection.execute("PRAGMA cache_size = -4096")
     return connection
 
 
