@@ -144,9 +144,7 @@ async def test_defaults_of_a_crd(api: Api) -> None:
         pytest.param({"singular": "shirt"}, "SingularConflict", '"shirt" is already in use', id="singular"),
         pytest.param({"shortNames": ["sh"]}, "ShortNamesConflict", '"sh" is already in use', id="short name"),
         pytest.param({"kind": "Shirt"}, "ListKindConflict", '"ShirtList" is already in use', id="list kind"),
-        pytest.param(
-            {"kind": "Shirt", "listKind": "Other"}, "KindConflict", '"Shirt" is already in use', id="kind"
-        ),
+        pytest.param({"kind": "Shirt", "listKind": "Other"}, "KindConflict", '"Shirt" is already in use', id="kind"),
     ],
 )
 async def test_names_are_unique_in_a_group(api: Api, names: Any, reason: str, text: str) -> None:
@@ -281,7 +279,11 @@ async def test_rules_that_do_not_compile_are_refused(api: Api) -> None:
 
 
 async def test_rules_that_may_cost_too_much_are_refused(api: Api) -> None:
-    node = {"type": "array", "items": STRING, "x-kubernetes-validations": [{"rule": "self.all(x, self.all(y, x == y))"}]}
+    node = {
+        "type": "array",
+        "items": STRING,
+        "x-kubernetes-validations": [{"rule": "self.all(x, self.all(y, x == y))"}],
+    }
     texts = await refused(api, crd(version(openapi=schema({"a": node}))))
     assert "estimated rule cost exceeds budget by factor of more than 100x" in texts[0]
 
@@ -344,7 +346,9 @@ async def test_scale_paths_are_under_spec_and_status(api: Api, scale: Any, expec
     [
         pytest.param({"type": "string", "jsonPath": ".a"}, "name: Required value", id="name"),
         pytest.param({"name": "A", "type": "text", "jsonPath": ".a"}, "must be one of boolean,date", id="type"),
-        pytest.param({"name": "A", "type": "string", "format": "x", "jsonPath": ".a"}, "must be one of byte", id="form"),
+        pytest.param(
+            {"name": "A", "type": "string", "format": "x", "jsonPath": ".a"}, "must be one of byte", id="form"
+        ),
         pytest.param({"name": "A", "type": "string", "jsonPath": "a"}, "must be a simple json path", id="path"),
     ],
 )
@@ -392,7 +396,10 @@ async def test_unknown_fields_cannot_be_kept_by_the_spec(api: Api) -> None:
             id="empty client",
         ),
         pytest.param(
-            {"strategy": "Webhook", "webhook": {"clientConfig": {"url": "http://a"}, "conversionReviewVersions": ["v1"]}},
+            {
+                "strategy": "Webhook",
+                "webhook": {"clientConfig": {"url": "http://a"}, "conversionReviewVersions": ["v1"]},
+            },
             "'https' is the only allowed URL scheme",
             id="http",
         ),

@@ -55,7 +55,8 @@ class MemoryStore:
         self._hub.revision = self._revision
 
     async def open(self) -> None:
-        """See `Store.open`."""
+        """See `Store.open`. May be opened again after it was closed: nothing has been forgotten."""
+        self._hub.closed = False
         self._expiry.start(self.expire)
 
     async def close(self) -> None:

@@ -1,0 +1,185 @@
+"""The life of a CRD: served, changed, deleted with its objects, restarted in the middle (F6, F7, F36, F37)."""
+
+from typing import Any
+
+from sampan.storage.memory import MemoryStore
+from tests.server.cluster import Api, served
+from tests.server.custom_resources import (
+    CRD,
+    CRDS,
+    GROUP,
+    SHIRTS,
+    change,
+    condition,
+    crd,
+    define,
+    eventually,
+    schema,
+    shirt,
+    version,
+)
+from tests.server.verbs.conftest import api
+
+__all__ = ["api"]
+
+
+async def gone(api: Api, path: str = CRD) -> None:
+    """Wait until something is no longer there."""
+    await eventually(lambda: api.get(path), lambda answer: answer.code == 404)
+
+
+async def test_deleting_a_crd_deletes_its_objects_and_then_itself(api: Api) -> None:
+    await define(api)
+    for name in ("a", "b", "c"):
+        await api.create(SHIRTS, shirt(name))
+    async with api.watch(f"{SHIRTS}?watch=1") as watch:
+        await watch.events(3)
+        answer = await api.delete(CRD)
+        assert (answer.code, condition(answer.body, "Terminating")["reason"]) == (200, "InstanceDeletionPending")
+        assert answer.metadata["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+        assert sorted(await watch.events(3)) == [("DELETED", "a"), ("DELETED", "b"), ("DELETED", "c")]
+        assert await watch.ended()
+    await gone(api)
+    assert (await api.get(SHIRTS)).code == 404
+
+
+async def test_while_a_crd_is_terminating_objects_may_be_read_and_changed_but_not_created(api: Api) -> None:
+    await define(api)
+    held = shirt("held")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    await api.create(SHIRTS, held)
+    await api.delete(CRD)
+    refused = await api.post(SHIRTS, shirt("late"))
+    assert (refused.code, refused.reason) == (403, "Forbidden")
+    assert "create not allowed while custom resource definition is terminating" in refused.message
+    seen = await eventually(lambda: api.get(f"{SHIRTS}/held"), lambda answer: "deletionTimestamp" in answer.metadata)
+    assert seen.code == 200
+    assert condition((await api.get(CRD)).body, "Terminating")["reason"] == "InstanceDeletionInProgress"
+    await api.patch(f"{SHIRTS}/held", {"metadata": {"finalizers": None}})
+    await gone(api)
+
+
+async def test_deletion_goes_on_after_a_restart() -> None:
+    store = MemoryStore()
+    async with served(store) as api:
+        await define(api)
+        held = shirt("held")
+        held["metadata"]["finalizers"] = ["example.com/hold"]
+        await api.create(SHIRTS, held)
+        await api.delete(CRD)
+    async with served(store) as api:
+        assert (await api.post(SHIRTS, shirt("late"))).code == 403
+        await api.patch(f"{SHIRTS}/held", {"metadata": {"finalizers": None}})
+        await gone(api)
+
+
+async def test_what_was_established_is_served_right_after_a_restart() -> None:
+    store = MemoryStore()
+    async with served(store) as api:
+        await define(api)
+        await api.create(SHIRTS, shirt("a", {"color": "blue"}))
+    async with served(store) as api:
+        assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"color": "blue"}
+
+
+async def test_a_crd_of_the_same_name_can_be_created_again_and_sees_no_old_objects(api: Api) -> None:
+    for _ in range(3):
+        await define(api)
+        assert (await api.get(SHIRTS)).body["items"] == []
+        await api.create(SHIRTS, shirt("a"))
+        await api.delete(CRD)
+        await gone(api)
+
+
+async def test_a_crd_that_was_never_established_goes_at_once(api: Api) -> None:
+    await define(api)
+    await api.create(CRDS, crd(names={"plural": "blouses", "kind": "Shirt"}))
+    await api.delete(f"{CRDS}/blouses.{GROUP}")
+    await gone(api, f"{CRDS}/blouses.{GROUP}")
+    assert (await api.get(SHIRTS)).code == 200
+
+
+async def test_another_finalizer_keeps_the_crd_but_not_its_objects(api: Api) -> None:
+    await define(api)
+    await change(api, lambda obj: obj["metadata"].update(finalizers=["example.com/hold"]))
+    await api.create(SHIRTS, shirt("a"))
+    await api.delete(CRD)
+    await eventually(lambda: api.get(CRD), lambda answer: answer.metadata["finalizers"] == ["example.com/hold"])
+    assert (await api.get(SHIRTS)).body["items"] == []
+    await change(api, lambda obj: obj["metadata"].pop("finalizers"))
+    await gone(api)
+
+
+async def test_many_objects_in_many_namespaces_go(api: Api) -> None:
+    await define(api)
+    for number in range(3):
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"n{number}"}}
+        await api.create("/api/v1/namespaces", namespace)
+        for index in range(50):
+            await api.create(SHIRTS.replace("default", f"n{number}"), shirt(f"s{index}"))
+    await api.delete(CRD)
+    await gone(api)
+    await define(api)
+    assert (await api.get(f"/apis/{GROUP}/v1/shirts")).body["items"] == []
+
+
+async def test_a_wrong_scope_version_or_subresource_is_not_found(api: Api) -> None:
+    await api.create(CRDS, crd(version("v1"), version("v2", storage=False) | {"served": False}))
+    for path in (
+        f"/apis/{GROUP}/v1/shirts/a",
+        f"/apis/{GROUP}/v2/namespaces/default/shirts",
+        f"/apis/{GROUP}/v3/shirts",
+    ):
+        answer = await api.get(path)
+        assert (answer.code, answer.body) == (404, b"404 page not found\n"), path
+    await api.create(SHIRTS, shirt("a"))
+    answer = await api.get(f"{SHIRTS}/a/status")
+    assert (answer.code, answer.message) == (404, f'shirts.{GROUP} "a" not found')
+
+
+async def test_cluster_scoped_resources_have_no_namespace(api: Api) -> None:
+    await api.create(CRDS, crd(scope="Cluster"))
+    await api.create(f"/apis/{GROUP}/v1/shirts", shirt("a"))
+    assert (await api.get(f"/apis/{GROUP}/v1/shirts/a")).code == 200
+    assert (await api.get(SHIRTS)).code == 404
+
+
+async def test_a_version_that_is_served_no_longer_is_not_found_at_once(api: Api) -> None:
+    await api.create(CRDS, crd(version("v1"), version("v2", storage=False)))
+    assert (await api.get(f"/apis/{GROUP}/v2/shirts")).code == 200
+    await change(api, lambda obj: obj["spec"]["versions"][1].update(served=False))
+    assert (await api.get(f"/apis/{GROUP}/v2/shirts")).code == 404
+
+
+async def test_a_new_schema_takes_effect_with_the_next_request_and_ends_running_watches(api: Api) -> None:
+    await define(api)
+    async with api.watch(f"{SHIRTS}?watch=1") as watch:
+        await change(api, lambda obj: obj["spec"]["versions"][0].update(version("v1", required("color"))))
+        assert await watch.ended()
+    answer = await api.post(SHIRTS, shirt("a", {}))
+    assert (answer.code, answer.causes[0]["field"]) == (422, "spec.color")
+
+
+def required(name: str) -> Any:
+    """A schema whose spec needs a field."""
+    openapi = schema({name: {"type": "string"}})
+    openapi["properties"]["spec"]["required"] = [name]
+    return openapi
+
+
+async def test_a_change_of_labels_alone_ends_no_watch(api: Api) -> None:
+    await define(api)
+    async with api.watch(f"{SHIRTS}?watch=1") as watch:
+        await change(api, lambda obj: obj["metadata"].update(labels={"a": "b"}))
+        await api.create(SHIRTS, shirt("a"))
+        assert (await watch.event())["object"]["metadata"]["name"] == "a"
+
+
+async def test_clients_resume_their_watch_after_a_change(api: Api) -> None:
+    await define(api)
+    first = await api.create(SHIRTS, shirt("a"))
+    await change(api, lambda obj: obj["spec"]["versions"][0].update(version("v1", schema({"a": {"type": "string"}}))))
+    await api.create(SHIRTS, shirt("b"))
+    path = f"{SHIRTS}?watch=1&resourceVersion={first['metadata']['resourceVersion']}"
+    async with api.watch(path) as watch:
+        assert await watch.events(1) == [("ADDED", "b")]
