@@ -228,7 +228,8 @@ async def test_all_faults_are_listed(api: Api) -> None:
     assert answer.message.endswith("]")
 
 
-STRICT = 'strict decoding error: duplicate field "data.k", unknown field "odd"'
+PREFIX = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
+STRICT = f'{PREFIX}strict decoding error: duplicate field "data.k", unknown field "odd"'
 ODD = b'{"metadata":{"name":"a"},"odd":1,"data":{"k":"1","k":"2"}}'
 
 
@@ -255,7 +256,7 @@ async def test_unknown_and_duplicate_fields_are_ignored_if_asked(api: Api) -> No
 async def test_strict_yaml(api: Api) -> None:
     body = b"metadata:\n  name: a\nodd: 1\n"
     answer = await api.post(f"{CONFIG_MAPS}?fieldValidation=Strict", body, content_type="application/yaml")
-    assert (answer.code, answer.message) == (400, 'strict decoding error: unknown field "odd"')
+    assert (answer.code, answer.message) == (400, f'{PREFIX}strict decoding error: unknown field "odd"')
 
 
 @pytest.mark.parametrize(

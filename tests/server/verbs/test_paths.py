@@ -55,9 +55,6 @@ async def test_an_unknown_resource_of_a_known_group_is_a_status(api: Api, path: 
         ("PATCH", CONFIG_MAPS),
         ("POST", f"{CONFIG_MAPS}/a"),
         ("HEAD", CONFIG_MAPS),
-        ("OPTIONS", CONFIG_MAPS),
-        ("TRACE", CONFIG_MAPS),
-        ("BREW", f"{CONFIG_MAPS}/a"),
         ("DELETE", "/api/v1/configmaps"),
         ("POST", "/api/v1/configmaps"),
         ("DELETE", "/api/v1/namespaces"),
@@ -72,6 +69,12 @@ async def test_a_method_that_is_not_offered(api: Api, method: str, path: str) ->
     answer = await api.ask(method, path, b"{}" if method in ("PUT", "POST", "PATCH") else b"")
     assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
     assert answer.message == "the server does not allow this method on the requested resource"
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "BREW", "CONNECT"])
+async def test_a_method_that_is_never_offered(api: Api, method: str) -> None:
+    answer = await api.ask(method, f"{CONFIG_MAPS}/a")
+    assert (answer.code, answer.reason) == (405, "MethodNotAllowed")
 
 
 async def test_methods_of_custom_resources_are_named(api: Api) -> None:

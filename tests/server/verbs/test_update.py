@@ -1,0 +1,378 @@
+"""PUT: of objects, of their status, of subresources.
+
+Source: apiserver pkg/endpoints/handlers/update.go, pkg/registry/rest/update.go (1.36).
+"""
+
+from typing import Any
+
+import pytest
+
+from tests.server.cluster import Api
+from tests.server.verbs.objects import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    PODS,
+    WIDGETS,
+    config_map,
+    deployment,
+    pod,
+    some_config_maps,
+    widget,
+    with_widgets,
+)
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+async def test_an_update_replaces(api: Api) -> None:
+    created = await api.create(CONFIG_MAPS, config_map(labels={"a": "b"}))
+    answer = await api.put(f"{CONFIG_MAPS}/a", config_map() | {"data": {"x": "y"}})
+    assert (answer.code, answer.body["data"]) == (200, {"x": "y"})
+    assert "labels" not in answer.metadata
+    assert answer.metadata["uid"] == created["metadata"]["uid"]
+    assert int(answer.metadata["resourceVersion"]) > int(created["metadata"]["resourceVersion"])
+
+
+async def test_a_stale_update_conflicts(api: Api) -> None:
+    created = await api.create(DEPLOYMENTS, deployment())
+    await api.patch(f"{DEPLOYMENTS}/d", {"spec": {"replicas": 2}})
+    answer = await api.put(f"{DEPLOYMENTS}/d", created)
+    assert (answer.code, answer.reason) == (409, "Conflict")
+    assert answer.message == f'Operation cannot be fulfilled on deployments.apps "d": {MODIFIED}'
+    assert answer.body["details"] == {"name": "d", "group": "apps", "kind": "deployments"}
+
+
+@pytest.mark.parametrize("revision", [None, "", "0"])
+async def test_an_unconditional_update(api: Api, revision: str | None) -> None:
+    await api.create(CONFIG_MAPS, config_map())
+    body = config_map() if revision is None else config_map(resourceVersion=revision)
+    assert (await api.put(f"{CONFIG_MAPS}/a", body)).code == 200
+
+
+async def test_no_unconditional_update_of_custom_resources(api: Api) -> None:
+    await with_widgets(api)
+    await api.create(WIDGETS, widget())
+    answer = await api.put(f"{WIDGETS}/w", widget())
+    assert (answer.code, answer.reason) == (422, "Invalid")
+    assert answer.message == (
+        'widgets.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update'
+    )
+
+
+async def test_another_uid_conflicts(api: Api) -> None:
+    created = await api.create(CONFIG_MAPS, config_map())
+    answer = await api.put(f"{CONFIG_MAPS}/a", config_map(uid="other"))
+    assert (answer.code, answer.reason) == (409, "Conflict")
+    assert answer.message == (
+        'Operation cannot be fulfilled on configmaps "a": Precondition failed: UID in precondition: other, '
+        f"UID in object meta: {created['metadata']['uid']}"
+    )
+
+
+async def test_the_name_must_fit_the_path(api: Api) -> None:
+    await api.create(CONFIG_MAPS, config_map())
+    answer = await api.put(f"{CONFIG_MAPS}/a", config_map("b"))
+    assert (answer.code, answer.message) == (
+        400,
+        "the name of the object (b) does not match the name on the URL (a)",
+    )
+    answer = await api.put(f"{CONFIG_MAPS}/a", {"data": {}})
+    assert answer.code == 400
+
+
+async def test_the_namespace_must_fit_the_path(api: Api) -> None:
+    await api.create(CONFIG_MAPS, config_map())
+    assert (await api.put(f"{CONFIG_MAPS}/a", config_map(namespace="other"))).code == 400
+
+
+async def test_update_of_nothing(api: Api) -> None:
+    answer = await api.put(f"{CONFIG_MAPS}/a", config_map())
+    assert (answer.code, answer.message) == (404, 'configmaps "a" not found')
+
+
+async def test_leases_are_made_by_put(api: Api) -> None:
+    body = {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me"}}
+    assert (await api.put(f"{LEASES}/l", body)).code == 201
+    assert (await api.put(f"{LEASES}/l", body)).code == 422
+
+
+@pytest.mark.parametrize("how", ["put", "merge", "strategic", "json", "apply"])
+async def test_a_write_that_changes_nothing_is_none(api: Api, how: str) -> None:
+    await api.create(DEPLOYMENTS, deployment())
+    applied = await api.apply(f"{DEPLOYMENTS}/d", deployment(), "fieldManager=tests&force=true")
+    before = applied.body
+    async with api.watch(f"{DEPLOYMENTS}?watch=1&resourceVersion={before['metadata']['resourceVersion']}") as watch:
+        if how == "put":
+            answer = await api.put(f"{DEPLOYMENTS}/d", before)
+        elif how == "apply":
+            answer = await api.apply(f"{DEPLOYMENTS}/d", deployment(), "fieldManager=tests&force=true")
+        else:
+            body: Any = [{"op": "replace", "path": "/spec/replicas", "value": 1}]
+            answer = await api.patch(f"{DEPLOYMENTS}/d", body if how == "json" else {"spec": {"replicas": 1}}, how)
+        assert (answer.code, answer.body) == (200, before)
+        await api.patch(f"{DEPLOYMENTS}/d", {"spec": {"replicas": 3}})
+        event = await watch.event()
+    assert event["object"]["spec"]["replicas"] == 3
+
+
+async def test_generation_follows_the_spec_alone(api: Api) -> None:
+    await api.create(DEPLOYMENTS, deployment())
+    labelled = await api.patch(f"{DEPLOYMENTS}/d", {"metadata": {"labels": {"a": "b"}}})
+    scaled = await api.patch(f"{DEPLOYMENTS}/d", {"spec": {"replicas": 2}})
+    observed = await api.patch(f"{DEPLOYMENTS}/d/status", {"status": {"observedGeneration": 2}})
+    fixed = await api.patch(f"{DEPLOYMENTS}/d", {"metadata": {"generation": 9}})
+    assert [a.metadata["generation"] for a in (labelled, scaled, observed, fixed)] == [1, 2, 2, 2]
+
+
+async def test_generation_of_custom_resources(api: Api) -> None:
+    await with_widgets(api)
+    made = await api.create(WIDGETS, widget())
+    sized = await api.patch(f"{WIDGETS}/w", {"spec": {"size": 2}})
+    status = await api.patch(f"{WIDGETS}/w/status", {"status": {"size": 2}})
+    labelled = await api.patch(f"{WIDGETS}/w", {"metadata": {"labels": {"a": "b"}}})
+    assert made["metadata"]["generation"] == 1
+    assert [a.metadata["generation"] for a in (sized, status, labelled)] == [2, 2, 2]
+
+
+async def test_system_metadata_stays(api: Api) -> None:
+    created = await api.create(CONFIG_MAPS, config_map())
+    answer = await api.patch(
+        f"{CONFIG_MAPS}/a", {"metadata": {"creationTimestamp": "2001-01-01T00:00:00Z", "deletionTimestamp": None}}
+    )
+    assert answer.code == 200
+    assert answer.metadata["creationTimestamp"] == created["metadata"]["creationTimestamp"]
+
+
+async def test_the_object_keeps_its_status(api: Api) -> None:
+    await api.create(DEPLOYMENTS, deployment())
+    await api.patch(f"{DEPLOYMENTS}/d/status", {"status": {"replicas": 4}})
+    answer = await api.put(f"{DEPLOYMENTS}/d", deployment("d", 2) | {"status": {"replicas": 9}})
+    assert answer.body["status"]["replicas"] == 4
+
+
+async def test_the_status_keeps_the_spec(api: Api) -> None:
+    created = await api.create(DEPLOYMENTS, deployment())
+    created["spec"]["replicas"], created["status"] = 7, {"replicas": 3}
+    created["metadata"]["annotations"] = {"a": "b"}
+    answer = await api.put(f"{DEPLOYMENTS}/d/status", created)
+    assert (answer.body["spec"]["replicas"], answer.body["status"]["replicas"]) == (1, 3)
+    assert answer.metadata["annotations"] == {"a": "b"}
+    assert [e.get("subresource") for e in answer.metadata["managedFields"]] == [None, "status"]
+
+
+async def test_the_status_of_a_custom_resource_takes_nothing_else(api: Api) -> None:
+    await with_widgets(api)
+    created = await api.create(WIDGETS, widget(status={"size": 5}))
+    assert "status" not in created
+    created |= {"spec": {"size": 9}, "status": {"size": 2}}
+    created["metadata"]["labels"] = {"a": "b"}
+    answer = await api.put(f"{WIDGETS}/w/status", created)
+    assert (answer.body["spec"], answer.body["status"]) == ({"size": 1}, {"size": 2})
+    assert "labels" not in answer.metadata
+
+
+async def test_no_status_where_there_is_none(api: Api) -> None:
+    await api.create(CONFIG_MAPS, config_map())
+    assert (await api.put(f"{CONFIG_MAPS}/a/status", config_map())).code == 404
+
+
+async def test_a_stale_status_conflicts(api: Api) -> None:
+    created = await api.create(DEPLOYMENTS, deployment())
+    await api.patch(f"{DEPLOYMENTS}/d", {"spec": {"replicas": 2}})
+    assert (await api.put(f"{DEPLOYMENTS}/d/status", created)).code == 409
+
+
+async def test_scale(api: Api) -> None:
+    created = await api.create(DEPLOYMENTS, deployment())
+    scale = (await api.get(f"{DEPLOYMENTS}/d/scale")).body
+    assert scale == {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {
+            name: created["metadata"][name]
+            for name in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+        },
+        "spec": {"replicas": 1},
+        "status": {"replicas": 0, "selector": "app=d"},
+    }
+    scale["spec"]["replicas"] = 5
+    scaled = await api.put(f"{DEPLOYMENTS}/d/scale", scale)
+    assert (scaled.code, scaled.body["spec"]) == (200, {"replicas": 5})
+    assert (await api.get(f"{DEPLOYMENTS}/d")).body["spec"]["replicas"] == 5
+    assert (await api.put(f"{DEPLOYMENTS}/d/scale", scale)).code == 409
+
+
+@pytest.mark.parametrize("kind", ["merge", "strategic", "json"])
+async def test_patch_of_scale(api: Api, kind: str) -> None:
+    await api.create(DEPLOYMENTS, deployment())
+    body: Any = {"spec": {"replicas": 0}}
+    if kind == "json":
+        body = [{"op": "replace", "path": "/spec/replicas", "value": 0}]
+    answer = await api.patch(f"{DEPLOYMENTS}/d/scale", body, kind)
+    assert (answer.code, answer.body["spec"]) == (200, {})
+    entries = (await api.get(f"{DEPLOYMENTS}/d")).metadata["managedFields"]
+    assert [e["subresource"] for e in entries if "subresource" in e] == ["scale"]
+
+
+async def test_scale_has_rules(api: Api) -> None:
+    await api.create(DEPLOYMENTS, deployment())
+    answer = await api.patch(f"{DEPLOYMENTS}/d/scale", {"spec": {"replicas": -1}})
+    assert (answer.code, answer.reason) == (422, "Invalid")
+    assert answer.causes[0]["field"] == "spec.replicas"
+    assert (await api.put(f"{DEPLOYMENTS}/d/scale", {"spec": {"replicas": "x"}})).code == 400
+
+
+async def test_scale_of_nothing(api: Api) -> None:
+    assert (await api.get(f"{DEPLOYMENTS}/d/scale")).code == 404
+    assert (await api.patch(f"{DEPLOYMENTS}/d/scale", {"spec": {"replicas": 1}})).code == 404
+
+
+async def test_scale_of_a_custom_resource(api: Api) -> None:
+    await with_widgets(api)
+    await api.create(WIDGETS, widget())
+    answer = await api.patch(f"{WIDGETS}/w/scale", {"spec": {"replicas": 3}})
+    assert (answer.code, answer.body["spec"]) == (200, {"replicas": 3})
+    assert (await api.get(f"{WIDGETS}/w")).body["spec"]["size"] == 3
+
+
+async def test_binding(api: Api) -> None:
+    await api.create(PODS, pod())
+    body = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
+    answer = await api.post(f"{PODS}/p/binding", body)
+    assert (answer.code, answer.body["status"]) == (201, "Success")
+    bound = (await api.get(f"{PODS}/p")).body
+    assert bound["spec"]["nodeName"] == "n"
+    assert [(c["type"], c["status"]) for c in bound["status"]["conditions"]] == [("PodScheduled", "True")]
+    again = await api.post(f"{PODS}/p/binding", body)
+    assert (again.code, again.reason) == (409, "Conflict")
+    assert again.message == ('Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n"')
+
+
+async def test_binding_has_rules(api: Api) -> None:
+    await api.create(PODS, pod())
+    answer = await api.post(f"{PODS}/p/binding", {"metadata": {"name": "p"}, "target": {}})
+    assert (answer.code, answer.reason) == (422, "Invalid")
+    nothing = await api.post(f"{PODS}/q/binding", {"metadata": {"name": "q"}, "target": {"name": "n"}})
+    assert nothing.code == 404
+
+
+async def test_ephemeral_containers(api: Api) -> None:
+    await api.create(PODS, pod())
+    answer = await api.patch(
+        f"{PODS}/p/ephemeralcontainers",
+        {"spec": {"ephemeralContainers": [{"name": "debug", "image": "i"}]}, "metadata": {"labels": {"a": "b"}}},
+        "strategic",
+    )
+    assert answer.code == 200
+    assert [c["name"] for c in answer.body["spec"]["ephemeralContainers"]] == ["debug"]
+    refused = await api.patch(
+        f"{PODS}/p", {"spec": {"ephemeralContainers": [{"name": "x", "image": "i"}]}}, "strategic"
+    )
+    assert refused.code == 422
+
+
+async def test_resize(api: Api) -> None:
+    resources = {"requests": {"cpu": "1"}}
+    await api.create(PODS, pod(containers=[{"name": "c", "image": "i", "resources": resources}]))
+    body = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]}}
+    assert (await api.patch(f"{PODS}/p", body, "strategic")).code == 422
+    answer = await api.patch(f"{PODS}/p/resize", body, "strategic")
+    assert answer.code == 200
+    assert answer.body["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "2"}
+    assert answer.metadata["generation"] == 2
+
+
+async def test_events_are_one_store_in_two_groups(api: Api) -> None:
+    event = {
+        "metadata": {"name": "e"},
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p"},
+        "reason": "Why",
+        "message": "text",
+    }
+    made = await api.create("/api/v1/namespaces/default/events", event)
+    other = (await api.get("/apis/events.k8s.io/v1/namespaces/default/events/e")).body
+    assert (other["apiVersion"], other["regarding"]["name"], other["note"]) == ("events.k8s.io/v1", "p", "text")
+    assert other["metadata"]["uid"] == made["metadata"]["uid"]
+    async with api.watch("/apis/events.k8s.io/v1/events?watch=1") as watch:
+        assert (await watch.event())["object"]["regarding"]["name"] == "p"
+    await api.delete("/apis/events.k8s.io/v1/namespaces/default/events/e")
+    assert (await api.get("/api/v1/namespaces/default/events/e")).code == 404
+
+
+async def test_autoscalers_in_two_versions(api: Api) -> None:
+    spec = {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"},
+        "maxReplicas": 3,
+        "targetCPUUtilizationPercentage": 60,
+    }
+    path = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers"
+    await api.create(path.format("v1"), {"metadata": {"name": "h"}, "spec": spec})
+    second = (await api.get(path.format("v2") + "/h")).body
+    assert second["spec"]["metrics"][0]["resource"] == {
+        "name": "cpu",
+        "target": {"type": "Utilization", "averageUtilization": 60},
+    }
+    first = (await api.get(path.format("v1") + "/h")).body
+    assert first["spec"]["targetCPUUtilizationPercentage"] == 60
+
+
+async def test_old_cron_jobs_warn(api: Api) -> None:
+    path = "/apis/batch/v1beta1/namespaces/default/cronjobs"
+    template = {"spec": {"template": {"spec": pod(restartPolicy="Never")["spec"]}}}
+    answer = await api.post(
+        path, {"metadata": {"name": "c"}, "spec": {"schedule": "* * * * *", "jobTemplate": template}}
+    )
+    assert (answer.code, answer.body["apiVersion"]) == (201, "batch/v1beta1")
+    assert any("batch/v1beta1 CronJob is deprecated" in text for text in answer.warnings)
+    assert (await api.get("/apis/batch/v1/namespaces/default/cronjobs/c")).code == 200
+
+
+async def test_the_kubernetes_service_is_there(api: Api) -> None:
+    service = (await api.get("/api/v1/namespaces/default/services/kubernetes")).body
+    assert service["spec"]["clusterIP"] == "10.96.0.1"
+    assert service["spec"]["ports"][0]["port"] == 443
+
+
+async def test_approval_of_certificate_requests(api: Api) -> None:
+    path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+    await api.create(CONFIG_MAPS, config_map())
+    answer = await api.get(f"{path}/absent/approval")
+    assert (answer.code, answer.reason) == (404, "NotFound")
+
+
+async def test_a_dry_run_updates_nothing(api: Api) -> None:
+    created = (await some_config_maps(api, 1))[0]
+    for method in ("put", "patch"):
+        body = config_map("cm-0") | {"data": {"k": "other"}}
+        ask = api.put if method == "put" else api.patch
+        answer = await ask(f"{CONFIG_MAPS}/cm-0?dryRun=All", body)
+        assert (answer.code, answer.body["data"]) == (200, {"k": "other"})
+    assert (await api.get(f"{CONFIG_MAPS}/cm-0")).body == created
+
+
+async def test_strict_fields_of_an_update(api: Api) -> None:
+    await some_config_maps(api, 1)
+    body = config_map("cm-0") | {"odd": 1}
+    warned = await api.put(f"{CONFIG_MAPS}/cm-0", body)
+    assert (warned.code, warned.warnings) == (200, ['unknown field "odd"'])
+    refused = await api.put(f"{CONFIG_MAPS}/cm-0?fieldValidation=Strict", body)
+    text = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "odd"'
+    assert (refused.code, refused.message) == (400, text)
+
+
+async def test_managed_fields_may_be_cleared(api: Api) -> None:
+    await some_config_maps(api, 1)
+    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", {"metadata": {"managedFields": [{}]}})
+    assert answer.code == 200
+    assert "managedFields" not in answer.metadata
+    changed = await api.patch(f"{CONFIG_MAPS}/cm-0", {"data": {"n": "1"}})
+    assert "managedFields" not in changed.metadata
+
+
+async def test_an_object_outgrows_its_limit(api: Api) -> None:
+    await some_config_maps(api, 1)
+    answer = await api.put(f"{CONFIG_MAPS}/cm-0", config_map("cm-0") | {"data": {"k": "x" * 1_040_000}})
+    assert answer.code == 200
+    answer = await api.put(f"{CONFIG_MAPS}/cm-0", config_map("cm-0") | {"data": {"k": "x" * 1_600_000}})
+    assert answer.code in (413, 422)
