@@ -6,6 +6,7 @@ Source: apimachinery pkg/apis/meta/v1/{time,micro_time,duration}.go, pkg/util/du
 
 import datetime as dt
 import re
+import time
 from typing import Final, Protocol
 
 NANOSECONDS_PER_SECOND: Final = 1_000_000_000
@@ -28,9 +29,26 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's clock."""
 
+    def __init__(self) -> None:
+        self._second = 0
+        self._timestamp = ""
+
     def now(self) -> dt.datetime:
         """The present instant, in UTC."""
         return dt.datetime.now(_UTC)
+
+    def timestamp(self) -> str:
+        """The present second as a `metav1.Time`; every write asks for it, so it is written once a second."""
+        second = int(time.time())
+        if second != self._second:
+            self._timestamp = format_time(dt.datetime.fromtimestamp(second, _UTC))
+            self._second = second
+        return self._timestamp
+
+
+def timestamp(clock: Clock) -> str:
+    """What the clock shows, as a `metav1.Time`."""
+    return clock.timestamp() if isinstance(clock, SystemClock) else format_time(clock.now())
 
 
 def format_time(instant: dt.datetime) -> str:

@@ -15,7 +15,7 @@ from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Context:
     """What a strategy may know of the request.
 
@@ -65,7 +65,9 @@ class Strategy:
     keeps_status_on_update = True
     """Whether PUT/PATCH of this endpoint leaves the status alone (where /status is served)."""
     default_propagation = "Background"
-    """`propagationPolicy` of a delete that names none; Unsupported: nothing depends on such objects, whatever a delete says."""
+    """`propagationPolicy` of a delete that names none. Unsupported: such objects have no dependents, whatever a delete
+    says.
+    """
     returns_deleted_object = False
     """Whether DELETE answers with the object instead of a Status."""
 

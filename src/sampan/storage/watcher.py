@@ -12,7 +12,6 @@ from typing import Protocol, Self
 from sampan.storage.records import Batch, CacheEvent, Delivery, Matches, Record, Respliced, WatchEnded, WatcherTooSlow
 from sampan.storage.signal import Signal
 
-
 WAKE_INTERVAL_S = 0.005
 
 
@@ -201,8 +200,8 @@ class WatchGroup:
 class WatchGroups:
     """The groups by scope: the whole resource, one namespace (both end in a slash) or one key.
 
-    Watchers are woken at once when it was quiet, and else together, at most every `WAKE_INTERVAL_S`: under load a watcher
-    then takes many events in one write, instead of one write for each commit.
+    Watchers are woken at once when it was quiet, and else together, at most every `WAKE_INTERVAL_S`: under load a
+    watcher then takes many events in one write, instead of one write for each commit.
     """
 
     def __init__(self, prefix: str, respliced: Respliced) -> None:

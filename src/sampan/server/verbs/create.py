@@ -4,7 +4,7 @@ from typing import Any
 
 from sampan.core.metadata import dedup_owner_references
 from sampan.core.object import Object
-from sampan.core.time import format_time
+from sampan.core.time import timestamp
 from sampan.registry.rest.create import create as rest_create
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
 from sampan.server.request import Request, Response
@@ -69,7 +69,7 @@ def track(scope: Scope, live: Object | None, hub: Object, options: WriteOptions)
             manager=options.field_manager,
             api_version=endpoint.api_version,
             subresource=subresource,
-            now=format_time(scope.clock.now()),
+            now=timestamp(scope.clock),
         )
         return
     versioned = endpoint.from_hub(copy_of(hub))
@@ -79,7 +79,7 @@ def track(scope: Scope, live: Object | None, hub: Object, options: WriteOptions)
         manager=options.field_manager,
         api_version=endpoint.api_version,
         subresource=subresource,
-        now=format_time(scope.clock.now()),
+        now=timestamp(scope.clock),
     )
     entries = versioned["metadata"].get("managedFields")
     if entries is None:

@@ -13,7 +13,7 @@ from sampan.core import errors
 from sampan.core.field import Path, invalid
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
-from sampan.core.time import format_time
+from sampan.core.time import timestamp
 from sampan.patch import json_patch, merge_patch, strategic_merge
 from sampan.patch.go_value import go_value
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
@@ -214,7 +214,7 @@ def _apply_transform(scope: Scope, config: Any, faults: list[str], options: Writ
             api_version=endpoint.api_version,
             subresource=request.info.subresource,
             force=bool(options.force),
-            now=format_time(scope.clock.now()),
+            now=timestamp(scope.clock),
         )
         if old is None and merged.get("metadata", {}).get("uid"):
             raise errors.conflict(

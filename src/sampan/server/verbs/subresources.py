@@ -11,7 +11,7 @@ from typing import Any
 from sampan.core import errors
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
-from sampan.core.time import format_time
+from sampan.core.time import timestamp
 from sampan.registry.rest.update import Part, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
 from sampan.registry.strategies.core.binding import apply_binding, validate_binding
@@ -55,7 +55,7 @@ async def create_binding(scope: Scope) -> Response:
         if old is None:
             raise pods.endpoint.store.not_found(name)
         pod: Object = pods.endpoint.store.decode(stored)
-        apply_binding(pod, binding, format_time(scope.clock.now()))
+        apply_binding(pod, binding, timestamp(scope.clock))
         track(pods, old, pod, options)
         return pod
 
@@ -80,7 +80,7 @@ async def self_subject_review(scope: Scope) -> Response:
     review = {
         "kind": "SelfSubjectReview",
         "apiVersion": scope.endpoint.api_version,
-        "metadata": {"creationTimestamp": format_time(scope.clock.now())},
+        "metadata": {"creationTimestamp": timestamp(scope.clock)},
         "status": {"userInfo": info},
     }
     return dict_response(scope.request, review, 201)
