@@ -127,10 +127,10 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
 
 
 def _settle() -> None:
-    """What has been loaded stays: the collector need not look at it again, and seldom at the rest."""
-    gc.collect()
+    """What has been loaded stays: the collector need not look at it, now or later, and seldom at the rest."""
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
+    gc.enable()
 
 
 @contextmanager
