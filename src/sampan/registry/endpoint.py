@@ -6,7 +6,7 @@ in (built-ins: the hub; custom resources: the request's), and the stored version
 
 from collections.abc import Callable
 
-from sampan.core.gvk import GroupVersionKind
+from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
 from sampan.patch.managed_fields import FieldManager
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
@@ -32,6 +32,7 @@ class Endpoint:
         "definition",
         "from_stored",
         "gvk",
+        "gvr",
         "is_stored_version",
         "item_prefix",
         "list_kind",
@@ -52,6 +53,7 @@ class Endpoint:
         self.version = version
         self.store = store
         self.gvk = GroupVersionKind(definition.group, version.name, definition.kind)
+        self.gvr = GroupVersionResource(definition.group, version.name, definition.resource)
         self.api_version = self.gvk.api_version
         self.list_kind = definition.list_kind
         self.is_stored_version = definition.storage_api_version == self.api_version

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 
-from sampan.core.gvk import GroupVersionResource
 from sampan.core.object import Object
 from sampan.registry.rest.store import Validate
 from sampan.server.admission.chain import Attributes
@@ -24,7 +23,7 @@ def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object 
     return Attributes(
         operation=operation,
         gvk=endpoint.gvk,
-        gvr=gvr_of(scope),
+        gvr=endpoint.gvr,
         namespace=namespace,
         name=name,
         subresource=info.subresource,
@@ -33,12 +32,6 @@ def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object 
         obj=obj,
         old=old,
     )
-
-
-def gvr_of(scope: Scope) -> GroupVersionResource:
-    """The endpoint as a GroupVersionResource."""
-    definition = scope.endpoint.definition
-    return GroupVersionResource(definition.group, scope.endpoint.version.name, definition.resource)
 
 
 async def admit(scope: Scope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> Object:
