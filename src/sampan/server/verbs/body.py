@@ -102,13 +102,13 @@ def check_kind(value: Any, endpoint: Endpoint) -> Object:
 
 def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None) -> None:
     """Prune, default, canonicalise; for built-ins also check types. Raises 400."""
-    compiled = endpoint.compiled
-    if not endpoint.definition.builtin:
-        compiled.prune(obj, unknown=unknown)
-        compiled.default(obj)
-        return
+    compiled, builtin = endpoint.compiled, endpoint.definition.builtin
     try:
-        compiled.decode(obj, unknown=unknown)
+        if builtin:
+            compiled.decode(obj, unknown=unknown)
+        else:
+            compiled.prune(obj, unknown=unknown)
+            compiled.default(obj)
     except SchemaError as error:
         raise _unreadable(endpoint, str(error)) from None
     obj.setdefault("metadata", {})

@@ -1,0 +1,128 @@
+"""/status and /scale of custom resources (F22, F23, C17)."""
+
+from typing import Any
+
+from tests.server.cluster import Api
+from tests.server.custom_resources import SHIRTS, define, messages, schema, shirt
+from tests.server.verbs.conftest import api
+
+__all__ = ["api"]
+
+INTEGER = {"type": "integer"}
+STRING = {"type": "string"}
+WITH_STATUS = schema({"size": INTEGER}, {"seen": {"type": "integer", "maximum": 5}, "selector": STRING, "replicas": INTEGER})
+SCALE = {
+    "specReplicasPath": ".spec.replicas",
+    "statusReplicasPath": ".status.replicas",
+    "labelSelectorPath": ".status.selector",
+}
+
+
+async def with_status(api: Api, openapi: Any = WITH_STATUS) -> Any:
+    """A shirt of a CRD with /status."""
+    await define(api, openapi, subresources={"status": {}})
+    return await api.create(SHIRTS, shirt("a", {"size": 1}, status={"seen": 1}))
+
+
+async def test_a_create_brings_no_status(api: Api) -> None:
+    assert "status" not in await with_status(api)
+
+
+async def test_the_main_endpoint_leaves_the_status_alone(api: Api) -> None:
+    await with_status(api)
+    await api.patch(f"{SHIRTS}/a/status", {"status": {"seen": 2}})
+    answer = await api.patch(f"{SHIRTS}/a", {"spec": {"size": 2}, "status": {"seen": 3}})
+    assert (answer.body["spec"], answer.body["status"]) == ({"size": 2}, {"seen": 2})
+
+
+async def test_status_changes_nothing_but_the_status(api: Api) -> None:
+    created = await with_status(api)
+    body = {"status": {"seen": 2}, "spec": {"size": 9}, "metadata": {"labels": {"a": "b"}}}
+    answer = await api.patch(f"{SHIRTS}/a/status", body)
+    assert (answer.body["spec"], answer.body["status"]) == ({"size": 1}, {"seen": 2})
+    assert "labels" not in answer.metadata
+    assert answer.metadata["generation"] == created["metadata"]["generation"] == 1
+
+
+async def test_status_is_validated_by_its_own_schema_alone(api: Api) -> None:
+    await with_status(api)
+    answer = await api.patch(f"{SHIRTS}/a/status", {"status": {"seen": 6}})
+    assert messages(answer) == ["status.seen: Invalid value: 6: seen in body should be less than or equal to 5"]
+    assert (await api.patch(f"{SHIRTS}/a/status", {"status": {"seen": 5}, "spec": {"size": "x"}})).code == 200
+
+
+async def test_rules_of_the_whole_object_are_run_for_the_status(api: Api) -> None:
+    openapi = schema({"size": INTEGER}, {"seen": INTEGER})
+    openapi["x-kubernetes-validations"] = [
+        {"rule": "!has(self.status) || self.status.seen <= self.spec.size", "message": "seen more than there is"}
+    ]
+    await with_status(api, openapi)
+    answer = await api.patch(f"{SHIRTS}/a/status", {"status": {"seen": 2}})
+    assert messages(answer) == ["<nil>: Invalid value: seen more than there is"]
+
+
+async def test_without_the_subresource_status_is_a_field_like_others(api: Api) -> None:
+    await define(api, WITH_STATUS)
+    created = await api.create(SHIRTS, shirt("a", {"size": 1}, status={"seen": 1}))
+    assert created["status"] == {"seen": 1}
+    changed = await api.patch(f"{SHIRTS}/a", {"status": {"seen": 2}})
+    assert (changed.body["status"], changed.metadata["generation"]) == ({"seen": 2}, 2)
+
+
+async def scaled(api: Api, spec: Any, status: Any = None) -> Any:
+    """A shirt of a CRD with /status and /scale."""
+    openapi = schema({"replicas": INTEGER}, {"replicas": INTEGER, "selector": STRING})
+    await define(api, openapi, subresources={"status": {}, "scale": SCALE})
+    await api.create(SHIRTS, shirt("a", spec))
+    if status is not None:
+        assert (await api.patch(f"{SHIRTS}/a/status", {"status": status})).code == 200
+    return (await api.get(f"{SHIRTS}/a/scale")).body
+
+
+async def test_scale_shows_replicas_and_selector(api: Api) -> None:
+    found = await scaled(api, {"replicas": 3}, {"replicas": 2, "selector": "a=b"})
+    assert (found["kind"], found["apiVersion"], found["metadata"]["name"]) == ("Scale", "autoscaling/v1", "a")
+    assert (found["spec"], found["status"]) == ({"replicas": 3}, {"replicas": 2, "selector": "a=b"})
+
+
+async def test_absent_replicas_are_none(api: Api) -> None:
+    found = await scaled(api, {})
+    assert (found["spec"], found["status"]) == ({}, {"replicas": 0})
+
+
+async def test_scale_changes_the_wanted_replicas(api: Api) -> None:
+    found = await scaled(api, {"replicas": 3})
+    found["spec"]["replicas"] = 5
+    answer = await api.put(f"{SHIRTS}/a/scale", found)
+    assert (answer.code, answer.body["spec"]) == (200, {"replicas": 5})
+    patched = await api.patch(f"{SHIRTS}/a/scale", {"spec": {"replicas": 6}})
+    assert (patched.code, patched.body["spec"]) == (200, {"replicas": 6})
+    assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"replicas": 6}
+
+
+async def test_scale_refuses_negative_replicas(api: Api) -> None:
+    found = await scaled(api, {"replicas": 3})
+    found["spec"]["replicas"] = -1
+    answer = await api.put(f"{SHIRTS}/a/scale", found)
+    assert (answer.code, answer.reason) == (422, "Invalid")
+    assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"replicas": 3}
+
+
+async def test_scaling_to_zero_may_leave_the_number_out(api: Api) -> None:
+    found = await scaled(api, {"replicas": 3})
+    answer = await api.put(f"{SHIRTS}/a/scale", {**found, "spec": {}})
+    assert answer.code == 200
+    assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"replicas": 0}
+
+
+async def test_a_stale_scale_conflicts(api: Api) -> None:
+    found = await scaled(api, {"replicas": 3})
+    await api.patch(f"{SHIRTS}/a", {"metadata": {"labels": {"a": "b"}}})
+    answer = await api.put(f"{SHIRTS}/a/scale", found)
+    assert (answer.code, answer.reason) == (409, "Conflict")
+
+
+async def test_negative_replicas_are_refused_on_the_main_endpoint_too(api: Api) -> None:
+    await scaled(api, {"replicas": 3})
+    answer = await api.patch(f"{SHIRTS}/a", {"spec": {"replicas": -1}})
+    assert messages(answer) == [".spec.replicas: Invalid value: -1: should be a non-negative integer"]
