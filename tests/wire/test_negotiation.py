@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from sampan.core.errors import StatusError
 from sampan.wire.negotiation import (
-    OFFERED,
     MediaType,
     body_format,
     negotiate,
@@ -25,7 +24,9 @@ KUBECTL_DISCOVERY = (
 )
 JSON = MediaType("json")
 YAML = MediaType("yaml", media_type="application/yaml")
+PROTOBUF = MediaType("protobuf", media_type="application/vnd.kubernetes.protobuf")
 TABLE = MediaType("json", transform="Table", group="meta.k8s.io", version="v1")
+ALL = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
 PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 
 
@@ -39,7 +40,10 @@ PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
         ("application/json", JSON),
         ("application/json, */*", JSON),
         ("application/yaml", YAML),
-        ("application/vnd.kubernetes.protobuf,application/json", JSON),
+        ("application/vnd.kubernetes.protobuf,application/json", PROTOBUF),
+        ("application/vnd.kubernetes.protobuf;q=0.5,application/json", JSON),
+        ("application/json;q=0.5,application/vnd.kubernetes.protobuf;q=0.9", PROTOBUF),
+        ("application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json", JSON),
         ("text/html, application/yaml", YAML),
         ("application/json;q=0.1,application/yaml;q=0.9", YAML),
         ("application/json;q=0.9,application/yaml;q=0.1", JSON),
@@ -62,7 +66,7 @@ PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
         (
             "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
             "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
-            MediaType("json", "PartialObjectMetadataList", "meta.k8s.io", "v1"),
+            MediaType("protobuf", "PartialObjectMetadataList", "meta.k8s.io", "v1", media_type=PROTOBUF.media_type),
         ),
         ("application/json;as=Table;v=v2;g=meta.k8s.io,application/json", JSON),
         ("application/json;as=Foo;v=v1;g=meta.k8s.io,application/json", JSON),
@@ -97,7 +101,7 @@ def test_nothing_acceptable_is_406_with_what_is(accept: str) -> None:
     with pytest.raises(StatusError) as caught:
         negotiate(accept)
     assert (caught.value.code, caught.value.reason) == (406, "NotAcceptable")
-    assert caught.value.message == "only the following media types are accepted: application/json, application/yaml"
+    assert caught.value.message == "only the following media types are accepted: " + ALL
 
 
 def test_watches_stream_json() -> None:
@@ -134,12 +138,21 @@ def test_discovery_is_aggregated_when_asked_for(accept: str, transform: str, ver
     assert (media.format, media.transform, media.version) == ("json", transform, version)
 
 
-def test_protobuf_is_chosen_once_it_is_offered() -> None:
-    offered = OFFERED
-    accept = "application/vnd.kubernetes.protobuf,application/json"
-    assert negotiate(accept, offered).format == "protobuf"
-    table = "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json"
-    assert negotiate(table, offered) == JSON
+@pytest.mark.parametrize(
+    ("accept", "format_"),
+    [
+        ("application/vnd.kubernetes.protobuf,application/json", "json"),
+        ("application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "protobuf"),
+    ],
+)
+def test_custom_resources_have_their_metadata_alone_in_protobuf(accept: str, format_: str) -> None:
+    assert negotiate(accept, custom=True).format == format_
+
+
+def test_custom_resources_in_protobuf_alone_are_not_acceptable() -> None:
+    with pytest.raises(StatusError) as error:
+        negotiate("application/vnd.kubernetes.protobuf", custom=True)
+    assert error.value.code == 406
 
 
 @pytest.mark.parametrize(
@@ -155,14 +168,13 @@ def test_body_formats(content_type: str, format_: str) -> None:
     assert body_format(content_type) == format_
 
 
-@pytest.mark.parametrize("content_type", ["text/plain", "application/vnd.kubernetes.protobuf", ";"])
+@pytest.mark.parametrize("content_type", ["text/plain", "application/vnd.kubernetes.cbor", ";"])
 def test_other_bodies_are_415(content_type: str) -> None:
     with pytest.raises(StatusError) as caught:
         body_format(content_type)
     assert caught.value.code == 415
     assert caught.value.message == (
-        "the body of the request was in an unknown format - "
-        "accepted media types include: application/json, application/yaml"
+        f"the body of the request was in an unknown format - accepted media types include: {ALL}"
     )
 
 

@@ -110,15 +110,18 @@ def _parse_clause(part: str) -> Clause | None:
     return Clause(type_, subtype, tuple(parameters.items()), quality)
 
 
-def negotiate(accept: str, offered: tuple[str, ...] = CUSTOM_OFFERED, *, allow_transforms: bool = True) -> MediaType:
+def negotiate(
+    accept: str, offered: tuple[str, ...] = OFFERED, *, allow_transforms: bool = True, custom: bool = False
+) -> MediaType:
     """The representation for an Accept header. Raises 406.
 
     `allow_transforms` says whether this endpoint serves Table and PartialObjectMetadata; where it does not, clauses
-    that ask for them are passed over.
+    that ask for them are passed over. `custom` resources have a protobuf form of their metadata alone.
     """
     if not accept:
         return _plain(offered[0])
-    found = _find(accept, offered, "meta" if allow_transforms else "")
+    transforms = "custom" if custom else "meta"
+    found = _find(accept, offered, transforms if allow_transforms else "")
     if found is None:
         raise not_acceptable(offered)
     return found
@@ -181,7 +184,7 @@ def _with_parameters(clause: Clause, media_type: str, transforms: str) -> MediaT
     if any(name in parameters for name in ("as", "g", "v")):
         if not _serves(asked, format_, transforms):
             return None
-    elif transforms == "discovery":
+    elif transforms == "discovery" or (transforms == "custom" and media_type not in CUSTOM_OFFERED):
         return None
     return MediaType(
         format_,
@@ -199,11 +202,11 @@ def _serves(asked: tuple[str, str, str], format_: str, transforms: str) -> bool:
     group, version, kind = asked
     if transforms == "discovery":
         return (group, kind) == _DISCOVERY and version in _DISCOVERY_VERSIONS
-    if transforms != "meta" or (group, version) not in _META_VERSIONS:
+    if not transforms or (group, version) not in _META_VERSIONS:
         return False
-    if kind == "Table":
-        return format_ != "protobuf"
-    return kind in ("PartialObjectMetadata", "PartialObjectMetadataList")
+    if format_ == "protobuf" and (kind == "Table" or version != "v1"):
+        return False
+    return kind == "Table" or kind in ("PartialObjectMetadata", "PartialObjectMetadataList")
 
 
 def not_acceptable(offered: tuple[str, ...]) -> StatusError:
@@ -220,8 +223,8 @@ def unsupported_media_type(offered: tuple[str, ...]) -> StatusError:
     )
 
 
-def body_format(content_type: str, offered: tuple[str, ...] = CUSTOM_OFFERED) -> str:
-    """The codec of a body (`json`, `yaml`) by its Content-Type; the first offered one without. Raises 415."""
+def body_format(content_type: str, offered: tuple[str, ...] = OFFERED) -> str:
+    """The codec of a body (`json`, `yaml` ...) by its Content-Type; the first offered one without. Raises 415."""
     media_type = content_type.partition(";")[0].strip().lower() if content_type else offered[0]
     if media_type not in offered:
         raise unsupported_media_type(offered)

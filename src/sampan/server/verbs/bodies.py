@@ -33,13 +33,13 @@ class ListTail:
     expires: float = 0.0
     packed: asyncio.Future[Packed] | None = field(default=None)
 
-    async def response(self, request: Request, head: bytes) -> Response:
+    async def response(self, request: Request, head: bytes, content_type: str = "application/json") -> Response:
         """The whole body, gzipped where the client accepts it and it is large."""
         if len(self.tail) <= SIZE_MIN_BYTES or not accepts_gzip(request.headers):
-            return Response(200, head + self.tail)
+            return Response(200, head + self.tail, content_type)
         if self.packed is None:
             self.packed = asyncio.ensure_future(asyncio.to_thread(pack, self.tail))
-        return Response(200, gzip_body=join(head, await asyncio.shield(self.packed)))
+        return Response(200, content_type=content_type, gzip_body=join(head, await asyncio.shield(self.packed)))
 
 
 class ListBodies:

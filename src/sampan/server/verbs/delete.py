@@ -9,11 +9,10 @@ from sampan.registry.strategy import Context
 from sampan.server.request import Response
 from sampan.server.verbs.admit import delete_validator
 from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value
-from sampan.server.verbs.list import list_bytes, read_page
+from sampan.server.verbs.list import acceptable_for_list, page_response, query_of, read_page
 from sampan.server.verbs.options import DeleteParameters, delete_parameters, list_options
 from sampan.server.verbs.respond import dict_response, object_response, success_status
 from sampan.server.verbs.scope import Scope
-from sampan.storage.records import Page
 
 
 async def delete(scope: Scope) -> Response:
@@ -62,10 +61,12 @@ def _status_of(scope: Scope, deleted: Deleted) -> dict[str, Any]:
 
 async def delete_collection(scope: Scope) -> Response:
     """200 with the list of what was deleted. One by one; not atomic."""
-    request, endpoint = scope.request, scope.endpoint
-    options = list_options(request)
+    endpoint = scope.endpoint
+    media = acceptable_for_list(scope)
+    options = list_options(scope.request)
     parameters = await _parameters(scope)
-    page = await read_page(scope, options)
+    query = await query_of(scope, options)
+    page = await read_page(scope, options, query)
     for record in page.records:
         ctx = Context(
             user=scope.ctx.user,
@@ -79,5 +80,4 @@ async def delete_collection(scope: Scope) -> Response:
         except errors.StatusError as error:
             if error.reason is not errors.Reason.NOT_FOUND:
                 raise
-    done = Page(records=page.records, more=False, remaining=None, revision=page.revision)
-    return Response(200, list_bytes(endpoint, done, {"resourceVersion": str(page.revision)}))
+    return await page_response(scope, query, page, media)

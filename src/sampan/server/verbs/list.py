@@ -11,6 +11,7 @@ from sampan.core import errors
 from sampan.registry.endpoint import Endpoint
 from sampan.server.request import Response
 from sampan.server.verbs.bodies import ListTail
+from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
 from sampan.server.verbs.respond import include_object, media_of, not_acceptable, wants_pretty, written
 from sampan.server.verbs.revision import parse_resource_version, wait_not_older
@@ -47,48 +48,81 @@ class Query:
 
 async def list_objects(scope: Scope) -> Response:
     """200 with a list, a Table or a PartialObjectMetadataList."""
-    request = scope.request
-    options = list_options(request)
-    media = media_of(request)
-    transform = media.transform if media is not None else ""
-    if media is not None and transform == "PartialObjectMetadata":
+    options = list_options(scope.request)
+    media = acceptable_for_list(scope)
+    query = await query_of(scope, options)
+    tail = await _tail(scope, options, query, media)
+    return await _response(scope, query, tail, media, query.exact or scope.endpoint.store.cache.revision)
+
+
+def acceptable_for_list(scope: Scope) -> MediaType | None:
+    """What the client accepts of a list. Raises 406."""
+    media = media_of(scope.request, custom=not scope.endpoint.definition.builtin)
+    if media is not None and media.transform == "PartialObjectMetadata":
         raise not_acceptable(media)
-    selection = selection_of(scope.endpoint, options, request.info.name)
-    query = await _query(scope, options, selection, scope.endpoint.store.scope_prefix(scope.ctx.namespace))
-    tail = await _tail(scope, options, query, transform)
-    head = _head(scope.endpoint, media, _list_metadata(scope, query, tail))
+    return media
+
+
+async def page_response(scope: Scope, query: Query, page: Page, media: MediaType | None) -> Response:
+    """A page that was read before, as the list that it was then."""
+    return await _response(scope, query, _tail_of(scope, page, media, 0), media, page.revision)
+
+
+async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType | None, revision: int) -> Response:
+    request, metadata = scope.request, _list_metadata(query, tail, revision)
+    if media is not None and media.format == "protobuf":
+        head = _messages(scope, media).list_head(metadata, tail.tail)
+        return await tail.response(request, head, media.media_type)
+    head = _head(scope.endpoint, media, metadata)
     if media is None or (media.format == "json" and not wants_pretty(request)):
         return await tail.response(request, head)
     return written(request, media, head + tail.tail)
 
 
-async def _tail(scope: Scope, options: ListOptions, query: Query, transform: str) -> ListTail:
+async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> ListTail:
     """The encoded items: those kept from before when nothing was written since."""
     cache, now = scope.endpoint.store.cache, asyncio.get_running_loop().time()
     shared = scope.shared
-    include = include_object(scope.request) if transform == "Table" else ""
-    key = (scope.endpoint.gvk, query, options.label_selector, options.field_selector, transform, include)
+    form = (media.format == "protobuf", media.transform, media.version) if media is not None else ()
+    include = _include(scope, media)
+    key = (scope.endpoint.gvk, query, options.label_selector, options.field_selector, form, include)
     tail = None if query.exact else shared.bodies.get(key, cache.changed, now)
     if tail is not None:
         return tail
-    page = await _page(scope, options, query)
-    tail = ListTail(
-        stamp=cache.changed,
-        tail=_encoded(scope, page, transform, include, now),
-        last_key=page.records[-1].key if page.records else "",
-        more=page.more,
-        remaining=page.remaining,
-        expires=now + ROW_AGE_MAX_S if transform == "Table" else 0.0,
-    )
+    page = await read_page(scope, options, query)
+    tail = _tail_of(scope, page, media, cache.changed)
     if not query.exact:
         shared.bodies.put(key, tail)
     return tail
 
 
-def _encoded(scope: Scope, page: Page, transform: str, include: str, now: float) -> bytes:
+def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int) -> ListTail:
+    now = asyncio.get_running_loop().time()
+    return ListTail(
+        stamp=stamp,
+        tail=_encoded(scope, page, media, now),
+        last_key=page.records[-1].key if page.records else "",
+        more=page.more,
+        remaining=page.remaining,
+        expires=now + ROW_AGE_MAX_S if media is not None and media.transform == "Table" else 0.0,
+    )
+
+
+def _include(scope: Scope, media: MediaType | None) -> str:
+    return include_object(scope.request) if media is not None and media.transform == "Table" else ""
+
+
+def _messages(scope: Scope, media: MediaType) -> Messages:
+    return Messages(scope.endpoint, media, scope.shared.messages)
+
+
+def _encoded(scope: Scope, page: Page, media: MediaType | None, now: float) -> bytes:
     endpoint = scope.endpoint
+    transform = media.transform if media is not None else ""
+    if media is not None and media.format == "protobuf":
+        return _messages(scope, media).items(page.records)
     if transform == "Table":
-        return Tabler(endpoint, include).tail(page.records, scope.shared.rows, now)
+        return Tabler(endpoint, _include(scope, media)).tail(page.records, scope.shared.rows, now)
     if transform == "PartialObjectMetadataList":
         return b',"items":[' + b",".join([partial_bytes(record.value) for record in page.records]) + b"]}"
     return b',"items":[' + items_bytes(endpoint, page) + b"]}"
@@ -102,14 +136,14 @@ def _head(endpoint: Endpoint, media: MediaType | None, metadata: dict[str, Any])
     return text.encode() + wire_json.encode(metadata)
 
 
-async def read_page(scope: Scope, options: ListOptions) -> Page:
-    """The records that a list request asks for. Raises 400, 410, 422, 504."""
+async def query_of(scope: Scope, options: ListOptions) -> Query:
+    """A list request, understood. Raises 400, 422, 504."""
     selection = selection_of(scope.endpoint, options, scope.request.info.name)
-    query = await _query(scope, options, selection, scope.endpoint.store.scope_prefix(scope.ctx.namespace))
-    return await _page(scope, options, query)
+    return await _query(scope, options, selection, scope.endpoint.store.scope_prefix(scope.ctx.namespace))
 
 
-async def _page(scope: Scope, options: ListOptions, query: Query) -> Page:
+async def read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
+    """The records that a list request asks for. Raises 410, 504."""
     store, selection = scope.endpoint.store, query.selection
     cache = store.cache
     if selection.name and not query.after_key and not query.exact:
@@ -145,6 +179,7 @@ async def _query(scope: Scope, options: ListOptions, selection: Selection, prefi
         await cache.fresh()
         return Query(prefix, selection, options.limit)
     if revision == 0:
+        cache.poll()
         return Query(prefix, selection, 0)
     if options.resource_version_match == "Exact" or (options.limit and not options.resource_version_match):
         await cache.fresh()
@@ -174,8 +209,7 @@ def _expired(options: ListOptions, query: Query) -> errors.StatusError:
     return errors.expired(CONTINUE_TOO_OLD, continue_token=token)
 
 
-def _list_metadata(scope: Scope, query: Query, tail: ListTail) -> dict[str, Any]:
-    revision = query.exact or scope.endpoint.store.cache.revision
+def _list_metadata(query: Query, tail: ListTail, revision: int) -> dict[str, Any]:
     metadata: dict[str, Any] = {"resourceVersion": str(revision)}
     if tail.more:
         metadata["continue"] = encode_token(ContinueToken(revision=revision, start=tail.last_key), query.prefix)
@@ -192,8 +226,3 @@ def items_bytes(endpoint: Endpoint, page: Page) -> bytes:
         cut = len(endpoint.item_prefix) if endpoint.definition.builtin else 1
         return b"{" + b",{".join([record.value[cut:] for record in page.records])
     return b"{" + b",{".join([endpoint.item_of(record.value) for record in page.records])
-
-
-def list_bytes(endpoint: Endpoint, page: Page, metadata: dict[str, Any]) -> bytes:
-    """A whole JSON list."""
-    return _head(endpoint, None, metadata) + b',"items":[' + items_bytes(endpoint, page) + b"]}"

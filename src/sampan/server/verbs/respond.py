@@ -1,4 +1,5 @@
-"""From stored bytes to the representation that the client accepts: JSON, YAML, Table, PartialObjectMetadata.
+"""From stored bytes to the representation that the client accepts: JSON, YAML, protobuf, Table,
+PartialObjectMetadata.
 
 Source: apiserver pkg/endpoints/handlers/response.go (1.36).
 """
@@ -12,6 +13,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.server.request import Request, Response
 from sampan.server.verbs.tables import Tabler
 from sampan.wire import json as wire_json
+from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
 from sampan.wire.negotiation import MediaType, negotiate
 from sampan.wire.negotiation import wants_pretty as agent_wants_pretty
@@ -22,12 +24,12 @@ JSON = "application/json"
 YAML = "application/yaml"
 
 
-def media_of(request: Request, *, transforms: bool = True) -> MediaType | None:
-    """What the client accepts; None = plain JSON (the fast path). Raises 406."""
+def media_of(request: Request, *, transforms: bool = True, custom: bool = False) -> MediaType | None:
+    """What the client accepts; None = plain JSON (the fast path). `custom` resources have no protobuf. Raises 406."""
     accept = request.headers.get("accept", "")
     if accept in _PLAIN and not wants_pretty(request):
         return None
-    media = negotiate(accept, allow_transforms=transforms)
+    media = negotiate(accept, allow_transforms=transforms, custom=custom)
     return None if media.format == "json" and not media.transform and not wants_pretty(request) else media
 
 
@@ -39,7 +41,7 @@ def wants_pretty(request: Request) -> bool:
 
 def object_response(request: Request, endpoint: Endpoint, stored: bytes, status: int = 200) -> Response:
     """One object, given as stored bytes."""
-    media = media_of(request)
+    media = media_of(request, custom=not endpoint.definition.builtin)
     if media is None:
         return Response(status, endpoint.value_of(stored))
     if media.transform == "Table":
@@ -64,9 +66,21 @@ def written(request: Request, media: MediaType, body: bytes, status: int = 200) 
     """JSON bytes in the negotiated format."""
     if media.format == "yaml":
         return Response(status, wire_yaml.encode(wire_json.decode(body)), content_type=YAML)
+    if media.format == "protobuf":
+        return Response(status, _protobuf(body), content_type=wire_protobuf.MEDIA_TYPE)
     if wants_pretty(request):
         body = wire_json.pretty(wire_json.decode(body))
     return Response(status, body, content_type=JSON)
+
+
+def _protobuf(body: bytes) -> bytes:
+    obj = wire_json.decode(body)
+    if not wire_protobuf.supports(obj["apiVersion"], obj["kind"]):
+        raise errors.not_acceptable(
+            f"object {obj['kind']} does not implement the protobuf marshalling interface and cannot be encoded to a "
+            "protobuf message"
+        )
+    return wire_protobuf.encode(obj)
 
 
 def include_object(request: Request) -> str:

@@ -9,14 +9,16 @@ from sampan.registry.strategy import Context
 from sampan.server.admission.chain import AdmissionChain
 from sampan.server.request import Request
 from sampan.server.verbs.bodies import ListBodies
+from sampan.server.verbs.messages import MessageCache
 from sampan.server.verbs.tables import RowCache
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the requests of one server share: kept list bodies and table rows."""
+    """What the requests of one server share: kept list bodies, protobuf messages and table rows."""
 
     bodies: ListBodies = field(default_factory=ListBodies)
+    messages: MessageCache = field(default_factory=MessageCache)
     rows: RowCache = field(default_factory=RowCache)
 
 

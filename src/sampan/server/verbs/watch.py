@@ -9,10 +9,12 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from sampan.core import errors
 from sampan.registry.endpoint import Endpoint
-from sampan.server.request import Request, Response
+from sampan.server.request import Response
+from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
 from sampan.server.verbs.respond import include_object, media_of
 from sampan.server.verbs.revision import parse_resource_version, wait_not_older
@@ -23,12 +25,15 @@ from sampan.storage.records import CacheEvent, CacheReset, WatcherTooSlow
 from sampan.storage.store import Compacted
 from sampan.storage.watcher import Watcher
 from sampan.wire import json as wire_json
-from sampan.wire.negotiation import MediaType
+from sampan.wire import protobuf as wire_protobuf
+from sampan.wire.negotiation import MediaType, not_acceptable
 from sampan.wire.partial import partial_bytes
 
 TIMEOUT_MIN_S = 1800
 BOOKMARK_PERIOD_S = 60.0
 BOOKMARK_BEFORE_END_S = 2.0
+
+_STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 Frame = Callable[[str, CacheEvent], bytes]
 
@@ -44,6 +49,7 @@ class Stream:
     bookmarks: bool
     initial_end: bool
     """Whether the state at the beginning is closed by a bookmark that says so."""
+    media: MediaType | None
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Event frames, joined as they are pending."""
@@ -67,7 +73,8 @@ class Stream:
         except (WatcherTooSlow, CacheReset):
             return
         except Compacted as compacted:
-            yield _error_frame(errors.expired(f"too old resource version: {compacted.compact_revision}"))
+            error = errors.expired(f"too old resource version: {compacted.compact_revision}")
+            yield _error_frame(error, self.media)
         finally:
             watcher.close()
 
@@ -87,13 +94,17 @@ async def watch(scope: Scope) -> Response:
     options = list_options(request)
     selection = selection_of(endpoint, options, request.info.name)
     revision = parse_resource_version(options.resource_version)
-    media = media_of(request)
+    media = _acceptable(scope)
+    frame = framer(scope, media)
     cache = endpoint.store.cache
     initial = options.send_initial_events
     if not options.resource_version or initial:
         await cache.fresh()
-    if revision:
-        await wait_not_older(cache, revision) if initial else None
+    if revision and initial:
+        try:
+            await wait_not_older(cache, revision)
+        except errors.StatusError as error:
+            return _error_stream(error, media)
     after = revision if revision and not initial else None
     if initial is False and not revision:
         after = cache.revision
@@ -105,17 +116,36 @@ async def watch(scope: Scope) -> Response:
     )
     try:
         await watcher.__aenter__()
-    except Compacted as compacted:
-        return _expired(revision, compacted.compact_revision)
+    except BaseException as error:
+        watcher.close()
+        if not isinstance(error, Compacted):
+            raise
+        return _expired(revision, error.compact_revision, media)
     stream = Stream(
         watcher=watcher,
-        frame=framer(request, endpoint, media),
+        frame=frame,
         bookmark=bookmarker(endpoint, media),
         timeout_s=_timeout(options),
         bookmarks=options.allow_watch_bookmarks,
         initial_end=bool(initial) and options.allow_watch_bookmarks,
+        media=media,
     )
-    return Response(200, content_type="application/json", stream=stream.chunks())
+    return Response(200, content_type=_content_type(media), stream=stream.chunks(), finished=watcher.close)
+
+
+def _acceptable(scope: Scope) -> MediaType | None:
+    """What the client accepts of a stream. Raises 406."""
+    custom = not scope.endpoint.definition.builtin
+    media = media_of(scope.request, custom=custom)
+    if media is not None and media.format == "yaml":
+        raise not_acceptable(_STREAMS[:1] if custom else _STREAMS)
+    return media
+
+
+def _content_type(media: MediaType | None) -> str:
+    if media is not None and media.format == "protobuf":
+        return f"{media.media_type};stream=watch"
+    return "application/json"
 
 
 def _timeout(options: ListOptions) -> float:
@@ -124,23 +154,36 @@ def _timeout(options: ListOptions) -> float:
     return TIMEOUT_MIN_S * (1 + random.random())
 
 
-def _expired(revision: int, compacted: int) -> Response:
-    error = errors.expired(f"too old resource version: {revision} ({compacted})")
+def _expired(revision: int, compacted: int, media: MediaType | None) -> Response:
+    return _error_stream(errors.expired(f"too old resource version: {revision} ({compacted})"), media)
+
+
+def _error_stream(error: errors.StatusError, media: MediaType | None) -> Response:
+    """A stream of one event that says why there are no others."""
 
     async def chunks() -> AsyncIterator[bytes]:
-        yield _error_frame(error)
+        yield _error_frame(error, media)
 
-    return Response(200, content_type="application/json", stream=chunks())
-
-
-def _error_frame(error: errors.StatusError) -> bytes:
-    return b'{"type":"ERROR","object":' + wire_json.encode(error.to_status()) + b"}\n"
+    return Response(200, content_type=_content_type(media), stream=chunks())
 
 
-def framer(request: Request, endpoint: Endpoint, media: MediaType | None) -> Frame:
+def _error_frame(error: errors.StatusError, media: MediaType | None) -> bytes:
+    return _frame("ERROR", error.to_status(), media)
+
+
+def _frame(kind: str, obj: dict[str, Any], media: MediaType | None) -> bytes:
+    if media is not None and media.format == "protobuf":
+        return wire_protobuf.encode_watch_event(kind, wire_protobuf.encode(obj))
+    return wire_json.encode({"type": kind, "object": obj}) + b"\n"
+
+
+def framer(scope: Scope, media: MediaType | None) -> Frame:
     """How events of this watch are written. Frames are kept with the event, for all who read the same form."""
+    endpoint = scope.endpoint
+    if media is not None and media.format == "protobuf":
+        return _message_framer(Messages(endpoint, media, scope.shared.messages))
     if media is not None and media.transform == "Table":
-        return _table_framer(Tabler(endpoint, include_object(request)), endpoint)
+        return _table_framer(Tabler(endpoint, include_object(scope.request)), endpoint)
     if media is not None and media.transform.startswith("PartialObjectMetadata"):
         return _shared(("partial", endpoint.api_version), lambda event: partial_bytes(event.record.value))
     if endpoint.is_stored_version:
@@ -154,6 +197,20 @@ def _shared(representation: object, render: Callable[[CacheEvent], bytes]) -> Fr
         found = event.frames.get(key)
         if found is None:
             found = event.frames[key] = b'{"type":"%b","object":%b}\n' % (kind.encode(), render(event))
+        return found
+
+    return frame
+
+
+def _message_framer(messages: Messages) -> Frame:
+    form = ("protobuf", messages.api_version, messages.kind)
+
+    def frame(kind: str, event: CacheEvent) -> bytes:
+        key = (kind, form)
+        found = event.frames.get(key)
+        if found is None:
+            enveloped = messages.enveloped(event.record)
+            found = event.frames[key] = wire_protobuf.encode_watch_event(kind, enveloped)
         return found
 
     return frame
@@ -187,7 +244,9 @@ def bookmarker(endpoint: Endpoint, media: MediaType | None) -> Callable[[int, bo
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
         obj: dict[str, object] = {"kind": kind, "apiVersion": api_version, "metadata": metadata}
         if kind == "Table":
-            obj |= {"columnDefinitions": [], "rows": []}
-        return wire_json.encode({"type": "BOOKMARK", "object": obj}) + b"\n"
+            partial = {"kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": metadata}
+            obj["metadata"] = {"resourceVersion": str(revision)}
+            obj |= {"columnDefinitions": None, "rows": [{"cells": [], "object": partial}]}
+        return _frame("BOOKMARK", obj, media)
 
     return bookmark

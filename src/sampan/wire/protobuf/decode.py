@@ -73,7 +73,12 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
             tag = body[position]
             position += 1
             if tag > 127:
-                tag, position = read_varint(body, position - 1)
+                high = body[position]
+                if high < 128:
+                    tag += (high << 7) - 128
+                    position += 1
+                else:
+                    tag, position = read_varint(body, position - 1)
             field = fields.get(tag)
             if field is None:
                 _check_unknown(message, fields, tag)
@@ -85,7 +90,12 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
                 size = body[position]
                 position += 1
                 if size > 127:
-                    size, position = read_varint(body, position - 1)
+                    high = body[position]
+                    if high < 128:
+                        size += (high << 7) - 128
+                        position += 1
+                    else:
+                        size, position = read_varint(body, position - 1)
                 stop = position + size
                 if stop > end:
                     truncated()
@@ -336,18 +346,32 @@ def _entry_setter(field: Field) -> Setter:
     name, (read, zero) = field.name, _map_value(field.type)
 
     def set_entry(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        entries = obj.get(name)
+        if entries is None:
+            entries = obj[name] = {}
+        value_at = _short_entry(body, start, stop)
+        if value_at:
+            entries[body[start + 2 : value_at - 2].decode()] = read(body, value_at, stop, levels - 1)
+            return
         key, value, found = "", None, False
         for tag, first, last in scan(body, start, stop):
             if tag == _KEY:
                 key = body[first:last].decode()
             elif tag == _VALUE:
                 value, found = read(body, first, last, levels - 1), True
-        entries = obj.get(name)
-        if entries is None:
-            entries = obj[name] = {}
         entries[key] = value if found else zero()
 
     return set_entry
+
+
+def _short_entry(body: bytes, start: int, stop: int) -> int:
+    """Where the value of an entry begins that has the usual form: key, value, both shorter than 128 bytes. Else 0."""
+    if stop - start < 4 or body[start] != _KEY or body[start + 1] > 127:
+        return 0
+    value_at = start + body[start + 1] + 4
+    if value_at > stop or body[value_at - 2] != _VALUE or body[value_at - 1] > 127:
+        return 0
+    return value_at if value_at + body[value_at - 1] == stop else 0
 
 
 def _map_value(type_: str) -> tuple[Reader, Callable[[], Any]]:

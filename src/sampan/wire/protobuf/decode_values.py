@@ -103,17 +103,26 @@ def read_quantity(body: bytes, start: int, stop: int, _levels: int) -> str:
 
 def read_int_or_string(body: bytes, start: int, stop: int, _levels: int) -> int | str:
     """An `intstr.IntOrString`."""
+    return (
+        _int_or_string(body[start:stop]) if stop - start <= _CACHED_SIZE_MAX else _int_or_string_now(body[start:stop])
+    )
+
+
+def _int_or_string_now(raw: bytes) -> int | str:
     is_text, number, text = 0, 0, ""
-    for tag, first, last in scan(body, start, stop):
+    for tag, first, last in scan(raw, 0, len(raw)):
         if tag == _FIRST_INT:
             is_text = first
         elif tag == _SECOND_INT:
             number = signed32(first)
         elif tag == _THIRD:
-            text = body[first:last].decode()
+            text = raw[first:last].decode()
     if is_text not in (0, 1):
         raise DecodeError("impossible IntOrString.Type")
     return text if is_text else number
+
+
+_int_or_string = functools.lru_cache(maxsize=1024)(_int_or_string_now)
 
 
 def read_raw_json(body: bytes, start: int, stop: int, _levels: int) -> Any:

@@ -1,0 +1,80 @@
+"""The protobuf form of stored objects. Messages are kept by record, so that lists and watches encode each state once.
+
+Concurrency: used on the server's loop alone.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sampan.registry.endpoint import Endpoint
+from sampan.storage.encoding import decode
+from sampan.storage.records import Record
+from sampan.wire import protobuf as wire_protobuf
+from sampan.wire.negotiation import MediaType
+from sampan.wire.partial import partial_bytes
+
+KEPT_BYTES_MAX = 48 << 20
+
+MessageKey = tuple[str, Record]
+
+
+class MessageCache:
+    """Messages by form and record; bounded by starting over."""
+
+    __slots__ = ("_bytes", "_kept_bytes_max", "_messages")
+
+    def __init__(self, kept_bytes_max: int = KEPT_BYTES_MAX) -> None:
+        self._messages: dict[MessageKey, bytes] = {}
+        self._bytes = 0
+        self._kept_bytes_max = kept_bytes_max
+
+    def get(self, key: MessageKey) -> bytes | None:
+        """The message of a record."""
+        return self._messages.get(key)
+
+    def put(self, key: MessageKey, message: bytes) -> None:
+        """Keep a message. It holds the record, whose size counts too."""
+        self._bytes += len(message) + len(key[1].value)
+        if self._bytes > self._kept_bytes_max:
+            self._messages.clear()
+            self._bytes = len(message) + len(key[1].value)
+        self._messages[key] = message
+
+
+class Messages:
+    """Makes messages of an endpoint's records, whole or (PartialObjectMetadata) of their metadata alone."""
+
+    __slots__ = ("_cache", "_endpoint", "_form", "api_version", "kind", "list_kind", "partial")
+
+    def __init__(self, endpoint: Endpoint, media: MediaType, cache: MessageCache) -> None:
+        self._endpoint = endpoint
+        self._cache = cache
+        self.partial = bool(media.transform)
+        self.kind, self.list_kind, self.api_version = endpoint.definition.kind, endpoint.list_kind, endpoint.api_version
+        if self.partial:
+            self.kind, self.api_version = "PartialObjectMetadata", media.api_version
+            self.list_kind = "PartialObjectMetadataList"
+        self._form = f"{self.api_version} {self.kind}"
+
+    def message(self, record: Record) -> bytes:
+        """The message of a record, without an envelope."""
+        key = (self._form, record)
+        found = self._cache.get(key)
+        if found is None:
+            value = partial_bytes(record.value) if self.partial else self._endpoint.value_of(record.value)
+            found = wire_protobuf.encode_bare(self.api_version, self.kind, decode(value))
+            self._cache.put(key, found)
+        return found
+
+    def enveloped(self, record: Record) -> bytes:
+        """The message of a record in its envelope."""
+        return wire_protobuf.envelope(self.api_version, self.kind, self.message(record))
+
+    def items(self, records: Sequence[Record]) -> bytes:
+        """The members of a list and the envelope's end."""
+        return wire_protobuf.list_items([self.message(record) for record in records]) + wire_protobuf.LIST_END
+
+    def list_head(self, metadata: dict[str, Any], items: bytes) -> bytes:
+        """What stands before `items`."""
+        size_bytes = len(items) - len(wire_protobuf.LIST_END)
+        return wire_protobuf.list_head(self.api_version, self.list_kind, metadata, size_bytes)

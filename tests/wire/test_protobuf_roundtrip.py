@@ -1,0 +1,100 @@
+"""What is written can be read, for every message of the table."""
+
+from random import Random
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sampan.wire.json import DecodeError
+from sampan.wire.protobuf import LIST_END, decode, encode, envelope, list_head, list_items
+from sampan.wire.protobuf.decode import decode_message
+from sampan.wire.protobuf.encode import encode_message
+from sampan.wire.protobuf.table import table
+from tests.wire.protobuf_objects import random_object
+
+VALUES = {"Time", "MicroTime", "Timestamp", "Duration", "FieldsV1", "Verbs", "ExtraValue", "Quantity", "QuantityValue"}
+OTHERS = {"IntOrString", "JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"}
+MESSAGES = [
+    name
+    for name in table().names()
+    if name.rpartition(".")[2] not in VALUES | OTHERS and not name.startswith("runtime.")
+]
+KINDS = [
+    (api_version, name.rpartition(".")[2])
+    for api_version, package in table().api_versions().items()
+    for name in MESSAGES
+    if name.rpartition(".")[0] == package and any(field.type == "meta.v1.ObjectMeta" for field in table().fields(name))
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_full_object_of_each_message_comes_back(message: str) -> None:
+    obj = random_object(Random(message), message)
+    body = encode_message(message, obj)
+    assert decode_message(message, body, 0, len(body)) == obj
+
+
+@settings(deadline=None)
+@given(st.sampled_from(MESSAGES), st.integers(0, 2**32))
+def test_objects_come_back(message: str, seed: int) -> None:
+    obj = random_object(Random(seed), message)
+    body = encode_message(message, obj)
+    assert decode_message(message, body, 0, len(body)) == obj
+
+
+@settings(deadline=None)
+@given(st.sampled_from(MESSAGES), st.integers(0, 2**32))
+def test_what_was_read_is_written_alike(message: str, seed: int) -> None:
+    body = encode_message(message, random_object(Random(seed), message))
+    assert encode_message(message, decode_message(message, body, 0, len(body))) == body
+
+
+@pytest.mark.parametrize(("api_version", "kind"), KINDS)
+def test_an_empty_object_of_each_kind_has_its_zero_values(api_version: str, kind: str) -> None:
+    obj = decode(encode({"apiVersion": api_version, "kind": kind}))
+    assert (obj["apiVersion"], obj["kind"]) == (api_version, kind)
+    assert decode(encode(obj)) == obj
+
+
+@settings(deadline=None)
+@given(st.sampled_from(KINDS), st.integers(0, 2**32), st.integers(1, 255), st.data())
+def test_a_changed_byte_is_read_or_refused(kind: tuple[str, str], seed: int, change: int, data: st.DataObject) -> None:
+    package = table().api_versions()[kind[0]]
+    body = bytearray(
+        envelope(*kind, encode_message(f"{package}.{kind[1]}", random_object(Random(seed), f"{package}.{kind[1]}")))
+    )
+    position = data.draw(st.integers(4, len(body) - 1))
+    body[position] ^= change
+    try:
+        orjson.dumps(decode(bytes(body)))
+    except DecodeError:
+        pass
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200), st.sampled_from(KINDS))
+def test_noise_is_read_or_refused(raw: bytes, kind: tuple[str, str]) -> None:
+    try:
+        decode(envelope(*kind, raw))
+    except DecodeError:
+        pass
+
+
+@pytest.mark.parametrize("count", [0, 1, 300])
+def test_lists_are_joined_of_their_members(count: int) -> None:
+    pods = [random_object(Random(index), "core.v1.Pod") for index in range(count)]
+    metadata = {"resourceVersion": "7"}
+    items = list_items([encode_message("core.v1.Pod", pod) for pod in pods])
+    body = list_head("v1", "PodList", metadata, len(items)) + items + LIST_END
+    listed = {"apiVersion": "v1", "kind": "PodList", "metadata": metadata, "items": pods}
+    assert body == encode(listed)
+    assert decode(body) == listed | {"items": pods or None}
+
+
+def test_every_list_has_its_members_under_the_same_numbers() -> None:
+    for name in MESSAGES:
+        names = {field.name for field in table().fields(name)}
+        if name.endswith("List") and names == {"metadata", "items"} and not name.startswith("meta.v1beta1."):
+            assert [(field.number, field.name) for field in table().fields(name)] == [(1, "metadata"), (2, "items")]
