@@ -10,7 +10,9 @@ __all__ = ["api"]
 
 INTEGER = {"type": "integer"}
 STRING = {"type": "string"}
-WITH_STATUS = schema({"size": INTEGER}, {"seen": {"type": "integer", "maximum": 5}, "selector": STRING, "replicas": INTEGER})
+WITH_STATUS = schema(
+    {"size": INTEGER}, {"seen": {"type": "integer", "maximum": 5}, "selector": STRING, "replicas": INTEGER}
+)
 SCALE = {
     "specReplicasPath": ".spec.replicas",
     "statusReplicasPath": ".status.replicas",

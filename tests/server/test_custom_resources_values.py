@@ -31,20 +31,22 @@ NOT_CHECKED = (
 @pytest.mark.parametrize(
     ("node", "value", "expected"),
     [
-        pytest.param(STRING, 1, 'Invalid value: "integer": spec.a in body must be of type string: "integer"', id="type"),
+        pytest.param(
+            STRING, 1, 'Invalid value: "integer": spec.a in body must be of type string: "integer"', id="type"
+        ),
         pytest.param(
             {"type": "integer", "maximum": 3}, 4, "spec.a in body should be less than or equal to 3", id="maximum"
         ),
-        pytest.param({"type": "integer", "multipleOf": 2}, 3, "spec.a in body should be a multiple of 2", id="multiple"),
+        pytest.param(
+            {"type": "integer", "multipleOf": 2}, 3, "spec.a in body should be a multiple of 2", id="multiple"
+        ),
         pytest.param(
             {"type": "string", "enum": ["x", "y"]},
             "z",
             'Unsupported value: "z": supported values: "x", "y"',
             id="enum",
         ),
-        pytest.param(
-            {"type": "string", "pattern": "^a+$"}, "b", "spec.a in body should match '^a+$'", id="pattern"
-        ),
+        pytest.param({"type": "string", "pattern": "^a+$"}, "b", "spec.a in body should match '^a+$'", id="pattern"),
         pytest.param({"type": "string", "maxLength": 1}, "bb", "may not be more than 1", id="length"),
         pytest.param({"type": "string", "format": "date"}, "x", "must be of type date", id="format"),
         pytest.param(
@@ -139,7 +141,13 @@ async def test_embedded_resources_are_objects(api: Api) -> None:
     await define(api, schema({"a": node}))
     answer = await api.post(SHIRTS, shirt("x", {"a": {"metadata": {"name": "n"}}}))
     assert messages(answer) == ["spec.a.apiVersion: Required value", "spec.a.kind: Required value"]
-    inner = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "n", "labels": {"a": "b"}, "other": 1}, "x": 1, "y": "2"}
+    inner = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "n", "labels": {"a": "b"}, "other": 1},
+        "x": 1,
+        "y": "2",
+    }
     created = await api.create(SHIRTS, shirt("x", {"a": inner}))
     assert created["spec"]["a"] == {
         "apiVersion": "v1",
@@ -212,7 +220,11 @@ async def test_metadata_is_typed(api: Api) -> None:
     body = shirt("x")
     body["metadata"]["other"] = 1
     answer = await api.post(SHIRTS, body)
-    assert (answer.code, answer.warnings, "other" in answer.metadata) == (201, ['unknown field "metadata.other"'], False)
+    assert (answer.code, answer.warnings, "other" in answer.metadata) == (
+        201,
+        ['unknown field "metadata.other"'],
+        False,
+    )
     body["metadata"] = {"name": "y", "labels": {"a": 1}}
     assert (await api.post(SHIRTS, body)).code == 400
 
@@ -271,7 +283,9 @@ async def test_a_crd_may_be_larger_than_an_annotation(api: Api) -> None:
     many = {f"field{number}": {"type": "string", "description": "x" * 300} for number in range(1500)}
     body = crd(version("v1", schema(many)))
     assert (await api.post(CRDS, body)).code == 201
-    too_large = crd(version("v1", schema({"a": {"type": "string", "description": "x" * 1_600_000}})), group="big.example.com")
+    too_large = crd(
+        version("v1", schema({"a": {"type": "string", "description": "x" * 1_600_000}})), group="big.example.com"
+    )
     assert (await api.post(CRDS, too_large)).code == 413
     assert (await api.post(SHIRTS, shirt("x", {"field7": "y"}))).code == 201
     assert GROUP in SHIRTS

@@ -75,7 +75,7 @@ class VersionSchema:
     def _build(self) -> Schema:
         root = parse(self.openapi) if self.openapi else Schema(type="object", preserve_unknown_fields=True)
         if self.preserve:
-            root.preserve_unknown_fields = True
+            _keep_everything(root)
         root.type = root.type or "object"
         root.properties = {
             **root.properties,
@@ -84,3 +84,14 @@ class VersionSchema:
             "metadata": self._object_meta,
         }
         return root
+
+
+def _keep_everything(schema: Schema) -> None:
+    """`spec.preserveUnknownFields`: nothing is pruned anywhere."""
+    schema.preserve_unknown_fields = True
+    for child in schema.properties.values():
+        _keep_everything(child)
+    if schema.items is not None:
+        _keep_everything(schema.items)
+    if isinstance(schema.additional_properties, Schema):
+        _keep_everything(schema.additional_properties)
