@@ -1,6 +1,7 @@
 """Bytes at rest."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -110,3 +111,14 @@ def test_a_respliced_record_is_the_same_under_another_revision() -> None:
     record = respliced_record(extractor()(KeyValue("/k", value, 3, 3)), 9)
     assert (record.revision, record.create_revision, record.labels) == (9, 3, {"a": "b"})
     assert decode(record.value)["metadata"]["resourceVersion"] == "9"
+
+
+def test_a_value_takes_no_more_memory_than_its_bytes() -> None:
+    obj = {"kind": "ConfigMap", "metadata": {"name": "a", "resourceVersion": ""}, "data": {"a": "x" * 1000}}
+    tracemalloc.start()
+    try:
+        values = [encode(obj) for _ in range(100)]
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 1.5 * sum(len(value) for value in values)

@@ -34,7 +34,8 @@ def encode(obj: Object) -> bytes:
     if metadata.get("resourceVersion") != "" or not _in_order(obj, metadata):
         obj = _ordered(obj, metadata)
     try:
-        return orjson.dumps(obj)
+        # A copy, as orjson leaves room behind what it wrote (8 kB for a small object), and values are kept.
+        return bytes(memoryview(orjson.dumps(obj)))
     except TypeError:
         return msgspec.json.encode(obj)
 

@@ -79,7 +79,7 @@ def open_writer(path: str, size_bytes_max: int) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 2000")
         connection.execute("PRAGMA journal_size_limit = 67108864")
-        connection.execute("PRAGMA cache_size = -65536")
+        connection.execute("PRAGMA cache_size = -16384")
         if new:
             connection.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
         if size_bytes_max:
