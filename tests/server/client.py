@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from sampan.core.errors import request_entity_too_large
 from sampan.server.request import Handler, Request, Response
 from sampan.server.request_info import parse_target
 
@@ -30,6 +31,8 @@ class Client:
         content = body if isinstance(body, bytes) else orjson.dumps(body)
 
         async def read_body(limit: int) -> bytes:
+            if len(content) > limit:
+                raise request_entity_too_large(f"limit is {limit}")
             return content
 
         parsed = parse_target(method, target.encode())

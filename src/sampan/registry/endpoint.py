@@ -137,6 +137,7 @@ class Endpoint:
             schema_for=schema_for,
             convert=convert,
             reset_fields=self.store.strategy.reset_fields(self.version.status),
+            kind=self.definition.kind,
         )
 
     def _api_version(self, version: str) -> str:

@@ -56,7 +56,8 @@ async def test_no_unconditional_update_of_custom_resources(api: Api) -> None:
     answer = await api.put(f"{WIDGETS}/w", widget())
     assert (answer.code, answer.reason) == (422, "Invalid")
     assert answer.message == (
-        'widgets.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update'
+        'widgets.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an '
+        "update"
     )
 
 
