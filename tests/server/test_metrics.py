@@ -31,3 +31,13 @@ async def test_objects_are_counted_by_resource() -> None:
     assert found['apiserver_storage_objects{resource="configmaps"}'] == 2
     assert found['apiserver_resource_objects{group="",resource="configmaps"}'] == 2
     assert found['apiserver_resource_objects{group="apps",resource="deployments"}'] == 0
+
+
+async def test_events_are_counted_for_each_watcher() -> None:
+    async with served() as api:
+        await api.create(CONFIG_MAPS, {"metadata": {"name": "a"}})
+        async with api.watch(f"{CONFIG_MAPS}?watch=1") as first, api.watch(f"{CONFIG_MAPS}?watch=1") as second:
+            await api.create(CONFIG_MAPS, {"metadata": {"name": "b"}})
+            assert await first.events(2) == await second.events(2) == [("ADDED", "a"), ("ADDED", "b")]
+            found = await metrics(api)
+    assert found['apiserver_watch_events_total{group="",resource="configmaps",version="v1"}'] == 4

@@ -64,7 +64,7 @@ class ApiServer:
         self.deadlines = Deadlines(settings.request_timeout_s)
         self.metrics.in_flight = self.deadlines.under_way
         self.discovery = Discovery(cluster.registry, server_address)
-        self.routes = Routes(resource_handler(cluster))
+        self.routes = Routes(resource_handler(cluster, self.metrics.watch_events))
         self._add_routes(settings)
         self.handler = build_chain(
             self.routes.handle,

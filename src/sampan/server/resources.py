@@ -11,6 +11,7 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
 from sampan.server.admission.chain import AdmissionChain
 from sampan.server.admission.namespace_lifecycle import NamespaceLifecycle
+from sampan.server.histogram import Counter
 from sampan.server.request import Handler, Request, Response
 from sampan.server.verbs.create import create
 from sampan.server.verbs.delete import delete, delete_collection
@@ -41,9 +42,9 @@ _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 _NOT_FOUND = Response(404, b"404 page not found\n", content_type="text/plain; charset=utf-8")
 
 
-def resource_handler(cluster: Cluster) -> Handler:
-    """The innermost handler: serves every resource of a cluster."""
-    shared = Shared()
+def resource_handler(cluster: Cluster, watch_events: Counter) -> Handler:
+    """The innermost handler: serves every resource of a cluster. What watchers are sent is counted."""
+    shared = Shared(watch_events)
     chain = AdmissionChain(mutating=[NamespaceLifecycle(cluster.reader)])
 
     builtin_versions = {

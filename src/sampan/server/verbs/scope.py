@@ -7,6 +7,7 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.strategy import Context
 from sampan.server.admission.chain import AdmissionChain
+from sampan.server.histogram import Counter
 from sampan.server.request import Request
 from sampan.server.verbs.bodies import ListBodies
 from sampan.server.verbs.messages import MessageCache
@@ -15,8 +16,10 @@ from sampan.server.verbs.tables import RowCache
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the requests of one server share: kept list bodies, protobuf messages and table rows."""
+    """What the requests of one server share: what is counted; kept list bodies, protobuf messages and table rows."""
 
+    watch_events: Counter
+    """Events sent to watchers, by group, version and resource."""
     bodies: ListBodies = field(default_factory=ListBodies)
     messages: MessageCache = field(default_factory=MessageCache)
     rows: RowCache = field(default_factory=RowCache)

@@ -9,6 +9,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sampan.core import errors
@@ -50,6 +51,8 @@ class Stream:
     initial_end: bool
     """Whether the state at the beginning is closed by a bookmark that says so."""
     media: MediaType | None
+    sent: Callable[[int], None]
+    """Told how many events go out."""
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Event frames, joined as they are pending."""
@@ -61,11 +64,13 @@ class Stream:
             if self.initial_end:
                 initial = await watcher.next(0)
                 frames = [self.frame(kind, event) for kind, event in initial.events]
+                self.sent(len(frames))
                 yield b"".join((*frames, self.bookmark(initial.revision, True)))
             while (now := loop.time()) < end:
                 batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
                 if batch.events:
                     frame = self.frame
+                    self.sent(len(batch.events))
                     yield b"".join([frame(kind, event) for kind, event in batch.events])
                 if self.bookmarks and loop.time() >= next_bookmark:
                     yield self.bookmark(batch.revision, False)
@@ -129,6 +134,7 @@ async def watch(scope: Scope) -> Response:
         bookmarks=options.allow_watch_bookmarks,
         initial_end=bool(initial) and options.allow_watch_bookmarks,
         media=media,
+        sent=partial(scope.shared.watch_events.add, (request.info.group, request.info.version, request.info.resource)),
     )
     return Response(200, content_type=_content_type(media), stream=stream.chunks(), finished=watcher.close)
 
