@@ -12,14 +12,26 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sampan.wire.json import DecodeError
-from sampan.wire.protobuf.decode_values import VALUES, Reader, read_double
+from sampan.wire.protobuf.decode_unions import union_readers
+from sampan.wire.protobuf.decode_values import VALUES, Reader
+from sampan.wire.protobuf.setters import (
+    Setter,
+    bytes_setter,
+    double_setter,
+    entry_setter,
+    int_adder,
+    int_setter,
+    packed_adder,
+    value_adder,
+    value_setter,
+    value_setter_unless_zero,
+)
 from sampan.wire.protobuf.table import Field, table
 from sampan.wire.protobuf.varint import (
     BYTES,
     FIXED64,
     VARINT,
     read_varint,
-    scan,
     signed32,
     signed64,
     skip,
@@ -34,12 +46,9 @@ Json = dict[str, Any]
 Decode = Callable[[Json, bytes, int, int, int], None]
 """Adds what stands in body[start:stop] to an object; the last argument is how many levels are left."""
 
-Setter = Callable[[Json, bytes, int, int, int], None]
 Entry = tuple[str, Any, bool]
 """A field's JSON name; how it is set (None: a plain string); whether its zero value is kept."""
 
-_KEY: Final = tag_of(1, BYTES)
-_VALUE: Final = tag_of(2, BYTES)
 _INTS: Final[dict[str, Callable[[int], Any]]] = {"int32": signed32, "int64": signed64, "bool": bool}
 _decoders: dict[str, Decode] = {}
 
@@ -66,6 +75,8 @@ def _decoder(message: str) -> Decode:
 
 
 def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Callable[[], Json]]]) -> Decode:
+    """The loop over the fields of a message; tags of two bytes are common and read without a call."""
+
     def decode(obj: Json, body: bytes, position: int, end: int, levels: int) -> None:
         if not levels:
             raise DecodeError("exceeded max depth")
@@ -80,22 +91,15 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
                 else:
                     tag, position = read_varint(body, position - 1)
             field = fields.get(tag)
-            if field is None:
-                _check_unknown(message, fields, tag)
-                position = skip(body, position, end, tag)
+            if field is None or tag & 7 == FIXED64:
+                position = _rare(message, fields, tag, obj, body, position, end)
                 continue
             name, setter, keep = field
-            wire_type = tag & 7
-            if wire_type == 2:
+            if tag & 7 == BYTES:
                 size = body[position]
                 position += 1
                 if size > 127:
-                    high = body[position]
-                    if high < 128:
-                        size += (high << 7) - 128
-                        position += 1
-                    else:
-                        size, position = read_varint(body, position - 1)
+                    size, position = read_varint(body, position - 1)
                 stop = position + size
                 if stop > end:
                     truncated()
@@ -106,17 +110,12 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
                 elif name in obj:
                     del obj[name]
                 position = stop
-            elif wire_type == 0:
+            else:
                 value = body[position]
                 position += 1
                 if value > 127:
                     value, position = read_varint(body, position - 1)
                 setter(obj, value)
-            else:
-                position += 8
-                if position > end:
-                    truncated()
-                setter(obj, body[position - 8 : position])
         if position != end:
             truncated()
         for name, zero in structs:
@@ -124,6 +123,18 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
                 obj[name] = zero()
 
     return decode
+
+
+def _rare(message: str, fields: dict[int, Entry], tag: int, obj: Json, body: bytes, position: int, end: int) -> int:
+    """A field that is not known, or a float; gives the position behind it."""
+    field = fields.get(tag)
+    if field is None:
+        _check_unknown(message, fields, tag)
+        return skip(body, position, end, tag)
+    if position + 8 > end:
+        truncated()
+    field[1](obj, body[position : position + 8])
+    return position + 8
 
 
 def _check_unknown(message: str, fields: dict[int, Entry], tag: int) -> None:
@@ -186,7 +197,7 @@ def _add(fields: dict[int, Entry], field: Field) -> None:
     elif field.type in _INTS:
         _add_int(fields, field, keep)
     elif field.type == "double":
-        fields[tag_of(field.number, FIXED64)] = (field.name, _double_setter(field.name), keep)
+        fields[tag_of(field.number, FIXED64)] = (field.name, double_setter(field.name), keep)
     else:
         fields[tag_of(field.number, BYTES)] = (field.name, _setter(field, keep), keep)
 
@@ -194,71 +205,27 @@ def _add(fields: dict[int, Entry], field: Field) -> None:
 def _add_int(fields: dict[int, Entry], field: Field, keep: bool) -> None:
     convert = _INTS[field.type]
     if field.shape:
-        fields[tag_of(field.number, VARINT)] = (field.name, _int_adder(field.name, convert), keep)
-        fields[tag_of(field.number, BYTES)] = (field.name, _packed_adder(field.name, convert), keep)
+        fields[tag_of(field.number, VARINT)] = (field.name, int_adder(field.name, convert), keep)
+        fields[tag_of(field.number, BYTES)] = (field.name, packed_adder(field.name, convert), keep)
     else:
-        fields[tag_of(field.number, VARINT)] = (field.name, _int_setter(field.name, convert, keep), keep)
-
-
-def _int_setter(name: str, convert: Callable[[int], Any], keep: bool) -> Callable[[Json, int], None]:
-    def set_int(obj: Json, value: int) -> None:
-        if value or keep:
-            obj[name] = convert(value)
-        else:
-            obj.pop(name, None)
-
-    return set_int
-
-
-def _int_adder(name: str, convert: Callable[[int], Any]) -> Callable[[Json, int], None]:
-    def add_int(obj: Json, value: int) -> None:
-        _list_of(obj, name).append(convert(value))
-
-    return add_int
-
-
-def _packed_adder(name: str, convert: Callable[[int], Any]) -> Setter:
-    def add_packed(obj: Json, body: bytes, start: int, stop: int, _levels: int) -> None:
-        values = _list_of(obj, name)
-        while start < stop:
-            value, start = read_varint(body, start)
-            values.append(convert(value))
-        if start != stop:
-            truncated()
-
-    return add_packed
-
-
-def _double_setter(name: str) -> Callable[[Json, bytes], None]:
-    def set_double(obj: Json, raw: bytes) -> None:
-        obj[name] = read_double(raw)
-
-    return set_double
-
-
-def _list_of(obj: Json, name: str) -> list[Any]:
-    values = obj.get(name)
-    if values is None:
-        values = obj[name] = []
-    found: list[Any] = values
-    return found
+        fields[tag_of(field.number, VARINT)] = (field.name, int_setter(field.name, convert, keep), keep)
 
 
 def _setter(field: Field, keep: bool) -> Setter | None:
     if field.shape == "map":
-        return _entry_setter(field)
+        return entry_setter(field.name, *_map_value(field.type))
     reader = VALUES[field.type][0] if field.type in VALUES else _UNIONS.get(field.type)
     if field.shape == "list":
-        return _message_adder(field) if reader is None else _value_adder(field.name, reader)
+        return _message_adder(field) if reader is None else value_adder(field.name, reader)
     if reader is None:
         return _message_setter(field)
     if field.type == "string":
         return None
     if field.type == "bytes":
-        return _bytes_setter(field.name, keep)
+        return bytes_setter(field.name, keep)
     if field.omit_zero or (_is_wrapped_list(field.type) and field.omit_empty and not field.pointer):
-        return _value_setter_unless_zero(field.name, reader)
-    return _value_setter(field.name, reader)
+        return value_setter_unless_zero(field.name, reader)
+    return value_setter(field.name, reader)
 
 
 def _inline(message: str) -> Setter:
@@ -299,81 +266,6 @@ def _message_adder(field: Field) -> Setter:
     return add_message
 
 
-def _value_setter(name: str, reader: Reader) -> Setter:
-    def set_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
-        obj[name] = reader(body, start, stop, levels - 1)
-
-    return set_value
-
-
-def _value_setter_unless_zero(name: str, reader: Reader) -> Setter:
-    def set_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
-        value = reader(body, start, stop, levels - 1)
-        if value:
-            obj[name] = value
-        else:
-            obj.pop(name, None)
-
-    return set_value
-
-
-def _bytes_setter(name: str, keep: bool) -> Setter:
-    reader = VALUES["bytes"][0]
-
-    def set_bytes(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
-        if start != stop or keep:
-            obj[name] = reader(body, start, stop, levels)
-        else:
-            obj.pop(name, None)
-
-    return set_bytes
-
-
-def _value_adder(name: str, reader: Reader) -> Setter:
-    def add_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
-        value = reader(body, start, stop, levels - 1)
-        values = obj.get(name)
-        if values is None:
-            obj[name] = [value]
-        else:
-            values.append(value)
-
-    return add_value
-
-
-def _entry_setter(field: Field) -> Setter:
-    """Entries of a map are messages of a key and a value."""
-    name, (read, zero) = field.name, _map_value(field.type)
-
-    def set_entry(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
-        entries = obj.get(name)
-        if entries is None:
-            entries = obj[name] = {}
-        value_at = _short_entry(body, start, stop)
-        if value_at:
-            entries[body[start + 2 : value_at - 2].decode()] = read(body, value_at, stop, levels - 1)
-            return
-        key, value, found = "", None, False
-        for tag, first, last in scan(body, start, stop):
-            if tag == _KEY:
-                key = body[first:last].decode()
-            elif tag == _VALUE:
-                value, found = read(body, first, last, levels - 1), True
-        entries[key] = value if found else zero()
-
-    return set_entry
-
-
-def _short_entry(body: bytes, start: int, stop: int) -> int:
-    """Where the value of an entry begins that has the usual form: key, value, both shorter than 128 bytes. Else 0."""
-    if stop - start < 4 or body[start] != _KEY or body[start + 1] > 127:
-        return 0
-    value_at = start + body[start + 1] + 4
-    if value_at > stop or body[value_at - 2] != _VALUE or body[value_at - 1] > 127:
-        return 0
-    return value_at if value_at + body[value_at - 1] == stop else 0
-
-
 def _map_value(type_: str) -> tuple[Reader, Callable[[], Any]]:
     if type_ == "bytes":
         return VALUES["bytes"][0], str
@@ -390,53 +282,4 @@ def _map_value(type_: str) -> tuple[Reader, Callable[[], Any]]:
     return read, lambda: read(b"", 0, 0, 1)
 
 
-def _schema_or_array(message: str) -> Reader:
-    """JSONSchemaPropsOrArray: a schema or a list of them."""
-
-    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
-        schema, many = None, []
-        for tag, first, last in scan(body, start, stop):
-            if tag == _KEY:
-                schema = decode_message(message, body, first, last, levels)
-            elif tag == _VALUE:
-                many.append(decode_message(message, body, first, last, levels))
-        return many or schema
-
-    return read
-
-
-def _schema_or_bool(message: str) -> Reader:
-    """JSONSchemaPropsOrBool: a schema, or whether anything is allowed."""
-
-    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
-        schema, allows = None, False
-        for tag, first, last in scan(body, start, stop):
-            if tag == tag_of(1, VARINT):
-                allows = bool(first)
-            elif tag == _VALUE:
-                schema = decode_message(message, body, first, last, levels)
-        return allows if schema is None else schema
-
-    return read
-
-
-def _schema_or_texts(message: str) -> Reader:
-    """JSONSchemaPropsOrStringArray: a schema or the names of properties."""
-
-    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
-        schema, names = None, []
-        for tag, first, last in scan(body, start, stop):
-            if tag == _KEY:
-                schema = decode_message(message, body, first, last, levels)
-            elif tag == _VALUE:
-                names.append(body[first:last].decode())
-        return names or schema
-
-    return read
-
-
-_UNIONS: Final[dict[str, Reader]] = {}
-for _package in ("apiextensions.v1", "apiextensions.v1beta1"):
-    _UNIONS[f"{_package}.JSONSchemaPropsOrArray"] = _schema_or_array(f"{_package}.JSONSchemaProps")
-    _UNIONS[f"{_package}.JSONSchemaPropsOrBool"] = _schema_or_bool(f"{_package}.JSONSchemaProps")
-    _UNIONS[f"{_package}.JSONSchemaPropsOrStringArray"] = _schema_or_texts(f"{_package}.JSONSchemaProps")
+_UNIONS: Final = union_readers(decode_message)

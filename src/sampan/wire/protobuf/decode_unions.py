@@ -1,0 +1,72 @@
+"""Reading the types of CustomResourceDefinitions that have two forms in JSON: a schema, or something shorter.
+
+Source: apiextensions-apiserver pkg/apis/apiextensions/v1/marshal.go (1.36).
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from sampan.wire.protobuf.decode_values import Reader
+from sampan.wire.protobuf.varint import BYTES, VARINT, scan, tag_of
+
+Decode = Callable[[str, bytes, int, int, int], dict[str, Any]]
+"""Reads a message: its name, the body, start, stop and the levels that are left."""
+
+_KEY: Final = tag_of(1, BYTES)
+_VALUE: Final = tag_of(2, BYTES)
+
+
+def union_readers(decode: Decode) -> dict[str, Reader]:
+    """The readers by type; `decode` reads the schemas inside."""
+    found: dict[str, Reader] = {}
+    for package in ("apiextensions.v1", "apiextensions.v1beta1"):
+        schema = f"{package}.JSONSchemaProps"
+        found[f"{schema}OrArray"] = _schema_or_array(decode, schema)
+        found[f"{schema}OrBool"] = _schema_or_bool(decode, schema)
+        found[f"{schema}OrStringArray"] = _schema_or_texts(decode, schema)
+    return found
+
+
+def _schema_or_array(decode: Decode, message: str) -> Reader:
+    """JSONSchemaPropsOrArray: a schema or a list of them."""
+
+    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
+        schema, many = None, []
+        for tag, first, last in scan(body, start, stop):
+            if tag == _KEY:
+                schema = decode(message, body, first, last, levels)
+            elif tag == _VALUE:
+                many.append(decode(message, body, first, last, levels))
+        return many or schema
+
+    return read
+
+
+def _schema_or_bool(decode: Decode, message: str) -> Reader:
+    """JSONSchemaPropsOrBool: a schema, or whether anything is allowed."""
+
+    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
+        schema, allows = None, False
+        for tag, first, last in scan(body, start, stop):
+            if tag == tag_of(1, VARINT):
+                allows = bool(first)
+            elif tag == _VALUE:
+                schema = decode(message, body, first, last, levels)
+        return allows if schema is None else schema
+
+    return read
+
+
+def _schema_or_texts(decode: Decode, message: str) -> Reader:
+    """JSONSchemaPropsOrStringArray: a schema or the names of properties."""
+
+    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
+        schema, names = None, []
+        for tag, first, last in scan(body, start, stop):
+            if tag == _KEY:
+                schema = decode(message, body, first, last, levels)
+            elif tag == _VALUE:
+                names.append(body[first:last].decode())
+        return names or schema
+
+    return read

@@ -1,0 +1,150 @@
+"""How the fields of a message are set in an object, for the fields that are no messages themselves.
+
+A setter of length-delimited values takes the object, the body, where the value begins and ends, and the levels left.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from sampan.wire.protobuf.decode_values import VALUES, Reader, read_double
+from sampan.wire.protobuf.varint import BYTES, read_varint, scan, tag_of, truncated
+
+Json = dict[str, Any]
+Setter = Callable[[Json, bytes, int, int, int], None]
+
+_KEY: Final = tag_of(1, BYTES)
+_VALUE: Final = tag_of(2, BYTES)
+
+
+def int_setter(name: str, convert: Callable[[int], Any], keep: bool) -> Callable[[Json, int], None]:
+    """Sets a number or bool."""
+
+    def set_int(obj: Json, value: int) -> None:
+        if value or keep:
+            obj[name] = convert(value)
+        else:
+            obj.pop(name, None)
+
+    return set_int
+
+
+def int_adder(name: str, convert: Callable[[int], Any]) -> Callable[[Json, int], None]:
+    """Adds a number to a list."""
+
+    def add_int(obj: Json, value: int) -> None:
+        _list_of(obj, name).append(convert(value))
+
+    return add_int
+
+
+def packed_adder(name: str, convert: Callable[[int], Any]) -> Setter:
+    """Adds numbers that are packed into one value."""
+
+    def add_packed(obj: Json, body: bytes, start: int, stop: int, _levels: int) -> None:
+        values = _list_of(obj, name)
+        while start < stop:
+            value, start = read_varint(body, start)
+            values.append(convert(value))
+        if start != stop:
+            truncated()
+
+    return add_packed
+
+
+def double_setter(name: str) -> Callable[[Json, bytes], None]:
+    """Sets a float."""
+
+    def set_double(obj: Json, raw: bytes) -> None:
+        obj[name] = read_double(raw)
+
+    return set_double
+
+
+def _list_of(obj: Json, name: str) -> list[Any]:
+    values = obj.get(name)
+    if values is None:
+        values = obj[name] = []
+    found: list[Any] = values
+    return found
+
+
+def value_setter(name: str, reader: Reader) -> Setter:
+    """Sets what a reader makes of the bytes."""
+
+    def set_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        obj[name] = reader(body, start, stop, levels - 1)
+
+    return set_value
+
+
+def value_setter_unless_zero(name: str, reader: Reader) -> Setter:
+    """The same, but empty values leave the member out."""
+
+    def set_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        value = reader(body, start, stop, levels - 1)
+        if value:
+            obj[name] = value
+        else:
+            obj.pop(name, None)
+
+    return set_value
+
+
+def bytes_setter(name: str, keep: bool) -> Setter:
+    """Sets bytes; empty ones leave the member out unless they are kept."""
+
+    reader = VALUES["bytes"][0]
+
+    def set_bytes(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        if start != stop or keep:
+            obj[name] = reader(body, start, stop, levels)
+        else:
+            obj.pop(name, None)
+
+    return set_bytes
+
+
+def value_adder(name: str, reader: Reader) -> Setter:
+    """Adds what a reader makes of the bytes to a list."""
+
+    def add_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        value = reader(body, start, stop, levels - 1)
+        values = obj.get(name)
+        if values is None:
+            obj[name] = [value]
+        else:
+            values.append(value)
+
+    return add_value
+
+
+def entry_setter(name: str, read: Reader, zero: Callable[[], Any]) -> Setter:
+    """Adds an entry to a map; entries are messages of a key and a value."""
+
+    def set_entry(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+        entries = obj.get(name)
+        if entries is None:
+            entries = obj[name] = {}
+        value_at = _short_entry(body, start, stop)
+        if value_at:
+            entries[body[start + 2 : value_at - 2].decode()] = read(body, value_at, stop, levels - 1)
+            return
+        key, value, found = "", None, False
+        for tag, first, last in scan(body, start, stop):
+            if tag == _KEY:
+                key = body[first:last].decode()
+            elif tag == _VALUE:
+                value, found = read(body, first, last, levels - 1), True
+        entries[key] = value if found else zero()
+
+    return set_entry
+
+
+def _short_entry(body: bytes, start: int, stop: int) -> int:
+    """Where the value of an entry begins that has the usual form: key, value, both shorter than 128 bytes. Else 0."""
+    if stop - start < 4 or body[start] != _KEY or body[start + 1] > 127:
+        return 0
+    value_at = start + body[start + 1] + 4
+    if value_at > stop or body[value_at - 2] != _VALUE or body[value_at - 1] > 127:
+        return 0
+    return value_at if value_at + body[value_at - 1] == stop else 0
