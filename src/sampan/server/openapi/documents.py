@@ -71,7 +71,7 @@ def _collect(
     for definition, version in served:
         name = kind_name(definition, version, builtins)
         if name not in names:
-            known.update(custom_definitions(definition, version, name, openapi=openapi))
+            known.update(custom_definitions(definition, version, name, names, openapi=openapi))
         for item in path_items(definition, version, name):
             items.append(item)
             for operation in item.operations:

@@ -3,12 +3,15 @@
 Source: apiextensions pkg/controller/openapi/builder (1.36).
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from dataclasses import replace
 from typing import Any
 
 from sampan.core.gvk import GroupVersionKind
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.schema.builtin import Definitions
+from sampan.schema.openapi import to_openapi
+from sampan.schema.structural import Schema
 from sampan.server.openapi.operations import META
 
 Json = dict[str, Any]
@@ -27,15 +30,12 @@ def kind_name(definition: ResourceDefinition, version: VersionDefinition, builti
 
 
 def custom_definitions(
-    definition: ResourceDefinition, version: VersionDefinition, name: str, *, openapi: int
+    definition: ResourceDefinition, version: VersionDefinition, name: str, known: Container[str], *, openapi: int
 ) -> dict[str, Json]:
-    """The kind and its list, for a type that is not among the built-in definitions.
-
-    Old versions of built-in types are published as objects of any content.
-    """
+    """The kind and its list, for a type that is not among the built-in definitions, whose names are `known`."""
     gvk = {"group": definition.group, "version": version.name, "kind": definition.kind}
     prefix = "#/components/schemas/" if openapi == 3 else "#/definitions/"
-    kind = _kind(definition, version, prefix, openapi)
+    kind = _kind(version, known, prefix, openapi)
     kind["x-kubernetes-group-version-kind"] = [gvk]
     if version.selectable_fields:
         kind["x-kubernetes-selectable-fields"] = [{"fieldPath": path.lstrip(".")} for path in version.selectable_fields]
@@ -54,15 +54,15 @@ def custom_definitions(
     return {name: kind, f"{name}List": listed}
 
 
-def _kind(definition: ResourceDefinition, version: VersionDefinition, prefix: str, openapi: int) -> Json:
+def _kind(version: VersionDefinition, known: Container[str], prefix: str, openapi: int) -> Json:
     """The schema of the kind itself: the CRD's own text, with metadata and type described.
 
-    In v2 a root that keeps unknown fields is published as an object of which nothing is known: kubectl would refuse
-    every other field.
+    Old versions of built-in types are described by their schema, which refers to the types of today. In v2 a root that
+    keeps unknown fields is published as an object of which nothing is known: kubectl would refuse every other field.
     """
     root = version.openapi
     if root is None:
-        return {"type": "object", _PRESERVE: True}
+        return _inlined(version.schema(), known, prefix)
     if not root or (openapi == 2 and version.schema().preserve_unknown_fields):
         return {"type": "object"}
     kind = _described_embedded(_lossy(root) if openapi == 2 else root, prefix, openapi)
@@ -70,6 +70,22 @@ def _kind(definition: ResourceDefinition, version: VersionDefinition, prefix: st
     kind["properties"] = {**kind.get("properties", {}), **_type_meta()}
     kind["properties"]["metadata"] = _reference(f"{prefix}{META}.ObjectMeta", "Standard object's metadata.", openapi)
     return kind
+
+
+def _inlined(schema: Schema, known: Container[str], prefix: str) -> Json:
+    """A schema as OpenAPI; named types below it are referred to."""
+
+    def below(child: Schema) -> Json:
+        return {"$ref": prefix + child.name} if child.name in known else _inlined(child, known, prefix)
+
+    node = to_openapi(replace(schema, properties={}, items=None, additional_properties=None))
+    if schema.properties:
+        node["properties"] = {name: below(child) for name, child in schema.properties.items()}
+    if schema.items is not None:
+        node["items"] = below(schema.items)
+    if isinstance(schema.additional_properties, Schema):
+        node["additionalProperties"] = below(schema.additional_properties)
+    return node
 
 
 def _described_embedded(node: Json, prefix: str, openapi: int) -> Json:
