@@ -101,7 +101,7 @@ def test_status_waits_for_the_controller(rolled: Kubectl, api: Api, namespace: s
         assert status.line() == "Waiting for deployment spec update to be observed..."
         path = f"/apis/apps/v1/namespaces/{namespace}/deployments/web/status"
         ready = {"replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 1}
-        api.patch(path, {"status": {"observedGeneration": 1, **ready}})
+        api.patch(path, {"status": {"observedGeneration": 2, **ready}})
         assert (
             status.line() == 'Waiting for deployment "web" rollout to finish: 1 of 2 updated replicas are available...'
         )
