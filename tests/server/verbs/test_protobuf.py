@@ -211,3 +211,15 @@ async def test_metadata_of_custom_resources_may_be_had(api: Api) -> None:
     created = await api.create(WIDGETS, widget())
     assert read(await api.get(f"{WIDGETS}/w", accept=PARTIAL))["metadata"] == created["metadata"]
     assert read(await api.get(WIDGETS, accept=PARTIAL_LIST))["items"] == [{"metadata": created["metadata"]}]
+
+
+async def test_a_list_shows_the_revision_at_which_it_was_read(api: Api) -> None:
+    """A long list is encoded in turns; what is written between them is neither shown nor skipped."""
+    await some_config_maps(api, 120)
+    listing = asyncio.ensure_future(api.get(CONFIG_MAPS, accept=TYPED))
+    writing = asyncio.ensure_future(api.create(CONFIG_MAPS, config_map("later")))
+    listed, later = read(await listing), await writing
+    revision = int(listed["metadata"]["resourceVersion"])
+    assert ("later" in [item["metadata"]["name"] for item in listed["items"]]) == (
+        int(later["metadata"]["resourceVersion"]) <= revision
+    )

@@ -51,8 +51,8 @@ async def list_objects(scope: Scope) -> Response:
     options = list_options(scope.request)
     media = acceptable_for_list(scope)
     query = await query_of(scope, options)
-    tail = await _tail(scope, options, query, media)
-    return await _response(scope, query, tail, media, query.exact or scope.endpoint.store.cache.revision)
+    tail, revision = await _tail(scope, options, query, media)
+    return await _response(scope, query, tail, media, query.exact or revision)
 
 
 def acceptable_for_list(scope: Scope) -> MediaType | None:
@@ -65,7 +65,8 @@ def acceptable_for_list(scope: Scope) -> MediaType | None:
 
 async def page_response(scope: Scope, query: Query, page: Page, media: MediaType | None) -> Response:
     """A page that was read before, as the list that it was then."""
-    return await _response(scope, query, _tail_of(scope, page, media, 0), media, page.revision)
+    tail = await _tail_of(scope, page, media, 0)
+    return await _response(scope, query, tail, media, page.revision)
 
 
 async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType | None, revision: int) -> Response:
@@ -79,8 +80,8 @@ async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType
     return written(request, media, head + tail.tail)
 
 
-async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> ListTail:
-    """The encoded items: those kept from before when nothing was written since."""
+async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> tuple[ListTail, int]:
+    """The encoded items and the revision that they show: those kept from before when nothing was written since."""
     cache, now = scope.endpoint.store.cache, asyncio.get_running_loop().time()
     shared = scope.shared
     form = (media.format == "protobuf", media.transform, media.version) if media is not None else ()
@@ -88,19 +89,20 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
     key = (scope.endpoint.gvk, query, options.label_selector, options.field_selector, form, include)
     tail = None if query.exact else shared.bodies.get(key, cache.changed, now)
     if tail is not None:
-        return tail
+        return tail, cache.revision
     page = await read_page(scope, options, query)
-    tail = _tail_of(scope, page, media, cache.changed)
+    revision = cache.revision
+    tail = await _tail_of(scope, page, media, cache.changed)
     if not query.exact:
         shared.bodies.put(key, tail)
-    return tail
+    return tail, revision
 
 
-def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int) -> ListTail:
+async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int) -> ListTail:
     now = asyncio.get_running_loop().time()
     return ListTail(
         stamp=stamp,
-        tail=_encoded(scope, page, media, now),
+        tail=await _encoded(scope, page, media, now),
         last_key=page.records[-1].key if page.records else "",
         more=page.more,
         remaining=page.remaining,
@@ -116,11 +118,11 @@ def _messages(scope: Scope, media: MediaType) -> Messages:
     return Messages(scope.endpoint, media, scope.shared.messages)
 
 
-def _encoded(scope: Scope, page: Page, media: MediaType | None, now: float) -> bytes:
+async def _encoded(scope: Scope, page: Page, media: MediaType | None, now: float) -> bytes:
     endpoint = scope.endpoint
     transform = media.transform if media is not None else ""
     if media is not None and media.format == "protobuf":
-        return _messages(scope, media).items(page.records)
+        return await _messages(scope, media).items(page.records)
     if transform == "Table":
         return Tabler(endpoint, _include(scope, media)).tail(page.records, scope.shared.rows, now)
     if transform == "PartialObjectMetadataList":

@@ -1,8 +1,9 @@
 """The protobuf form of stored objects. Messages are kept by record, so that lists and watches encode each state once.
 
-Concurrency: used on the server's loop alone.
+Concurrency: used on the server's loop alone. A long list is encoded in turns of a few milliseconds.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from sampan.wire.negotiation import MediaType
 from sampan.wire.partial import partial_bytes
 
 KEPT_BYTES_MAX = 48 << 20
+_TURN = 50
 
 MessageKey = tuple[str, Record]
 
@@ -70,9 +72,14 @@ class Messages:
         """The message of a record in its envelope."""
         return wire_protobuf.envelope(self.api_version, self.kind, self.message(record))
 
-    def items(self, records: Sequence[Record]) -> bytes:
-        """The members of a list and the envelope's end."""
-        return wire_protobuf.list_items([self.message(record) for record in records]) + wire_protobuf.LIST_END
+    async def items(self, records: Sequence[Record]) -> bytes:
+        """The members of a list and the envelope's end. Between the messages of a long list others get their turn."""
+        messages: list[bytes] = []
+        for start in range(0, len(records), _TURN):
+            if start:
+                await asyncio.sleep(0)
+            messages += [self.message(record) for record in records[start : start + _TURN]]
+        return wire_protobuf.list_items(messages) + wire_protobuf.LIST_END
 
     def list_head(self, metadata: dict[str, Any], items: bytes) -> bytes:
         """What stands before `items`."""
