@@ -23,6 +23,16 @@ FILES = (
     "pki/admin.key",
     "admin.token",
 )
+WRITTEN = (
+    "pki/ca.key",
+    "pki/ca.crt",
+    "pki/apiserver.key",
+    "pki/apiserver.crt",
+    "pki/admin.key",
+    "pki/admin.crt",
+    "admin.token",
+)
+"""The same, in the order in which a first start writes them."""
 
 
 def contents(directory: Path) -> dict[str, bytes]:
@@ -73,6 +83,22 @@ def test_a_damaged_ca_is_an_error(tmp_path: Path) -> None:
     prepare_credentials(tmp_path, HOSTS, NOW)
     (tmp_path / "pki/ca.crt").write_bytes(b"x")
     with pytest.raises(ValueError, match="cannot use the CA"):
+        prepare_credentials(tmp_path, HOSTS, NOW)
+
+
+@pytest.mark.parametrize("count", range(len(WRITTEN)))
+def test_a_first_start_that_was_cut_short_is_begun_again(tmp_path: Path, count: int) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    for name in WRITTEN[count:]:
+        (tmp_path / name).unlink()
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    assert all(contents(tmp_path).values())
+
+
+def test_a_ca_that_lost_its_certificate_is_an_error(tmp_path: Path) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    (tmp_path / "pki" / "ca.crt").unlink()
+    with pytest.raises(FileNotFoundError):
         prepare_credentials(tmp_path, HOSTS, NOW)
 
 
