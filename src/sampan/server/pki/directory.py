@@ -83,7 +83,7 @@ def _ca(pki: Path, now: datetime.datetime) -> KeyPair:
     Its key is written first, so a key with nothing after it is what a first start left behind that was cut short.
     """
     certificate, key = pki / "ca.crt", pki / "ca.key"
-    if certificate.exists() or (pki / "apiserver.key").exists():
+    if certificate.exists() or (key.exists() and (pki / "apiserver.key").exists()):
         try:
             return read_key_pair(certificate.read_bytes(), key.read_bytes())
         except ValueError as error:
