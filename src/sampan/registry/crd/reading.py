@@ -51,7 +51,7 @@ def record_extractor(definition: ResourceDefinition) -> Extract:
     plain = extractor(fields)
     storage = definition.versions[definition.storage_version]
     api_version = definition.storage_api_version
-    compiled = strategy_of(storage).schema.compiled
+    schema = strategy_of(storage).schema
     limit = definition.rewritten_after
 
     def extract(row: KeyValue) -> Record:
@@ -59,8 +59,8 @@ def record_extractor(definition: ResourceDefinition) -> Extract:
             return plain(row)
         obj: Object = decode(row.value)
         obj["apiVersion"] = api_version
-        compiled.prune(obj)
-        compiled.default(obj)
+        schema.compiled.prune(obj)
+        schema.compiled.default(obj)
         return plain(row._replace(value=encode(obj)))
 
     return extract

@@ -34,21 +34,21 @@ class Rules:
     def of(cls, spec: dict[str, Any], old: Object | None, *, legacy: bool) -> Self:
         """The rules for a spec that is written now (`legacy`: through v1beta1) in the place of `old`."""
         before = None if old is None else old["spec"]
-        schema = not legacy and (before is None or all(schemas_of(before)))
+        schema = not legacy and (before is None or all(found is not None for found in schemas_of(before)))
         structural = not legacy and (before is None or not _has_non_structural(before))
         if not spec.get("preserveUnknownFields"):
             structural = True
-        if has_schema_with(spec, lambda node: any(node.get(key) not in (None, False, []) for key in _EXTENSIONS)):
+        elif has_schema_with(spec, lambda node: any(node.get(key) not in (None, False, []) for key in _EXTENSIONS)):
             structural = True
         defaults = not legacy or (before is not None and has_defaults(before))
-        if defaults and has_defaults(spec):
+        if defaults and not structural and has_defaults(spec):
             structural = True
         return cls(schema, structural, defaults)
 
 
 def has_schema_with(spec: dict[str, Any], holds: Callable[[dict[str, Any]], bool]) -> bool:
     """Whether any node of any version's schema is such."""
-    return any(holds(node) for schema in schemas_of(spec) if schema for node in walk(schema))
+    return any(holds(node) for schema in schemas_of(spec) if schema is not None for node in walk(schema))
 
 
 def has_defaults(spec: dict[str, Any]) -> bool:

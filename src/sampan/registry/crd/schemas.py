@@ -53,7 +53,7 @@ def schema_faults(schema: dict[str, Any], path: Path, *, structural: bool, statu
     if not structural:
         return faults
     faults += validate_structural(schema, path)
-    if faults:
+    if faults or not any(node.get("x-kubernetes-validations") for node in walk(schema)):
         return faults
     return rule_errors(parse(schema), path)
 
@@ -73,17 +73,20 @@ def _root_faults(schema: dict[str, Any], path: Path) -> list[FieldError]:
 
 
 def walk(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every node of a schema."""
-    yield schema
-    for name in _NESTED:
-        child = schema.get(name)
-        if isinstance(child, dict):
-            yield from walk(child)
-    for name in _NESTED_LISTS:
-        for child in schema.get(name) or ():
-            yield from walk(child)
-    for child in (schema.get("properties") or {}).values():
-        yield from walk(child)
+    """Every node of a schema, each before those below it."""
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        below: list[dict[str, Any]] = []
+        for name in _NESTED:
+            child = node.get(name)
+            if isinstance(child, dict):
+                below.append(child)
+        for name in _NESTED_LISTS:
+            below.extend(node.get(name) or ())
+        below.extend((node.get("properties") or {}).values())
+        waiting.extend(reversed(below))
 
 
 def unrecognized_formats(crd: Object) -> list[str]:

@@ -29,7 +29,7 @@ def versions_faults(spec: Json, rules: Rules, old: Json | None) -> Faults:
     versions = spec.get("versions") or []
     path = _SPEC.child("versions")
     faults = [*_missing_schemas(spec, versions, rules, path)]
-    if has_defaults(spec) and spec.get("preserveUnknownFields"):
+    if spec.get("preserveUnknownFields") and rules.defaults and has_defaults(spec):
         text = "must be false in order to use defaults in the schema"
         faults.append(invalid(_SPEC.child("preserveUnknownFields"), True, text))
     for index, version in enumerate(versions):
