@@ -24,8 +24,8 @@ def test_events_are_listed(seen: Kubectl) -> None:
     header, *lines = seen("events").splitlines()
     assert header.split() == ["LAST", "SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]
     assert sorted(line.split("somebody looked")[0].split()[-3:] for line in lines) == [
+        ["Normal", "Seen", "Pod/web"],
         ["Warning", "Failed", "Service/other"],
-        ["observer)", "Seen", "Pod/web"],
     ]
 
 
