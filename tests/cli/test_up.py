@@ -5,6 +5,8 @@ import signal
 import socket
 import ssl
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -191,3 +193,16 @@ def test_version_says_which_kubernetes() -> None:
     result = CliRunner().invoke(cli, ["version"])
     assert result.output.startswith("sampan ")
     assert "Kubernetes v1.36." in result.output
+
+
+def test_the_version_needs_no_server() -> None:
+    code = "import sys; from sampan.cli.main import cli; cli(['version'], standalone_mode=False)"
+    code += "; print('sampan.app.up' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("False\n")
+
+
+def test_help_names_the_commands() -> None:
+    shown = CliRunner().invoke(cli, ["--help"]).output
+    assert "up " in shown
+    assert "version " in shown

@@ -1,7 +1,6 @@
 """Run a server as the process's only business: logging, event loop, and what prevents it in one line."""
 
 import asyncio
-import gc
 import sqlite3
 import sys
 
@@ -25,7 +24,6 @@ can starve for seconds beside an event loop that never idles; figures in docs/ad
 def up(settings: UpSettings, announce: Announce) -> None:
     """Serve until the end. Raises `StartError` with what prevented it."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    gc.disable()  # until the store is loaded: what is made meanwhile stays
     configure_logging(settings.log_level, settings.log_format)
     raise_open_files_limit()
     try:
