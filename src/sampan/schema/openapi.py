@@ -96,7 +96,7 @@ def to_openapi(schema: Schema) -> Json:
 
 
 def _parse_validations(openapi: Json) -> ValueValidations | None:
-    found = {attribute: openapi[key] for key, attribute in _VALIDATIONS.items() if openapi.get(key) is not None}
+    found = {_VALIDATIONS[key]: value for key, value in openapi.items() if key in _VALIDATIONS and value is not None}
     if openapi.get("required"):
         found["required"] = tuple(openapi["required"])
     for key, attribute in _JUNCTORS.items():

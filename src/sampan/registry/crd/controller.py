@@ -125,7 +125,7 @@ class CrdController:
     async def _establish(self, crd: Object, group: asyncio.TaskGroup) -> None:
         """Accept the names; serve; say so in the status (in this order: who reads Established finds it served)."""
         now = format_time(self._cluster.clock.now())
-        naming = resolve(crd, self._claims.used(crd))
+        naming = resolve(crd, self._claims.taken(crd))
         accepted = naming.names_accepted["status"] == "True"
         released = self._claims.hold(crd, naming.accepted, satisfied=accepted)
         wanted: Object = decode(self._endpoint.store.plain(crd))
@@ -161,16 +161,22 @@ class CrdController:
         present = self._cluster.registry.get(spec["group"], spec["names"]["plural"])
         if present is not None and present.builtin:
             return
-        changed = crd["metadata"].get("generation", 1) > 1
         definition = definition_of(
             crd,
             self._cluster.compiler,
             self._cluster.schemas.schema(_OBJECT_META),
-            rewritten_after=await self._cluster.store.revision() if changed else 0,
+            rewritten_after=await self._changed_at(crd),
         )
         definition.terminating = terminating
         await self._cluster.serve(definition)
         self._served[name] = (shape, definition)
+
+    async def _changed_at(self, crd: Object) -> int:
+        """Objects that were written up to this revision may have been written under another spec."""
+        metadata = crd["metadata"]
+        if metadata.get("generation", 1) <= 1:
+            return 0
+        return await self._cluster.store.revision() if self.synced.is_set() else int(metadata["resourceVersion"])
 
     async def _stop(self, name: str) -> None:
         served = self._served.pop(name, None)

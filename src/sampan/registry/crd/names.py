@@ -4,6 +4,7 @@ kinds.
 First come, first served. Source: apiextensions pkg/controller/status/naming_controller.go (1.36).
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sampan.core.field import quote
@@ -28,66 +29,77 @@ class Naming(NamedTuple):
     established: Condition
 
 
+Taken = Callable[[str, str], bool]
+"""Whether another CRD holds a name: `taken(space, name)`, the space being `resources` or `kinds`."""
+
+
 class Claims:
-    """The names that the CRDs of a cluster hold, by group; kept beside the CRDs, so that none has to be read again."""
+    """The names that the CRDs of a cluster hold, kept beside the CRDs, so that none has to be read again."""
 
     def __init__(self) -> None:
-        self._groups: dict[str, dict[str, Names]] = {}
-        self._losers: set[str] = set()
+        self._names: dict[str, Names] = {}
+        self._holders: dict[tuple[str, str, str], set[str]] = {}
+        self._losers: dict[str, set[str]] = {}
 
     def hold(self, crd: Object, names: Names, *, satisfied: bool) -> bool:
         """Note what a CRD holds; tells whether that changed."""
-        group, name = self._groups.setdefault(crd["spec"]["group"], {}), crd["metadata"]["name"]
-        changed = group.get(name) != names
-        group[name] = names
-        if satisfied:
-            self._losers.discard(name)
-        else:
-            self._losers.add(name)
-        return changed
+        group, name = crd["spec"]["group"], crd["metadata"]["name"]
+        losers = self._losers.setdefault(group, set())
+        (losers.discard if satisfied else losers.add)(name)
+        before = self._names.get(name)
+        if before == names:
+            return False
+        self._let_go(group, name)
+        self._names[name] = names
+        for key in _keys(group, names):
+            self._holders.setdefault(key, set()).add(name)
+        return True
 
     def release(self, crd: Object) -> None:
         """A CRD has gone."""
-        name, group = crd["metadata"]["name"], crd["spec"]["group"]
-        self._losers.discard(name)
-        held = self._groups.get(group, {})
-        held.pop(name, None)
-        if not held:
-            self._groups.pop(group, None)
+        group, name = crd["spec"]["group"], crd["metadata"]["name"]
+        self._let_go(group, name)
+        self._losers.get(group, set()).discard(name)
 
     def losers(self, crd: Object) -> list[str]:
         """The other CRDs of its group that did not get all that they want."""
-        own = crd["metadata"]["name"]
-        return [name for name in self._groups.get(crd["spec"]["group"], {}) if name in self._losers and name != own]
+        return sorted(self._losers.get(crd["spec"]["group"], set()) - {crd["metadata"]["name"]})
 
-    def used(self, crd: Object) -> dict[str, set[str]]:
-        """What the other CRDs of its group hold."""
-        resources: set[str] = set()
-        kinds: set[str] = set()
-        for name, names in self._groups.get(crd["spec"]["group"], {}).items():
-            if name == crd["metadata"]["name"]:
-                continue
-            resources.update(
-                filter(None, (names.get("plural"), names.get("singular"), *(names.get("shortNames") or ())))
-            )
-            kinds.update(filter(None, (names.get("kind"), names.get("listKind"))))
-        return {"resources": resources, "kinds": kinds}
+    def taken(self, crd: Object) -> Taken:
+        """Whether other CRDs of its group hold a name."""
+        group, own = crd["spec"]["group"], {crd["metadata"]["name"]}
+        return lambda space, name: bool(self._holders.get((group, space, name), set()) - own)
+
+    def _let_go(self, group: str, name: str) -> None:
+        for key in _keys(group, self._names.pop(name, {})):
+            holders = self._holders.get(key, set())
+            holders.discard(name)
+            if not holders:
+                self._holders.pop(key, None)
 
 
-def resolve(crd: Object, used: dict[str, set[str]]) -> Naming:
-    """Decide about a CRD's names, given those that others hold."""
+def _keys(group: str, names: Names) -> list[tuple[str, str, str]]:
+    resources = (names.get("plural"), names.get("singular"), *(names.get("shortNames") or ()))
+    kinds = (names.get("kind"), names.get("listKind"))
+    return [(group, "resources", name) for name in resources if name] + [
+        (group, "kinds", name) for name in kinds if name
+    ]
+
+
+def resolve(crd: Object, taken: Taken) -> Naming:
+    """Decide about a CRD's names; `taken` knows those that others hold."""
     wanted: Names = crd["spec"]["names"]
     old: Names = (crd.get("status") or {}).get("acceptedNames") or {}
     accepted = dict(old)
     conflict: tuple[str, str] | None = None
     for name, reason, space in _FIELDS:
         requested = wanted.get(name, "")
-        if requested != old.get(name) and requested in used[space]:
+        if requested != old.get(name) and taken(space, requested):
             conflict = (reason, _in_use(requested))
         else:
             accepted[name] = requested
         if name == "singular":
-            conflict = _short_names(wanted, old, accepted, used["resources"]) or conflict
+            conflict = _short_names(wanted, old, accepted, taken) or conflict
     _set_or_drop(accepted, "categories", wanted.get("categories"))
     if conflict is None:
         names_accepted = make_condition("NamesAccepted", True, "NoConflicts", "no conflicts found")
@@ -96,9 +108,9 @@ def resolve(crd: Object, used: dict[str, set[str]]) -> Naming:
     return Naming(accepted, names_accepted, _established(crd, conflict is None))
 
 
-def _short_names(wanted: Names, old: Names, accepted: Names, used: set[str]) -> tuple[str, str] | None:
+def _short_names(wanted: Names, old: Names, accepted: Names, is_taken: Taken) -> tuple[str, str] | None:
     requested, mine = wanted.get("shortNames") or [], old.get("shortNames") or []
-    taken = [name for name in requested if name not in mine and name in used]
+    taken = [name for name in requested if name not in mine and is_taken("resources", name)]
     if taken:
         texts = [_in_use(name) for name in taken]
         return "ShortNamesConflict", texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"

@@ -36,14 +36,17 @@ class Rules:
         before = None if old is None else old["spec"]
         schema = not legacy and (before is None or all(found is not None for found in schemas_of(before)))
         structural = not legacy and (before is None or not _has_non_structural(before))
-        if not spec.get("preserveUnknownFields"):
-            structural = True
-        elif has_schema_with(spec, lambda node: any(node.get(key) not in (None, False, []) for key in _EXTENSIONS)):
+        if not spec.get("preserveUnknownFields") or has_schema_with(spec, _is_extended):
             structural = True
         defaults = not legacy or (before is not None and has_defaults(before))
         if defaults and not structural and has_defaults(spec):
             structural = True
         return cls(schema, structural, defaults)
+
+
+def _is_extended(node: dict[str, Any]) -> bool:
+    """Whether a node uses what only structural schemas may use."""
+    return any(node.get(key) not in (None, False, []) for key in _EXTENSIONS)
 
 
 def has_schema_with(spec: dict[str, Any], holds: Callable[[dict[str, Any]], bool]) -> bool:
