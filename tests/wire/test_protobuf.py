@@ -7,7 +7,7 @@ import pytest
 
 from sampan.wire.json import DecodeError, EncodeError
 from sampan.wire.protobuf import decode, encode, encode_bare, encode_watch_event, envelope, supports
-from sampan.wire.protobuf.decode import LEVELS_MAX
+from sampan.wire.protobuf.limits import LEVELS_MAX
 from sampan.wire.protobuf.varint import read_varint, write_varint
 
 POD: dict[str, Any] = {
@@ -201,6 +201,14 @@ def nested(levels: int) -> bytes:
     for tag in (b"\x0a", b"\x22", b"\x3a", b"\x12"):
         schema = tag + write_varint(len(schema)) + schema
     return envelope("apiextensions.k8s.io/v1", "CustomResourceDefinition", schema)
+
+
+def test_the_number_of_messages_is_bound() -> None:
+    spec = b"\x12\x00" * 1000
+    body = envelope("v1", "Pod", b"\x12" + write_varint(len(spec)) + spec)
+    assert len(decode(body)["spec"]["containers"]) == 1000
+    with pytest.raises(DecodeError, match="too many messages"):
+        decode(body, messages_max=1000)
 
 
 def test_nesting_is_bound() -> None:

@@ -11,6 +11,7 @@ from sampan.wire.json import DecodeError
 from sampan.wire.protobuf import LIST_END, decode, encode, envelope, list_head, list_items
 from sampan.wire.protobuf.decode import decode_message
 from sampan.wire.protobuf.encode import encode_message
+from sampan.wire.protobuf.limits import Limits
 from sampan.wire.protobuf.table import table
 from tests.wire.protobuf_objects import random_object
 
@@ -33,7 +34,7 @@ KINDS = [
 def test_a_full_object_of_each_message_comes_back(message: str) -> None:
     obj = random_object(Random(message), message)
     body = encode_message(message, obj)
-    assert decode_message(message, body, 0, len(body)) == obj
+    assert decode_message(message, body, 0, len(body), Limits()) == obj
 
 
 @settings(deadline=None)
@@ -41,14 +42,14 @@ def test_a_full_object_of_each_message_comes_back(message: str) -> None:
 def test_objects_come_back(message: str, seed: int) -> None:
     obj = random_object(Random(seed), message)
     body = encode_message(message, obj)
-    assert decode_message(message, body, 0, len(body)) == obj
+    assert decode_message(message, body, 0, len(body), Limits()) == obj
 
 
 @settings(deadline=None)
 @given(st.sampled_from(MESSAGES), st.integers(0, 2**32))
 def test_what_was_read_is_written_alike(message: str, seed: int) -> None:
     body = encode_message(message, random_object(Random(seed), message))
-    assert encode_message(message, decode_message(message, body, 0, len(body))) == body
+    assert encode_message(message, decode_message(message, body, 0, len(body), Limits())) == body
 
 
 @pytest.mark.parametrize(("api_version", "kind"), KINDS)

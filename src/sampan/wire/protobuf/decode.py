@@ -3,7 +3,7 @@
 For each message a function is compiled on first use: a loop over the tags with a dictionary from tag to field. Fields
 that Go always writes to JSON (no `omitempty`) are there from the beginning, with Go's zero value. Unknown fields are
 stepped over. The functions of all messages that a message can reach are compiled with it; recursion of messages is
-bound by `LEVELS_MAX`.
+bound by `Limits`.
 Source: apimachinery's and api's generated.pb.go (1.36).
 """
 
@@ -14,6 +14,7 @@ from typing import Any, Final
 from sampan.wire.json import DecodeError
 from sampan.wire.protobuf.decode_unions import union_readers
 from sampan.wire.protobuf.decode_values import VALUES, Reader
+from sampan.wire.protobuf.limits import Limits
 from sampan.wire.protobuf.setters import (
     Setter,
     bytes_setter,
@@ -39,12 +40,9 @@ from sampan.wire.protobuf.varint import (
     truncated,
 )
 
-LEVELS_MAX: Final = 64
-"""Messages within messages that a body may have; each can be two levels of JSON."""
-
 Json = dict[str, Any]
-Decode = Callable[[Json, bytes, int, int, int], None]
-"""Adds what stands in body[start:stop] to an object; the last argument is how many levels are left."""
+Decode = Callable[[Json, bytes, int, int, Limits], None]
+"""Adds what stands in body[start:stop] to an object."""
 
 Entry = tuple[str, Any, bool]
 """A field's JSON name; how it is set (None: a plain string); whether its zero value is kept."""
@@ -53,10 +51,10 @@ _INTS: Final[dict[str, Callable[[int], Any]]] = {"int32": signed32, "int64": sig
 _decoders: dict[str, Decode] = {}
 
 
-def decode_message(message: str, body: bytes, start: int, stop: int, levels: int = LEVELS_MAX) -> Json:
+def decode_message(message: str, body: bytes, start: int, stop: int, limits: Limits) -> Json:
     """The JSON form of one message, without kind and apiVersion. Raises `DecodeError`."""
     obj = _template(message).copy()
-    _decoder(message)(obj, body, start, stop, levels)
+    _decoder(message)(obj, body, start, stop, limits)
     return obj
 
 
@@ -77,9 +75,8 @@ def _decoder(message: str) -> Decode:
 def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Callable[[], Json]]]) -> Decode:
     """The loop over the fields of a message; tags of two bytes are common and read without a call."""
 
-    def decode(obj: Json, body: bytes, position: int, end: int, levels: int) -> None:
-        if not levels:
-            raise DecodeError("exceeded max depth")
+    def decode(obj: Json, body: bytes, position: int, end: int, limits: Limits) -> None:
+        limits.enter()
         while position < end:
             tag = body[position]
             position += 1
@@ -104,7 +101,7 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
                 if stop > end:
                     truncated()
                 if setter is not None:
-                    setter(obj, body, position, stop, levels)
+                    setter(obj, body, position, stop, limits)
                 elif size or keep:
                     obj[name] = body[position:stop].decode()
                 elif name in obj:
@@ -121,6 +118,7 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
         for name, zero in structs:
             if name not in obj:
                 obj[name] = zero()
+        limits.levels += 1
 
     return decode
 
@@ -177,8 +175,12 @@ def _structs(message: str) -> list[tuple[str, Callable[[], Json]]]:
         if field.inline:
             found += _structs(field.type)
         elif not field.pointer and not field.shape and _is_struct(field.type) and not field.omit_zero:
-            found.append((field.name, functools.partial(decode_message, field.type, b"", 0, 0)))
+            found.append((field.name, functools.partial(_zero_object, field.type)))
     return found
+
+
+def _zero_object(message: str) -> Json:
+    return decode_message(message, b"", 0, 0, Limits())
 
 
 def _is_struct(type_: str) -> bool:
@@ -231,8 +233,8 @@ def _setter(field: Field, keep: bool) -> Setter | None:
 def _inline(message: str) -> Setter:
     decode = _decoder(message)
 
-    def set_inline(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
-        decode(obj, body, start, stop, levels - 1)
+    def set_inline(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+        decode(obj, body, start, stop, limits)
 
     return set_inline
 
@@ -241,11 +243,11 @@ def _message_setter(field: Field) -> Setter:
     name, message, decode = field.name, field.type, _decoder(field.type)
     new = _template(message).copy
 
-    def set_message(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+    def set_message(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
         value = obj.get(name)
         if value is None:
             value = obj[name] = new()
-        decode(value, body, start, stop, levels - 1)
+        decode(value, body, start, stop, limits)
 
     return set_message
 
@@ -254,14 +256,14 @@ def _message_adder(field: Field) -> Setter:
     name, message, decode = field.name, field.type, _decoder(field.type)
     new = _template(message).copy
 
-    def add_message(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+    def add_message(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
         item = new()
         values = obj.get(name)
         if values is None:
             obj[name] = [item]
         else:
             values.append(item)
-        decode(item, body, start, stop, levels - 1)
+        decode(item, body, start, stop, limits)
 
     return add_message
 
@@ -276,10 +278,10 @@ def _map_value(type_: str) -> tuple[Reader, Callable[[], Any]]:
         return _UNIONS[type_], lambda: None
     _decoder(type_)
 
-    def read(body: bytes, start: int, stop: int, levels: int) -> Json:
-        return decode_message(type_, body, start, stop, levels)
+    def read(body: bytes, start: int, stop: int, limits: Limits) -> Json:
+        return decode_message(type_, body, start, stop, limits)
 
-    return read, lambda: read(b"", 0, 0, 1)
+    return read, functools.partial(_zero_object, type_)
 
 
 _UNIONS: Final = union_readers(decode_message)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sampan.wire.protobuf.decode_values import Reader
+from sampan.wire.protobuf.limits import Limits
 from sampan.wire.protobuf.varint import BYTES, VARINT, scan, tag_of
 
-Decode = Callable[[str, bytes, int, int, int], dict[str, Any]]
-"""Reads a message: its name, the body, start, stop and the levels that are left."""
+Decode = Callable[[str, bytes, int, int, Limits], dict[str, Any]]
+"""Reads a message: its name, the body, start and stop."""
 
 _KEY: Final = tag_of(1, BYTES)
 _VALUE: Final = tag_of(2, BYTES)
@@ -30,13 +31,13 @@ def union_readers(decode: Decode) -> dict[str, Reader]:
 def _schema_or_array(decode: Decode, message: str) -> Reader:
     """JSONSchemaPropsOrArray: a schema or a list of them."""
 
-    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
+    def read(body: bytes, start: int, stop: int, limits: Limits) -> Any:
         schema, many = None, []
         for tag, first, last in scan(body, start, stop):
             if tag == _KEY:
-                schema = decode(message, body, first, last, levels)
+                schema = decode(message, body, first, last, limits)
             elif tag == _VALUE:
-                many.append(decode(message, body, first, last, levels))
+                many.append(decode(message, body, first, last, limits))
         return many or schema
 
     return read
@@ -45,13 +46,13 @@ def _schema_or_array(decode: Decode, message: str) -> Reader:
 def _schema_or_bool(decode: Decode, message: str) -> Reader:
     """JSONSchemaPropsOrBool: a schema, or whether anything is allowed."""
 
-    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
+    def read(body: bytes, start: int, stop: int, limits: Limits) -> Any:
         schema, allows = None, False
         for tag, first, last in scan(body, start, stop):
             if tag == tag_of(1, VARINT):
                 allows = bool(first)
             elif tag == _VALUE:
-                schema = decode(message, body, first, last, levels)
+                schema = decode(message, body, first, last, limits)
         return allows if schema is None else schema
 
     return read
@@ -60,11 +61,11 @@ def _schema_or_bool(decode: Decode, message: str) -> Reader:
 def _schema_or_texts(decode: Decode, message: str) -> Reader:
     """JSONSchemaPropsOrStringArray: a schema or the names of properties."""
 
-    def read(body: bytes, start: int, stop: int, levels: int) -> Any:
+    def read(body: bytes, start: int, stop: int, limits: Limits) -> Any:
         schema, names = None, []
         for tag, first, last in scan(body, start, stop):
             if tag == _KEY:
-                schema = decode(message, body, first, last, levels)
+                schema = decode(message, body, first, last, limits)
             elif tag == _VALUE:
                 names.append(body[first:last].decode())
         return names or schema

@@ -16,10 +16,11 @@ from typing import Any, Final
 from sampan.core.time import format_duration, format_micro_time, format_time
 from sampan.wire import json as wire_json
 from sampan.wire.json import DecodeError
+from sampan.wire.protobuf.limits import Limits
 from sampan.wire.protobuf.varint import BYTES, VARINT, scan, signed32, signed64, tag_of
 
-Reader = Callable[[bytes, int, int, int], Any]
-"""From body, start, stop and the levels that are left to a JSON value."""
+Reader = Callable[[bytes, int, int, Limits], Any]
+"""From body, start and stop to a JSON value."""
 
 _FIRST_INT: Final = tag_of(1, VARINT)
 _SECOND_INT: Final = tag_of(2, VARINT)
@@ -30,17 +31,17 @@ _ZERO_SECONDS: Final = -62135596800
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-def read_text(body: bytes, start: int, stop: int, _levels: int) -> str:
+def read_text(body: bytes, start: int, stop: int, _limits: Limits) -> str:
     """A string."""
     return body[start:stop].decode()
 
 
-def read_bytes(body: bytes, start: int, stop: int, _levels: int) -> str:
+def read_bytes(body: bytes, start: int, stop: int, _limits: Limits) -> str:
     """Bytes, which JSON writes in base64."""
     return base64.b64encode(body[start:stop]).decode()
 
 
-def read_time(body: bytes, start: int, stop: int, _levels: int) -> str | None:
+def read_time(body: bytes, start: int, stop: int, _limits: Limits) -> str | None:
     """A `metav1.Time`; None is Go's zero time."""
     return _time(body[start:stop]) if stop - start <= _CACHED_SIZE_MAX else _time_now(body[start:stop])
 
@@ -55,7 +56,7 @@ def _time_now(raw: bytes) -> str | None:
 _time = functools.lru_cache(maxsize=4096)(_time_now)
 
 
-def read_micro_time(body: bytes, start: int, stop: int, _levels: int) -> str | None:
+def read_micro_time(body: bytes, start: int, stop: int, _limits: Limits) -> str | None:
     """A `metav1.MicroTime`; None is Go's zero time."""
     if start == stop:
         return None
@@ -81,7 +82,7 @@ def _instant(seconds: int, micros: int) -> dt.datetime:
         raise DecodeError("Time.MarshalJSON: year outside of range [0,9999]") from None
 
 
-def read_duration(body: bytes, start: int, stop: int, _levels: int) -> str:
+def read_duration(body: bytes, start: int, stop: int, _limits: Limits) -> str:
     """A `metav1.Duration`."""
     duration_ns = 0
     for tag, value, _ in scan(body, start, stop):
@@ -90,7 +91,7 @@ def read_duration(body: bytes, start: int, stop: int, _levels: int) -> str:
     return format_duration(duration_ns)
 
 
-def read_quantity(body: bytes, start: int, stop: int, _levels: int) -> str:
+def read_quantity(body: bytes, start: int, stop: int, _limits: Limits) -> str:
     """A `resource.Quantity`."""
     if stop - start > 2 and body[start] == _FIRST and body[start + 1] == stop - start - 2:
         return body[start + 2 : stop].decode()
@@ -101,7 +102,7 @@ def read_quantity(body: bytes, start: int, stop: int, _levels: int) -> str:
     return text
 
 
-def read_int_or_string(body: bytes, start: int, stop: int, _levels: int) -> int | str:
+def read_int_or_string(body: bytes, start: int, stop: int, _limits: Limits) -> int | str:
     """An `intstr.IntOrString`."""
     return (
         _int_or_string(body[start:stop]) if stop - start <= _CACHED_SIZE_MAX else _int_or_string_now(body[start:stop])
@@ -125,7 +126,7 @@ def _int_or_string_now(raw: bytes) -> int | str:
 _int_or_string = functools.lru_cache(maxsize=1024)(_int_or_string_now)
 
 
-def read_raw_json(body: bytes, start: int, stop: int, _levels: int) -> Any:
+def read_raw_json(body: bytes, start: int, stop: int, _limits: Limits) -> Any:
     """A message whose only field holds JSON; None without it."""
     value: Any = None
     for tag, first, last in scan(body, start, stop):
@@ -134,7 +135,7 @@ def read_raw_json(body: bytes, start: int, stop: int, _levels: int) -> Any:
     return value
 
 
-def read_texts(body: bytes, start: int, stop: int, _levels: int) -> list[str]:
+def read_texts(body: bytes, start: int, stop: int, _limits: Limits) -> list[str]:
     """A message whose only field is a list of strings, which JSON writes as the list."""
     return [body[first:last].decode() for tag, first, last in scan(body, start, stop) if tag == _FIRST]
 

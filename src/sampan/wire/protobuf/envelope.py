@@ -11,9 +11,10 @@ from typing import Any, Final
 import orjson
 
 from sampan.wire.json import DecodeError, EncodeError
-from sampan.wire.protobuf.decode import LEVELS_MAX, decode_message
+from sampan.wire.protobuf.decode import decode_message
 from sampan.wire.protobuf.encode import encode_message
 from sampan.wire.protobuf.encode_values import delimited
+from sampan.wire.protobuf.limits import MESSAGES_MAX, Limits
 from sampan.wire.protobuf.table import table
 from sampan.wire.protobuf.varint import BYTES, length_prefixes, scan, tag_of, write_varint
 
@@ -30,10 +31,11 @@ LIST_END: Final = length_prefixes(3)[0] + length_prefixes(4)[0]
 """The envelope's encoding and content type, which are empty: what stands behind its message."""
 
 
-def decode(body: bytes, api_version: str = "", kind: str = "") -> dict[str, Any]:
+def decode(body: bytes, api_version: str = "", kind: str = "", *, messages_max: int = MESSAGES_MAX) -> dict[str, Any]:
     """The object of an enveloped body; `api_version` and `kind` are taken where the body does not name its type.
 
-    Kinds without a protobuf form and everything malformed raise `DecodeError`.
+    `messages_max` bounds the messages in it. Kinds without a protobuf form, and everything malformed, raise
+    `DecodeError`.
     """
     if not body:
         raise DecodeError("empty data")
@@ -44,14 +46,14 @@ def decode(body: bytes, api_version: str = "", kind: str = "") -> dict[str, Any]
     if len(body) == len(MAGIC):
         raise DecodeError("empty body")
     try:
-        return _decode(body, api_version, kind)
+        return _decode(body, api_version, kind, Limits(messages_max))
     except UnicodeDecodeError:
         raise DecodeError("proto: invalid UTF-8") from None
     except IndexError:
         raise DecodeError("unexpected EOF") from None
 
 
-def _decode(body: bytes, api_version: str, kind: str) -> dict[str, Any]:
+def _decode(body: bytes, api_version: str, kind: str, limits: Limits) -> dict[str, Any]:
     given_version = given_kind = ""
     start = stop = 0
     for tag, first, last in scan(body, len(MAGIC), len(body)):
@@ -64,7 +66,7 @@ def _decode(body: bytes, api_version: str, kind: str) -> dict[str, Any]:
     if message is None:
         raise DecodeError(f'no kind "{kind}" is registered for version "{api_version}"')
     obj: dict[str, Any] = {"kind": kind, "apiVersion": api_version}
-    obj |= decode_message(message, body, start, stop, LEVELS_MAX)
+    obj |= decode_message(message, body, start, stop, limits)
     if body.count(b"{") + body.count(b"[") > _BRACKETS_MAX:
         _check_depth(obj)
     return obj

@@ -1,16 +1,17 @@
 """How the fields of a message are set in an object, for the fields that are no messages themselves.
 
-A setter of length-delimited values takes the object, the body, where the value begins and ends, and the levels left.
+A setter of length-delimited values takes the object, the body, where the value begins and ends, and the limits.
 """
 
 from collections.abc import Callable
 from typing import Any, Final
 
 from sampan.wire.protobuf.decode_values import VALUES, Reader, read_double
+from sampan.wire.protobuf.limits import Limits
 from sampan.wire.protobuf.varint import BYTES, read_varint, scan, tag_of, truncated
 
 Json = dict[str, Any]
-Setter = Callable[[Json, bytes, int, int, int], None]
+Setter = Callable[[Json, bytes, int, int, Limits], None]
 
 _KEY: Final = tag_of(1, BYTES)
 _VALUE: Final = tag_of(2, BYTES)
@@ -40,7 +41,7 @@ def int_adder(name: str, convert: Callable[[int], Any]) -> Callable[[Json, int],
 def packed_adder(name: str, convert: Callable[[int], Any]) -> Setter:
     """Adds numbers that are packed into one value."""
 
-    def add_packed(obj: Json, body: bytes, start: int, stop: int, _levels: int) -> None:
+    def add_packed(obj: Json, body: bytes, start: int, stop: int, _limits: Limits) -> None:
         values = _list_of(obj, name)
         while start < stop:
             value, start = read_varint(body, start)
@@ -71,8 +72,8 @@ def _list_of(obj: Json, name: str) -> list[Any]:
 def value_setter(name: str, reader: Reader) -> Setter:
     """Sets what a reader makes of the bytes."""
 
-    def set_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
-        obj[name] = reader(body, start, stop, levels - 1)
+    def set_value(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+        obj[name] = reader(body, start, stop, limits)
 
     return set_value
 
@@ -80,8 +81,8 @@ def value_setter(name: str, reader: Reader) -> Setter:
 def value_setter_unless_zero(name: str, reader: Reader) -> Setter:
     """The same, but empty values leave the member out."""
 
-    def set_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
-        value = reader(body, start, stop, levels - 1)
+    def set_value(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+        value = reader(body, start, stop, limits)
         if value:
             obj[name] = value
         else:
@@ -95,9 +96,9 @@ def bytes_setter(name: str, keep: bool) -> Setter:
 
     reader = VALUES["bytes"][0]
 
-    def set_bytes(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+    def set_bytes(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
         if start != stop or keep:
-            obj[name] = reader(body, start, stop, levels)
+            obj[name] = reader(body, start, stop, limits)
         else:
             obj.pop(name, None)
 
@@ -107,8 +108,8 @@ def bytes_setter(name: str, keep: bool) -> Setter:
 def value_adder(name: str, reader: Reader) -> Setter:
     """Adds what a reader makes of the bytes to a list."""
 
-    def add_value(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
-        value = reader(body, start, stop, levels - 1)
+    def add_value(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+        value = reader(body, start, stop, limits)
         values = obj.get(name)
         if values is None:
             obj[name] = [value]
@@ -121,20 +122,21 @@ def value_adder(name: str, reader: Reader) -> Setter:
 def entry_setter(name: str, read: Reader, zero: Callable[[], Any]) -> Setter:
     """Adds an entry to a map; entries are messages of a key and a value."""
 
-    def set_entry(obj: Json, body: bytes, start: int, stop: int, levels: int) -> None:
+    def set_entry(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+        limits.count()
         entries = obj.get(name)
         if entries is None:
             entries = obj[name] = {}
         value_at = _short_entry(body, start, stop)
         if value_at:
-            entries[body[start + 2 : value_at - 2].decode()] = read(body, value_at, stop, levels - 1)
+            entries[body[start + 2 : value_at - 2].decode()] = read(body, value_at, stop, limits)
             return
         key, value, found = "", None, False
         for tag, first, last in scan(body, start, stop):
             if tag == _KEY:
                 key = body[first:last].decode()
             elif tag == _VALUE:
-                value, found = read(body, first, last, levels - 1), True
+                value, found = read(body, first, last, limits), True
         entries[key] = value if found else zero()
 
     return set_entry
