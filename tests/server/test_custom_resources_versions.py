@@ -124,3 +124,14 @@ async def test_versions_are_listed_by_their_priority(api: Api) -> None:
     group = (await api.get(f"/apis/{GROUP}")).body
     assert [one["version"] for one in group["versions"]] == ["v10", "v2", "v1", "v2beta1", "v1alpha1"]
     assert group["preferredVersion"]["version"] == "v10"
+
+
+async def test_no_version_is_made_up_where_a_webhook_should_convert(api: Api) -> None:
+    webhook = {"clientConfig": {"url": "https://127.0.0.1:1"}, "conversionReviewVersions": ["v1"]}
+    conversion = {"strategy": "Webhook", "webhook": webhook}
+    await api.create(CRDS, crd(version("v1"), version("v2", storage=False), conversion=conversion))
+    await api.create(SHIRTS, shirt("a"))
+    assert (await api.get(f"{SHIRTS}/a")).code == 200
+    answer = await api.get(f"{SHIRTS_2}/a")
+    assert (answer.code, answer.reason) == (500, "InternalError")
+    assert f"conversion webhook for {GROUP}/v1, Kind=Shirt failed" in answer.message

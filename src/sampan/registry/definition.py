@@ -117,6 +117,8 @@ class ResourceDefinition:
     """The CRD is being deleted: objects may be read and deleted, not created."""
     extract: Extract | None = None
     """How the cache makes records of stored rows; None: as for any resource."""
+    webhook_conversion: bool = False
+    """Whether the CRD wants its versions converted by a webhook."""
     rewritten_after: int = 0
     """Rows up to this revision may be stored in another form than the one written now (the CRD has changed since)."""
     settled: Callable[[], Awaitable[None]] | None = None

@@ -53,6 +53,7 @@ def definition_of(
         builtin=False,
         storage_prefix=storage_prefix(crd),
         rewritten_after=rewritten_after,
+        webhook_conversion=(spec.get("conversion") or {}).get("strategy") == "Webhook",
     )
     definition.extract = record_extractor(definition)
     return definition

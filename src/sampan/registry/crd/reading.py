@@ -8,6 +8,7 @@ Source: apiextensions pkg/apiserver/customresource_handler.go (schemaCoercingDec
 
 from collections.abc import Callable
 
+from sampan.core import errors
 from sampan.core.object import Object
 from sampan.registry.crd.custom_resource import CustomResourceStrategy
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
@@ -27,7 +28,10 @@ def strategy_of(version: VersionDefinition) -> CustomResourceStrategy:
 
 
 def converter(definition: ResourceDefinition, source: VersionDefinition, target: VersionDefinition) -> Convert:
-    """Conversion strategy None: the apiVersion changes, and what the target's schema does not know is dropped."""
+    """Conversion strategy None: the apiVersion changes, and what the target's schema does not know is dropped.
+
+    Where a webhook is to convert, every conversion fails: better no answer than a wrong one.
+    """
     api_version = target.api_version_of(definition.group)
     schema = strategy_of(target).schema
     alike = strategy_of(source).schema.same_as(schema)
@@ -35,6 +39,9 @@ def converter(definition: ResourceDefinition, source: VersionDefinition, target:
     def convert(obj: Object) -> Object:
         if obj.get("apiVersion") == api_version:
             return obj
+        if definition.webhook_conversion:
+            kind = f"{obj.get('apiVersion')}, Kind={definition.kind}"
+            raise errors.internal_error(f"conversion webhook for {kind} failed: webhooks are not called")
         obj = {**obj, "apiVersion": api_version}
         if not alike:
             obj = decode(wire_json.encode(obj))
@@ -58,6 +65,8 @@ def record_extractor(definition: ResourceDefinition) -> Extract:
         if row.mod_revision > limit:
             return plain(row)
         obj: Object = decode(row.value)
+        if definition.webhook_conversion and obj["apiVersion"] != api_version:
+            return plain(row)
         obj["apiVersion"] = api_version
         schema.compiled.prune(obj)
         schema.compiled.default(obj)
