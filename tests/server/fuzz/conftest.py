@@ -1,0 +1,66 @@
+"""A server in a thread with a loop of its own, so that properties may ask it one request after the other."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator
+from typing import Any, TypeVar
+
+import pytest
+
+from tests.server.cluster import Answer, Api, served
+
+ANSWER_WITHIN_S = 20.0
+T = TypeVar("T")
+
+
+class Fuzzed:
+    """Asks a server that runs in another thread."""
+
+    def __init__(self, api: Api, loop: asyncio.AbstractEventLoop) -> None:
+        self.api = api
+        self._loop = loop
+
+    def run(self, asking: Coroutine[Any, Any, T]) -> T:
+        """Run in the server's loop."""
+        return asyncio.run_coroutine_threadsafe(asking, self._loop).result(ANSWER_WITHIN_S)
+
+    def ask(self, method: str, target: str, body: Any = b"", content_type: str = "application/json") -> Answer:
+        """One request; a stream is given up at once."""
+        return self.run(self._ask(method, target, body, content_type))
+
+    async def _ask(self, method: str, target: str, body: Any, content_type: str) -> Answer:
+        answer = await self.api.ask(method, target, body, content_type=content_type)
+        if answer.response.stream is not None:
+            await answer.response.stream.aclose()  # type: ignore[attr-defined]  # every stream of ours is a generator
+        if answer.response.finished is not None:
+            answer.response.finished()
+        return answer
+
+    def watchers(self) -> int:
+        """How many watches are open."""
+        return sum(cache.watchers for cache in self.api.cluster.caches.values())
+
+
+@pytest.fixture(scope="module")
+def fuzzed() -> Iterator[Fuzzed]:
+    """One server for all properties of a module."""
+    started = threading.Event()
+    found: list[Fuzzed] = []
+    stop = asyncio.Event()
+
+    async def serve() -> None:
+        async with served() as api:
+            found.append(Fuzzed(api, asyncio.get_running_loop()))
+            started.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    assert started.wait(ANSWER_WITHIN_S)
+    fuzzed = found[0]
+    before = fuzzed.watchers()
+    yield fuzzed
+    assert fuzzed.watchers() == before
+    fuzzed._loop.call_soon_threadsafe(stop.set)
+    thread.join(ANSWER_WITHIN_S)
+    assert not thread.is_alive()
