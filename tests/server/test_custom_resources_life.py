@@ -183,3 +183,15 @@ async def test_clients_resume_their_watch_after_a_change(api: Api) -> None:
     path = f"{SHIRTS}?watch=1&resourceVersion={first['metadata']['resourceVersion']}"
     async with api.watch(path) as watch:
         assert await watch.events(1) == [("ADDED", "b")]
+
+
+async def test_discovery_offers_no_changes_of_what_is_terminating(api: Api) -> None:
+    await define(api)
+    held = shirt("held")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    await api.create(SHIRTS, held)
+    await api.delete(CRD)
+    found = (await api.get(f"/apis/{GROUP}/v1")).body["resources"][0]
+    assert found["verbs"] == ["delete", "deletecollection", "get", "list", "watch"]
+    await api.patch(f"{SHIRTS}/held", {"metadata": {"finalizers": None}})
+    await gone(api)

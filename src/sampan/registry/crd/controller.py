@@ -156,7 +156,9 @@ class CrdController:
         terminating = bool(crd["metadata"].get("deletionTimestamp"))
         served = self._served.get(name)
         if served is not None and served[0] == shape:
-            served[1].terminating = terminating
+            if served[1].terminating != terminating:
+                served[1].terminating = terminating
+                self._cluster.registry.add(served[1])
             return
         present = self._cluster.registry.get(spec["group"], spec["names"]["plural"])
         if present is not None and present.builtin:

@@ -5,7 +5,10 @@ Source: apimachinery pkg/apis/meta/v1/types.go, api apidiscovery/v2/types.go (1.
 
 from collections.abc import Sequence
 
+from sampan.registry.definition import ResourceDefinition
 from sampan.server.discovery.resources import Document, Group, Resource, Subresource, Version
+
+_CHANGES = frozenset({"create", "patch", "update"})
 
 
 def api_versions(server_address: str) -> Document:
@@ -67,7 +70,7 @@ def _resource_entry(resource: Resource) -> Document:
         "singularName": definition.singular,
         "namespaced": definition.namespaced,
         "kind": definition.kind,
-        "verbs": sorted(definition.verbs),
+        "verbs": offered_verbs(definition),
     }
     if definition.short_names:
         entry["shortNames"] = list(definition.short_names)
@@ -115,7 +118,7 @@ def _resource_discovery(group: Group, version: Version, resource: Resource) -> D
         "responseKind": _kind(*own, definition.kind),
         "scope": "Namespaced" if definition.namespaced else "Cluster",
         "singularResource": definition.singular,
-        "verbs": sorted(definition.verbs),
+        "verbs": offered_verbs(definition),
     }
     if definition.short_names:
         document["shortNames"] = list(definition.short_names)
@@ -135,3 +138,12 @@ def _resource_discovery(group: Group, version: Version, resource: Resource) -> D
 
 def _kind(group: str, version: str, kind: str) -> Document:
     return {"group": group, "version": version, "kind": kind}
+
+
+def offered_verbs(definition: ResourceDefinition) -> list[str]:
+    """What clients should ask for: of a type that is being deleted, only to read and to delete.
+
+    Source: apiextensions pkg/apiserver/customresource_discovery_controller.go (1.36).
+    """
+    verbs = sorted(definition.verbs)
+    return [verb for verb in verbs if verb not in _CHANGES] if definition.terminating else verbs
