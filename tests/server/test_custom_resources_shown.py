@@ -86,6 +86,13 @@ async def test_new_columns_are_shown_at_once(api: Api) -> None:
     assert (await api.get(SHIRTS, accept=TABLE)).body["rows"][0]["cells"] == ["a", "blue"]
 
 
+async def test_a_column_whose_path_cannot_be_read_ends_the_columns(api: Api) -> None:
+    broken = {"name": "Broken", "type": "string", "jsonPath": ".["}
+    await define(api, ANY, additionalPrinterColumns=[COLUMNS[0], broken, COLUMNS[1]])
+    await api.create(SHIRTS, shirt("a", {"color": "blue"}))
+    assert (await api.get(SHIRTS, accept=TABLE)).body["rows"][0]["cells"] == ["a", "blue"]
+
+
 SELECTABLE = schema({"color": STRING, "size": {"type": "integer"}, "sold": {"type": "boolean"}})
 FIELDS = [{"jsonPath": ".spec.color"}, {"jsonPath": ".spec.size"}, {"jsonPath": ".spec.sold"}]
 

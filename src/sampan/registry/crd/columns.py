@@ -15,16 +15,26 @@ _NAME = "Name must be unique within a namespace."
 
 
 def columns_of(version: dict[str, Any]) -> Callable[[], tuple[Column, ...]]:
-    """Name, then the declared columns; Name and Age when none is declared."""
+    """Name, then the declared columns; Name and Age when none is declared. A path that is none ends the columns."""
     declared = version.get("additionalPrinterColumns") or [_AGE]
     made: list[tuple[Column, ...]] = []
 
     def columns() -> tuple[Column, ...]:
         if not made:
             name = Column("Name", "string", lambda obj: obj["metadata"].get("name", ""), "name", _NAME)
-            made.append((name, *(_column(column) for column in declared)))
+            made.append((name, *_readable(declared)))
         return made[0]
 
+    return columns
+
+
+def _readable(declared: list[dict[str, Any]]) -> list[Column]:
+    columns: list[Column] = []
+    for column in declared:
+        try:
+            columns.append(_column(column))
+        except ValueError:
+            break
     return columns
 
 
