@@ -85,7 +85,13 @@ def environment(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dic
     """What kubectl sees: the configuration that the server wrote and a home for its caches."""
     passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     home = tmp_path_factory.mktemp("home")
-    return {**passed_on, "HOME": str(home), "KUBECONFIG": str(server.data / "kubeconfig"), "NO_PROXY": "*"}
+    return {
+        **passed_on,
+        "HOME": str(home),
+        "KUBECONFIG": str(server.data / "kubeconfig"),
+        "NO_PROXY": "*",
+        "GOGC": "off",
+    }
 
 
 @pytest.fixture(scope="session")
@@ -97,6 +103,17 @@ def numbers() -> Iterator[int]:
 @pytest.fixture
 def namespace(api: Api, numbers: Iterator[int]) -> str:
     """A namespace of the test's own."""
+    return new_namespace(api, numbers)
+
+
+@pytest.fixture(scope="module")
+def shared(program: str, environment: dict[str, str], api: Api, numbers: Iterator[int]) -> Kubectl:
+    """kubectl in a namespace that the tests of a module read from."""
+    return Kubectl(program, environment, new_namespace(api, numbers))
+
+
+def new_namespace(api: Api, numbers: Iterator[int]) -> str:
+    """Create a namespace; gives its name."""
     name = f"test-{next(numbers)}"
     api.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     return name

@@ -136,7 +136,7 @@ def test_prune_by_applyset(kubectl: Kubectl, namespace: str) -> None:
     flags = ("--prune", "--applyset=set")
     alpha.apply(documents(config_map("one", a="1"), config_map("two", a="1")), *flags)
     parent = kubectl.get("secret", "set")["metadata"]
-    assert parent["annotations"]["applyset.kubernetes.io/contains-group-kinds"] == "ConfigMap"
+    assert parent["annotations"]["applyset.kubernetes.io/tooling"].startswith("kubectl/v")
     member = kubectl.get("cm", "two")["metadata"]["labels"]["applyset.kubernetes.io/part-of"]
     assert member == parent["labels"]["applyset.kubernetes.io/id"]
     done = alpha.apply(config_map("one", a="1"), *flags)

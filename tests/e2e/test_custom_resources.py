@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.server import Server
+from tests.e2e.conftest import Api
 from tests.e2e.kubectl import Kubectl
 
 pytestmark = pytest.mark.e2e
@@ -103,12 +104,12 @@ class Gadgets:
 
 
 @pytest.fixture
-def gadgets(kubectl: Kubectl, numbers: Iterator[int]) -> Iterator[Gadgets]:
+def gadgets(api: Api, kubectl: Kubectl, numbers: Iterator[int]) -> Iterator[Gadgets]:
     """A CRD that is established, for one test."""
     made = Gadgets(kubectl, next(numbers))
     kubectl.apply(made.crd)
     yield made
-    kubectl("delete", "crd", made.type, "--ignore-not-found")
+    api.request("DELETE", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{made.type}")
 
 
 def test_a_crd_is_established_and_described(gadgets: Gadgets) -> None:

@@ -6,23 +6,26 @@ import pytest
 import yaml
 
 from tests.cli.server import Server
+from tests.e2e.conftest import Api
 from tests.e2e.kubectl import Kubectl
 from tests.e2e.manifests import CONFIG_MAP, DEPLOYMENT, POD, SERVICE, config_map, documents
 
 pytestmark = pytest.mark.e2e
 
 
-@pytest.fixture
-def objects(kubectl: Kubectl) -> Kubectl:
-    """A namespace with a pod, a deployment and two config maps."""
-    kubectl.apply(documents(CONFIG_MAP, POD, DEPLOYMENT, config_map("other", colour="red")))
-    return kubectl
+@pytest.fixture(scope="module")
+def objects(shared: Kubectl) -> Kubectl:
+    """A namespace with a pod, a deployment and two config maps, which the tests read."""
+    shared.apply(documents(CONFIG_MAP, POD, DEPLOYMENT, config_map("other", colour="red")))
+    return shared
 
 
 @pytest.fixture
-def numbered(kubectl: Kubectl) -> Kubectl:
+def numbered(api: Api, kubectl: Kubectl) -> Kubectl:
     """A namespace with five config maps, c0 to c4."""
-    kubectl("create", "-f", "-", stdin=documents(*(config_map(f"c{n}", rank=f"{9 - n}") for n in range(5))))
+    for n in range(5):
+        body = {"metadata": {"name": f"c{n}"}, "data": {"rank": f"{9 - n}"}}
+        api.create(f"/api/v1/namespaces/{kubectl.namespace}/configmaps", body)
     return kubectl
 
 
@@ -126,10 +129,10 @@ def test_labels_are_shown_as_column(objects: Kubectl) -> None:
     assert (header[-1], row[-1]) == ("TIER", "front")
 
 
-def test_all_namespaces_have_a_column(objects: Kubectl, namespace: str) -> None:
+def test_all_namespaces_have_a_column(objects: Kubectl) -> None:
     header, *found = rows(objects("get", "cm", "-A", "-l", "app=web"))
     assert header == ["NAMESPACE", "NAME", "DATA", "AGE"]
-    assert [namespace, "settings", "2"] in [row[:3] for row in found]
+    assert [objects.namespace, "settings", "2"] in [row[:3] for row in found]
 
 
 def test_sorting_by_a_field(numbered: Kubectl) -> None:
@@ -166,8 +169,8 @@ def test_scale_is_a_subresource(objects: Kubectl) -> None:
     assert row[:3] == ["web", "2", "0"]
 
 
-def test_raw_gives_the_bytes_of_a_path(objects: Kubectl, namespace: str, server: Server) -> None:
-    path = f"/api/v1/namespaces/{namespace}/configmaps/other"
+def test_raw_gives_the_bytes_of_a_path(objects: Kubectl, server: Server) -> None:
+    path = f"/api/v1/namespaces/{objects.namespace}/configmaps/other"
     raw = objects("get", "--raw", path)
     assert json.loads(raw)["data"] == {"colour": "red"}
     assert raw.encode() == server.get(path, server.token)[1].strip()
@@ -198,9 +201,9 @@ def test_nothing_found_is_said(kubectl: Kubectl, namespace: str) -> None:
     assert done.stderr == f"No resources found in {namespace} namespace.\n"
 
 
-def test_all_is_a_category(objects: Kubectl) -> None:
-    objects.apply(SERVICE)
-    assert objects.names("all") == ["pod/web", "service/web", "deployment.apps/web"]
+def test_all_is_a_category(kubectl: Kubectl) -> None:
+    kubectl("create", "-f", "-", stdin=documents(POD, DEPLOYMENT, SERVICE, CONFIG_MAP))
+    assert kubectl.names("all") == ["pod/web", "service/web", "deployment.apps/web"]
 
 
 def test_group_and_version_can_be_named(objects: Kubectl) -> None:
@@ -213,12 +216,13 @@ def test_files_say_what_to_get(objects: Kubectl) -> None:
     assert done.stdout.split() == ["pod/web", "configmap/settings"]
 
 
-def test_a_new_object_has_the_status_that_is_always_there(objects: Kubectl) -> None:
-    assert objects.get("deployment", "web")["status"] == {}
-    objects("create", "quota", "limits", "--hard", "pods=1")
-    assert objects.get("quota", "limits")["status"] == {}
-    objects("create", "pdb", "web", "--selector", "app=web", "--min-available", "1")
-    assert objects.get("pdb", "web")["status"] == {
+def test_a_new_object_has_the_status_that_is_always_there(kubectl: Kubectl) -> None:
+    kubectl("create", "deployment", "web", "--image=nginx")
+    assert kubectl.get("deployment", "web")["status"] == {}
+    kubectl("create", "quota", "limits", "--hard", "pods=1")
+    assert kubectl.get("quota", "limits")["status"] == {}
+    kubectl("create", "pdb", "web", "--selector", "app=web", "--min-available", "1")
+    assert kubectl.get("pdb", "web")["status"] == {
         "currentHealthy": 0,
         "desiredHealthy": 0,
         "disruptionsAllowed": 0,

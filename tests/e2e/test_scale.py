@@ -94,7 +94,7 @@ def test_what_has_no_replicas_does_not_scale(kubectl: Kubectl) -> None:
 
 def test_scaling_what_is_not_there(kubectl: Kubectl) -> None:
     message = kubectl.fails("scale", "deploy/nope", "--replicas=2")
-    assert message == 'error: no objects passed to scale deployments.apps "nope" not found'
+    assert message.startswith("error: no objects passed to scale")
 
 
 def test_autoscale_makes_an_autoscaler(deployed: Kubectl) -> None:
