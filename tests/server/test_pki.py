@@ -9,7 +9,7 @@ import yaml
 
 from sampan.server.authentication.client_certificate import certificate_user
 from sampan.server.pki.certificates import covers, make_ca, make_client, make_serving, needs_renewal, read_key_pair
-from sampan.server.pki.directory import prepare_credentials
+from sampan.server.pki.directory import prepare_credentials, write_private
 from sampan.server.pki.kubeconfig import kubeconfig
 
 NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
@@ -77,6 +77,29 @@ def test_a_certificate_of_another_ca_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "pki/ca.key").unlink()
     prepare_credentials(tmp_path, HOSTS, NOW)
     assert changed(tmp_path, before) == set(FILES) - {"admin.token"}
+
+
+def test_a_file_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    write_private(path, b"1")
+    before = path.stat().st_ino
+    write_private(path, b"1")
+    assert path.stat().st_ino == before
+
+
+def test_a_file_that_others_may_read_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"1")
+    path.chmod(0o644)
+    write_private(path, b"1")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_cannot_be_replaced_leaves_no_draft(tmp_path: Path) -> None:
+    (tmp_path / "f").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_private(tmp_path / "f", b"1")
+    assert [path.name for path in tmp_path.iterdir()] == ["f"]
 
 
 def test_a_damaged_ca_is_an_error(tmp_path: Path) -> None:

@@ -67,14 +67,27 @@ def prepare_credentials(directory: Path, hosts: Sequence[str], now: datetime.dat
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Replace a file as a whole; only its owner may read it."""
+    """Replace a file as a whole; only its owner may read it.
+
+    A file that is like that already is left alone, so that a full disk does not prevent a start.
+    """
+    if _is_private(path) and path.read_bytes() == content:
+        return
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _is_private(path: Path) -> bool:
+    return path.exists() and not path.stat().st_mode & 0o077
 
 
 def _ca(pki: Path, now: datetime.datetime) -> KeyPair:
