@@ -1,0 +1,95 @@
+"""Requests made from our own OpenAPI v3: the answers are no faults, and what is promised for a success holds."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.core.transport import Response
+
+from tests.server.cluster import Answer
+from tests.server.fuzz.conftest import Fuzzed
+from tests.server.fuzz.test_requests import check
+
+DOCUMENTS = (
+    "apis/coordination.k8s.io/v1",
+    "apis/rbac.authorization.k8s.io/v1",
+    "apis/apps/v1",
+    "apis/autoscaling/v1",
+    "apis/events.k8s.io/v1",
+    "apis/discovery.k8s.io/v1",
+)
+METHODS = ("get", "post", "put", "patch", "delete")
+EXAMPLES_MAX = 2
+
+
+def _operations(document: dict[str, Any]) -> Iterator[Any]:
+    for found in schemathesis.openapi.from_dict(document).get_all_operations():
+        operation: Any = found.ok()  # type: ignore[union-attr]  # a document of ours that is refused fails the test
+        if operation.method in METHODS and "/watch/" not in operation.path:
+            yield operation
+
+
+def _ask(fuzzed: Fuzzed, case: Any) -> Answer:
+    path = case.path.format(**{name: str(value) for name, value in case.path_parameters.items()})
+    query = {name: _text(value) for name, value in case.query.items() if name not in ("watch", "resourceVersion")}
+    body = b"" if isinstance(case.body, schemathesis.core.NotSet) else json.dumps(case.body).encode()
+    content_type = case.media_type or "application/json"
+    if content_type in ("application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"):
+        content_type = "application/json"
+    return fuzzed.ask(case.method, f"{path}?{urlencode(query, errors='replace')}", body, content_type)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _conforms(operation: Any, case: Any, answer: Answer) -> None:
+    """The body of a success is what the document says."""
+    request = requests.Request(case.method, "http://server/").prepare()
+    response = Response(
+        status_code=answer.code,
+        headers={"content-type": [answer.response.content_type]},
+        content=answer.response.body,
+        request=request,
+        elapsed=0.0,
+        verify=False,
+    )
+    operation.validate_response(response)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_operation_of_a_document(fuzzed: Fuzzed, name: str) -> None:
+    document = fuzzed.ask("GET", f"/openapi/v3/{name}").body
+    asked = [_try(fuzzed, operation) for operation in _operations(document)]
+    assert len(asked) > 5
+    assert all(asked)
+
+
+def _try(fuzzed: Fuzzed, operation: Any) -> int:
+    """How many requests of one operation were answered."""
+    asked = 0
+
+    @settings(
+        max_examples=EXAMPLES_MAX,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy())
+    def ask(case: Any) -> None:
+        nonlocal asked
+        answer = _ask(fuzzed, case)
+        check(answer)
+        asked += 1
+        if answer.code < 300 and isinstance(answer.body, dict):
+            _conforms(operation, case, answer)
+
+    ask()
+    return asked
