@@ -3,9 +3,13 @@
 Source: apiserver pkg/endpoints/handlers/update.go, pkg/registry/rest/update.go (1.36).
 """
 
+import base64
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.server.cluster import Api
 from tests.server.verbs.objects import (
@@ -335,11 +339,28 @@ async def test_the_kubernetes_service_is_there(api: Api) -> None:
     assert service["spec"]["ports"][0]["port"] == 443
 
 
+def signing_request() -> str:
+    """A certificate signing request, as the API takes it."""
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "me")])
+    key = ec.generate_private_key(ec.SECP256R1())
+    request = x509.CertificateSigningRequestBuilder().subject_name(name).sign(key, hashes.SHA256())
+    return base64.b64encode(request.public_bytes(serialization.Encoding.PEM)).decode()
+
+
 async def test_approval_of_certificate_requests(api: Api) -> None:
     path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
-    await api.create(CONFIG_MAPS, config_map())
-    answer = await api.get(f"{path}/absent/approval")
-    assert (answer.code, answer.reason) == (404, "NotFound")
+    spec = {"request": signing_request(), "signerName": "example.com/x", "usages": ["client auth"]}
+    made = await api.create(path, {"metadata": {"name": "c"}, "spec": spec})
+    assert made["spec"]["username"] == "admin"
+    made["status"] = {"conditions": [{"type": "Approved", "status": "True", "reason": "R", "message": "m"}]}
+    approved = await api.put(f"{path}/c/approval", made)
+    assert (approved.code, approved.body["status"]["conditions"][0]["type"]) == (200, "Approved")
+    approved.body["status"]["conditions"] = []
+    withdrawn = await api.put(f"{path}/c/approval", approved.body)
+    assert (withdrawn.code, withdrawn.causes[0]["message"]) == (
+        422,
+        'Forbidden: updates may not remove a condition of type "Approved"',
+    )
 
 
 async def test_a_dry_run_updates_nothing(api: Api) -> None:
