@@ -15,6 +15,7 @@ from sampan.server.filters.authorization import with_authorization
 from sampan.server.filters.cache_control import cache_control_hook
 from sampan.server.filters.cors import cors_hook
 from sampan.server.filters.deadline import Deadlines
+from sampan.server.filters.impersonation import with_impersonation
 from sampan.server.filters.observe import observe_hook
 from sampan.server.filters.retry_after import retry_after_hook
 from sampan.server.filters.warnings import warnings_hook
@@ -53,7 +54,9 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
         ),
         parts.deadlines.filter,
         with_authentication(parts.authenticator),
-        # Audit, impersonation, and priority and fairness have their place here.
+        # Audit has its place here.
+        with_impersonation(parts.authorizer),
+        # Priority and fairness have their place here.
         with_authorization(parts.authorizer),
     ]
     return chain(filters, route)
