@@ -5,7 +5,7 @@ import pytest
 from sampan.core.errors import StatusError
 from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.filters.impersonation import with_impersonation
-from sampan.server.request import Request, RequestInfo, Response, UserInfo
+from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
 
 ADMIN = UserInfo("admin", groups=("system:masters", "system:authenticated"))
