@@ -19,9 +19,8 @@ async def no_body(limit: int) -> bytes:
 async def seen_as(user: UserInfo, headers: dict[str, str]) -> tuple[UserInfo, dict[str, str]]:
     """The user and the headers that reach the handler behind the filter."""
     target = parse_target("GET", b"/api/v1/pods")
-    request = Request(
-        "GET", target.path, "", dict(headers), no_body, target.query, target.info or RequestInfo("", ""), user
-    )
+    assert target.info is not None
+    request = Request("GET", target.path, "", dict(headers), no_body, target.query, target.info, user)
     reached: list[Request] = []
 
     async def handler(request: Request) -> Response:
