@@ -12,7 +12,7 @@ from typing import Protocol, Self
 from sampan.storage.records import Batch, CacheEvent, Delivery, Matches, Record, Respliced, WatchEnded, WatcherTooSlow
 from sampan.storage.signal import Signal
 
-WAKE_INTERVAL_S = 0.005
+WAKE_INTERVAL_S = 0.010
 
 
 class WatchedCache(Protocol):
