@@ -187,3 +187,32 @@ async def test_custom_resources(api: Api) -> None:
     again = await api.apply(f"{WIDGETS}/w", widget() | {"spec": {"size": 2}})
     assert (made.code, again.code) == (201, 200)
     assert again.body["spec"] == {"size": 2}
+
+
+SCALE = f"{DEPLOYMENTS}/d/scale"
+
+
+def scale(replicas: int) -> dict[str, Any]:
+    """What is applied to /scale."""
+    return {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "d"}, "spec": {"replicas": replicas}}
+
+
+async def test_an_applied_scale_conflicts_with_the_owner_of_the_replicas(api: Api) -> None:
+    await api.apply(f"{DEPLOYMENTS}/d", deployment(name="d", replicas=1), "fieldManager=one")
+    answer = await api.apply(SCALE, scale(5), "fieldManager=two")
+    assert (answer.code, [c["field"] for c in answer.causes]) == (409, [".spec.replicas"])
+    assert (await api.get(SCALE)).body["spec"] == {"replicas": 1}
+
+
+async def test_an_applied_scale_is_owned_through_the_subresource(api: Api) -> None:
+    await api.apply(f"{DEPLOYMENTS}/d", deployment(name="d", replicas=1), "fieldManager=one")
+    answer = await api.apply(SCALE, scale(5), "fieldManager=two&force=true")
+    assert (answer.code, answer.body["spec"]) == (200, {"replicas": 5})
+    entries = (await api.get(f"{DEPLOYMENTS}/d")).metadata["managedFields"]
+    owned = [(e["manager"], e["operation"], e["subresource"], e["fieldsV1"]) for e in entries if "subresource" in e]
+    assert owned == [("two", "Apply", "scale", {"f:spec": {"f:replicas": {}}})]
+
+
+async def test_only_a_scale_is_applied_to_scale(api: Api) -> None:
+    await api.apply(f"{DEPLOYMENTS}/d", deployment(name="d", replicas=1))
+    assert (await api.apply(SCALE, deployment(name="d", replicas=2))).code == 400

@@ -300,3 +300,11 @@ async def test_custom_resources(api: Api, kind: str) -> None:
     assert (refused.code, refused.causes[0]["field"]) == (422, "spec.size")
     other = await api.patch(f"{WIDGETS}/w", setting(kind, "/spec/size", "x"), kind)
     assert other.code == 422
+
+
+async def test_an_unknown_field_of_an_operation_is_refused_when_strict(api: Api) -> None:
+    await api.post(CONFIG_MAPS, config_map())
+    patch = [{"op": "add", "path": "/data/x", "value": "1", "why": "?"}]
+    answer = await api.patch(f"{CONFIG_MAPS}/a?fieldValidation=Strict", patch, "json")
+    assert answer.code == 422
+    assert 'json patch unknown field "[0].why"' in answer.message

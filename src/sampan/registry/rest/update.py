@@ -5,7 +5,7 @@ Source: apiserver pkg/registry/rest/update.go, pkg/registry/generic/registry/sto
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from sampan.core.gvk import GroupKind
 from sampan.core.metadata import validate_object_meta, validate_object_meta_update
 from sampan.core.object import Object
 from sampan.core.time import Clock
+from sampan.patch.timestamps import keep_timestamps
 from sampan.registry.rest.create import create, unset_resource_version
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
 from sampan.registry.rest.size import stored_bytes
@@ -59,7 +60,7 @@ class Part(Enum):
 
 @dataclass(slots=True)
 class UpdateOptions:
-    """How to update. `uid`: must be the stored object's (precondition); `validate_*`: validating admission."""
+    """How to update. `uid`: must be the stored object's (precondition); `validate`: validating admission."""
 
     clock: Clock
     part: Part = Part.MAIN
@@ -67,11 +68,9 @@ class UpdateOptions:
     allow_create: bool = False
     uid: str = ""
     validate: Validate | None = None
-    authorize_create: Callable[[], Awaitable[None]] | None = None
     warnings: list[str] | None = None
     faults: Callable[[Object, Object], list[FieldError]] | None = None
     """Replaces the strategy's validation (subresources with rules of their own)."""
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 class Updated(NamedTuple):
@@ -114,8 +113,6 @@ async def _create_on_update(
             f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: ",
         )
     obj = await transform(None, b"")
-    if options.authorize_create is not None:
-        await options.authorize_create()
     metadata_of(obj).pop("uid", None)
     value = await create(
         store,
@@ -277,21 +274,6 @@ async def _is_stored_otherwise(store: ResourceStore, obj: Object, row: KeyValue)
 
 
 def is_unchanged(obj: Object, old: Object) -> bool:
-    """Whether writing `obj` over `old` would change nothing but managedFields timestamps."""
-    metadata, old_metadata = obj["metadata"], old["metadata"]
-    entries, old_entries = metadata.get("managedFields"), old_metadata.get("managedFields")
-    if entries != old_entries and _without_times(entries) != _without_times(old_entries):
-        return False
-    if obj == old:
-        return True
-    metadata["managedFields"] = old_entries
-    same = obj == old
-    if not same:
-        metadata["managedFields"] = entries
-        if entries is None:
-            del metadata["managedFields"]
-    return same
-
-
-def _without_times(entries: Any) -> Any:
-    return [{k: v for k, v in entry.items() if k != "time"} for entry in entries or ()]
+    """Whether writing `obj` over `old` would change nothing but managedFields timestamps, which `obj` then loses."""
+    keep_timestamps(old, obj)
+    return obj == old

@@ -82,6 +82,7 @@ class OpenApi:
             found = self._v3.get(path)
             if found is None or found.hash != wanted:
                 body = await asyncio.to_thread(lambda: wire_json.encode(document_v3(served, self._builtins)))
+                self._builtins.forget_descriptions()
                 found = self._v3[path] = Document(body, wanted)
         return found
 

@@ -97,8 +97,10 @@ def _decode_patch(body: bytes, content_type: str, options: WriteOptions) -> tupl
         value, faults = wire_json.decode_strict(body)
     except wire_json.DecodeError as error:
         raise errors.bad_request(f"error decoding patch: {error}") from None
-    prefix = "json patch " if content_type == JSON_PATCH else ""
-    return value, [prefix + fault for fault in faults]
+    if content_type == JSON_PATCH:
+        json_patch.check(value)
+        return value, [*(f"json patch {fault}" for fault in faults), *json_patch.strict_errors(value or [])]
+    return value, faults
 
 
 def _decode_apply(body: bytes, options: WriteOptions) -> tuple[Any, list[str]]:

@@ -11,6 +11,7 @@ from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.gvk import GroupKind, GroupResource
 from sampan.core.object import Object
 from sampan.core.selectors import selector_from_label_selector, selector_from_labels
+from sampan.core.time import timestamp
 from sampan.patch import json_patch, merge_patch
 from sampan.registry.definition import ScalePaths
 from sampan.registry.rest.update import Part
@@ -46,7 +47,7 @@ async def update_scale(scope: Scope) -> Response:
 
 
 async def patch_scale(scope: Scope) -> Response:
-    """PATCH of a Scale (JSON or merge; strategic merge is the same, a Scale has no lists)."""
+    """PATCH of a Scale (JSON, apply, or merge; strategic merge is the same, a Scale has no lists)."""
     content_type = patch_type_of(scope)
     options = write_options(scope.request, "PatchOptions", content_type)
     scope.request.headers["content-type"] = "application/yaml" if content_type == APPLY_PATCH else "application/json"
@@ -55,10 +56,36 @@ async def patch_scale(scope: Scope) -> Response:
         return await _write(scope, options, lambda current: json_patch.apply(current, value))
     if not isinstance(value, dict):
         raise errors.bad_request("error decoding patch: the patch is not an object")
-    return await _write(scope, options, lambda current: merge_patch.apply(current, value))
+    applied = value if content_type == APPLY_PATCH else None
+    return await _write(scope, options, lambda current: merge_patch.apply(current, value), applied)
 
 
-async def _write(scope: Scope, options: WriteOptions, change: Any) -> Response:
+def _applied(scope: Scope, stored: bytes, scale: Object, options: WriteOptions) -> Object:
+    """Server-side apply of a Scale is an apply of the replicas alone to the object itself, under this subresource."""
+    endpoint, name = scope.endpoint, scope.request.info.name
+    if scale.get("kind") != "Scale" or scale.get("apiVersion") != "autoscaling/v1":
+        given = f"{scale.get('apiVersion')}, Kind={scale.get('kind')}"
+        raise errors.bad_request(f"invalid object type: {given}")
+    config: Object = {
+        "apiVersion": endpoint.api_version,
+        "kind": endpoint.definition.kind,
+        "metadata": {"name": name},
+    }
+    replicas = (scale.get("spec") or {}).get("replicas")
+    if replicas is not None:
+        _put(config, _paths(scope).spec_replicas, replicas)
+    return endpoint.field_manager("scale").apply(
+        endpoint.from_hub(endpoint.store.decode(stored)),
+        config,
+        manager=options.field_manager,
+        api_version=endpoint.api_version,
+        subresource="scale",
+        force=bool(options.force),
+        now=timestamp(scope.clock),
+    )
+
+
+async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Object | None = None) -> Response:
     endpoint = scope.endpoint
     paths = _paths(scope)
     name = scope.request.info.name
@@ -71,9 +98,12 @@ async def _write(scope: Scope, options: WriteOptions, change: Any) -> Response:
         faults = _faults(scale, name)
         if faults:
             raise errors.invalid(_SCALE, name, faults)
-        obj = endpoint.from_hub(endpoint.store.decode(stored))
+        if applied is not None:
+            obj = _applied(scope, stored, applied, options)
+        else:
+            obj = endpoint.from_hub(endpoint.store.decode(stored))
+            _put(obj, paths.spec_replicas, (scale.get("spec") or {}).get("replicas", 0))
         _check_uid(scope, scale, obj)
-        _put(obj, paths.spec_replicas, (scale.get("spec") or {}).get("replicas", 0))
         version = (scale.get("metadata") or {}).get("resourceVersion")
         if version:
             obj["metadata"]["resourceVersion"] = version
@@ -82,7 +112,8 @@ async def _write(scope: Scope, options: WriteOptions, change: Any) -> Response:
         else:
             obj["metadata"].pop("resourceVersion", None)
         hub = endpoint.to_hub(obj)
-        track(scope, old, hub, options)
+        if applied is None:
+            track(scope, old, hub, options)
         return await admit(scope, "UPDATE", hub, old, options.dry_run)
 
     from_main = update_options(scope, options, Part.MAIN)

@@ -7,7 +7,6 @@ import pytest
 
 from sampan.core.object import Object
 from sampan.registry.strategies.core import EVENTS_STRATEGY
-from sampan.registry.strategies.core.event import core_to_events, events_to_core
 from sampan.registry.strategies.core.namespace import validate_finalize_update
 from tests.registry.strategies.core.objects import (
     CONTEXT,
@@ -363,14 +362,6 @@ def test_a_controller_takes_selector_and_labels_from_its_template() -> None:
 def test_accounts_keep_only_the_names_of_their_secrets() -> None:
     obj = created("serviceaccounts", named("ServiceAccount", secrets=[{"name": "a", "namespace": "b"}]))
     assert obj["secrets"] == [{"name": "a"}]
-
-
-def test_both_forms_of_an_event_hold_the_same() -> None:
-    obj = event(message="m", source={"component": "c"}, count=3, reportingComponent="r", reason="x")
-    other = core_to_events(obj)
-    assert other["apiVersion"] == "events.k8s.io/v1"
-    assert (other["note"], other["regarding"]["name"], other["reportingController"]) == ("m", "a", "r")
-    assert events_to_core(other) == obj
 
 
 def test_new_events_are_stricter() -> None:

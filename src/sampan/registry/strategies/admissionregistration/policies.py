@@ -148,7 +148,7 @@ class _PolicyStrategy(StatusOnlyStrategy):
         return errors
 
     def _check_own(self, obj: Object, errors: Errors) -> None:
-        raise NotImplementedError
+        """What only one kind of policy has."""
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Names that belong to configurations from files."""

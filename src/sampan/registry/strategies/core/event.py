@@ -16,16 +16,6 @@ from sampan.registry.strategies.core.semantics import same
 Errors = list[FieldError]
 TTL_S = 3600
 """Seconds for which events are kept."""
-_EVENTS_NAMES = {
-    "involvedObject": "regarding",
-    "message": "note",
-    "source": "deprecatedSource",
-    "firstTimestamp": "deprecatedFirstTimestamp",
-    "lastTimestamp": "deprecatedLastTimestamp",
-    "count": "deprecatedCount",
-    "reportingComponent": "reportingController",
-}
-_CORE_NAMES = {value: key for key, value in _EVENTS_NAMES.items()}
 _INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 _NO_MATCH = "does not match event.namespace"
 _UNSET = "needs to be unset"
@@ -46,23 +36,6 @@ _IMMUTABLE = (
     "reportingInstance",
 )
 _SHOWN_AS = {"reportingComponent": "reportingController"}
-
-
-def _renamed(obj: Object, names: dict[str, str], api_version: str) -> Object:
-    renamed = {names.get(name, name): value for name, value in obj.items()}
-    if "apiVersion" in renamed:
-        renamed["apiVersion"] = api_version
-    return renamed
-
-
-def core_to_events(obj: Object) -> Object:
-    """The events.k8s.io/v1 form of a core/v1 Event."""
-    return _renamed(obj, _EVENTS_NAMES, "events.k8s.io/v1")
-
-
-def events_to_core(obj: Object) -> Object:
-    """The core/v1 form of an events.k8s.io/v1 Event."""
-    return _renamed(obj, _CORE_NAMES, "v1")
 
 
 class EventStrategy(CoreStrategy):
