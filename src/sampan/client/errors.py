@@ -1,0 +1,200 @@
+"""What can go wrong for a client, as one tree.
+
+    ClientError
+    ├── ConfigError            the kubeconfig (or what it names) cannot be used
+    ├── TransportError         no whole answer: refused, reset, TLS; `sent` says whether the request may have arrived
+    │   └── TransportTimeout
+    └── ApiError               an answer that says no; it is a `core.errors.StatusError` too
+        ├── BadRequest  Unauthorized  Forbidden  NotFound  MethodNotAllowed  NotAcceptable  AlreadyExists  Conflict
+        ├── Expired  RequestEntityTooLarge  UnsupportedMediaType  Invalid  TooManyRequests
+        └── ServerError
+            └── InternalError  ServerTimeout  ServiceUnavailable  Timeout
+
+Source: apimachinery pkg/api/errors/errors.go (1.36).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sampan.core.errors import Details, Reason, StatusError
+
+
+class ClientError(Exception):
+    """The root of all errors of `sampan.client`."""
+
+
+class ConfigError(ClientError):
+    """The configuration cannot be used; the text says which file, which entry and why."""
+
+
+class TransportError(ClientError):
+    """There was no whole answer. `sent` is False when the server surely has not seen the request."""
+
+    def __init__(self, message: str, *, sent: bool) -> None:
+        super().__init__(message)
+        self.sent = sent
+
+
+class TransportTimeout(TransportError):
+    """The answer did not come in time."""
+
+
+class ApiError(StatusError, ClientError):
+    """The server refused. Subclasses name the reason; `reason`, `code`, `message` and `details` say all."""
+
+    @property
+    def causes(self) -> list[Details]:
+        """The single faults: dicts with `reason`, `message`, `field`."""
+        causes: list[Details] = (self.details or {}).get("causes") or []
+        return causes
+
+    def has_cause(self, reason: str) -> bool:
+        """Whether one of the causes has this reason (`DisruptionBudget`, `FieldManagerConflict` …)."""
+        return any(cause.get("reason") == reason for cause in self.causes)
+
+
+class BadRequest(ApiError):
+    """400."""
+
+
+class Unauthorized(ApiError):
+    """401: the server does not know who asks."""
+
+
+class Forbidden(ApiError):
+    """403."""
+
+
+class NotFound(ApiError):
+    """404: no such object, or no such resource."""
+
+
+class MethodNotAllowed(ApiError):
+    """405."""
+
+
+class NotAcceptable(ApiError):
+    """406."""
+
+
+class AlreadyExists(ApiError):
+    """409 at a create: the name is taken."""
+
+
+class Conflict(ApiError):
+    """409: the object has changed since it was read, or other managers own fields: read again and try again."""
+
+
+class Expired(ApiError):
+    """410: the resourceVersion or the continue token is too old; list again."""
+
+
+class RequestEntityTooLarge(ApiError):
+    """413."""
+
+
+class UnsupportedMediaType(ApiError):
+    """415."""
+
+
+class Invalid(ApiError):
+    """422: the object is not valid; `causes` has a fault for each field."""
+
+
+class TooManyRequests(ApiError):
+    """429: try again after `retry_after_s`."""
+
+
+class ServerError(ApiError):
+    """5xx: not the caller's fault."""
+
+
+class InternalError(ServerError):
+    """500."""
+
+
+class ServerTimeout(ServerError):
+    """500, reason ServerTimeout: the server could not finish; try again."""
+
+
+class ServiceUnavailable(ServerError):
+    """503."""
+
+
+class Timeout(ServerError):
+    """504: the request took too long, or the cache has not reached the asked resourceVersion."""
+
+
+_BY_REASON: dict[Reason, type[ApiError]] = {
+    Reason.BAD_REQUEST: BadRequest,
+    Reason.UNAUTHORIZED: Unauthorized,
+    Reason.FORBIDDEN: Forbidden,
+    Reason.NOT_FOUND: NotFound,
+    Reason.METHOD_NOT_ALLOWED: MethodNotAllowed,
+    Reason.NOT_ACCEPTABLE: NotAcceptable,
+    Reason.ALREADY_EXISTS: AlreadyExists,
+    Reason.CONFLICT: Conflict,
+    Reason.GONE: Expired,
+    Reason.EXPIRED: Expired,
+    Reason.REQUEST_ENTITY_TOO_LARGE: RequestEntityTooLarge,
+    Reason.UNSUPPORTED_MEDIA_TYPE: UnsupportedMediaType,
+    Reason.INVALID: Invalid,
+    Reason.TOO_MANY_REQUESTS: TooManyRequests,
+    Reason.INTERNAL_ERROR: InternalError,
+    Reason.SERVER_TIMEOUT: ServerTimeout,
+    Reason.SERVICE_UNAVAILABLE: ServiceUnavailable,
+    Reason.TIMEOUT: Timeout,
+}
+
+_REASON_OF_CODE: dict[int, Reason] = {
+    400: Reason.BAD_REQUEST,
+    401: Reason.UNAUTHORIZED,
+    403: Reason.FORBIDDEN,
+    404: Reason.NOT_FOUND,
+    405: Reason.METHOD_NOT_ALLOWED,
+    406: Reason.NOT_ACCEPTABLE,
+    409: Reason.CONFLICT,
+    410: Reason.GONE,
+    413: Reason.REQUEST_ENTITY_TOO_LARGE,
+    415: Reason.UNSUPPORTED_MEDIA_TYPE,
+    422: Reason.INVALID,
+    429: Reason.TOO_MANY_REQUESTS,
+    500: Reason.INTERNAL_ERROR,
+    503: Reason.SERVICE_UNAVAILABLE,
+    504: Reason.TIMEOUT,
+}
+
+
+def api_error(status: Mapping[str, Any]) -> ApiError:
+    """The error that a `Status` object tells of (an answer's body, or the object of an ERROR event of a watch)."""
+    code = int(status.get("code") or 500)
+    try:
+        reason = Reason(status.get("reason") or "")
+    except ValueError:
+        reason = Reason.UNKNOWN
+    if not reason:
+        reason = _REASON_OF_CODE.get(code, Reason.UNKNOWN)
+    kind = _BY_REASON.get(reason, ServerError if code >= 500 else ApiError)
+    return kind(
+        reason,
+        code,
+        str(status.get("message") or f"the server answered {code}"),
+        details=status.get("details"),
+        list_metadata=status.get("metadata"),
+    )
+
+
+def answer_error(code: int, body: bytes, *, retry_after_s: int = 0) -> ApiError:
+    """The error that an answer of 400 or above tells of; its body need not be a `Status` (a proxy's page, say)."""
+    try:
+        status = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        status = None
+    if not isinstance(status, dict) or status.get("kind") != "Status":
+        status = {"message": f"the server answered {code}: {body[:256].decode('utf-8', 'replace')}".rstrip(": ")}
+    status["code"] = code
+    if retry_after_s:
+        status["details"] = {**(status.get("details") or {}), "retryAfterSeconds": retry_after_s}
+    return api_error(status)

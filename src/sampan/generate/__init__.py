@@ -1,0 +1,1 @@
+"""Code and manifests from types, and types from manifests."""

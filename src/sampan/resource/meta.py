@@ -1,0 +1,115 @@
+"""`ObjectMeta`, and `meta()`: one way to an object's metadata, be the object a dict or a typed one.
+
+Source: apimachinery pkg/apis/meta/v1/types.go, pkg/api/meta/meta.go `Accessor` (1.36).
+"""
+
+from typing import Any, Protocol
+
+import msgspec
+
+
+class OwnerReference(msgspec.Struct, rename="camel", omit_defaults=True):
+    """Who owns an object: when the last owner is gone the garbage collector deletes it."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool = False
+    block_owner_deletion: bool = False
+
+
+class ObjectMeta(msgspec.Struct, rename="camel", omit_defaults=True):
+    """The metadata that every object has. Times are RFC 3339 texts, as they travel."""
+
+    name: str = ""
+    namespace: str = ""
+    generate_name: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+    annotations: dict[str, str] = msgspec.field(default_factory=dict)
+    finalizers: list[str] = msgspec.field(default_factory=list)
+    owner_references: list[OwnerReference] = msgspec.field(default_factory=list)
+    managed_fields: list[dict[str, Any]] = msgspec.field(default_factory=list)
+
+
+class HasMetadata(Protocol):
+    """A typed object."""
+
+    metadata: ObjectMeta
+
+
+class Metadata(Protocol):
+    """What `meta()` gives: read and write, with the names of `ObjectMeta`."""
+
+    name: str
+    namespace: str
+    generate_name: str
+    uid: str
+    resource_version: str
+    generation: int
+    creation_timestamp: str | None
+    deletion_timestamp: str | None
+    deletion_grace_period_seconds: int | None
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    finalizers: list[str]
+    owner_references: list[OwnerReference]
+    managed_fields: list[dict[str, Any]]
+
+
+_DEFAULTS = ObjectMeta()
+_FIELDS = {field.name: field.encode_name for field in msgspec.structs.fields(ObjectMeta)}
+_CONTAINERS = {"labels": dict, "annotations": dict, "finalizers": list, "managed_fields": list}
+
+
+class DictMeta:
+    """The metadata of a dict object. Reading a map or list gives the object's own, so that it may be changed in place.
+
+    An assigned empty value is removed from the object. `owner_references` are copies: assign to change them.
+    """
+
+    __slots__ = ("_fields",)
+
+    _fields: dict[str, Any]
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        object.__setattr__(self, "_fields", fields)
+
+    def __getattr__(self, name: str) -> Any:
+        key = _FIELDS.get(name)
+        if key is None:
+            raise AttributeError(name)
+        if name == "owner_references":
+            return msgspec.convert(self._fields.get(key) or [], list[OwnerReference])
+        container = _CONTAINERS.get(name)
+        if container is not None:
+            if self._fields.get(key) is None:
+                self._fields[key] = container()
+            return self._fields[key]
+        value = self._fields.get(key)
+        return getattr(_DEFAULTS, name) if value is None else value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        key = _FIELDS.get(name)
+        if key is None:
+            raise AttributeError(name)
+        if not value:
+            self._fields.pop(key, None)
+        else:
+            self._fields[key] = msgspec.to_builtins(value)
+
+
+def meta(obj: Any) -> Metadata:
+    """The metadata of a dict object or of a typed one (anything with a `metadata` attribute)."""
+    if isinstance(obj, dict):
+        metadata = obj.get("metadata")
+        if metadata is None:
+            metadata = obj["metadata"] = {}
+        return DictMeta(metadata)  # type: ignore[return-value]  # its attributes are those of ObjectMeta
+    return obj.metadata
