@@ -3,7 +3,7 @@
 Source: apimachinery pkg/apis/meta/v1/types.go, pkg/api/meta/meta.go `Accessor` (1.36).
 """
 
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import msgspec
 
@@ -111,5 +111,5 @@ def meta(obj: Any) -> Metadata:
         metadata = obj.get("metadata")
         if metadata is None:
             metadata = obj["metadata"] = {}
-        return DictMeta(metadata)  # type: ignore[return-value]  # its attributes are those of ObjectMeta
-    return obj.metadata
+        return cast(Metadata, DictMeta(metadata))
+    return cast(HasMetadata, obj).metadata
