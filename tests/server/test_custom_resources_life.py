@@ -43,6 +43,30 @@ async def test_deleting_a_crd_deletes_its_objects_and_then_itself(api: Api) -> N
     assert (await api.get(SHIRTS)).code == 404
 
 
+async def test_a_crd_that_is_deleted_is_marked_and_no_more(api: Api) -> None:
+    await define(api)
+    metadata = (await api.delete(f"{CRD}?propagationPolicy=Foreground")).metadata
+    assert metadata["deletionTimestamp"]
+    assert "deletionGracePeriodSeconds" not in metadata
+    assert metadata["generation"] == 1
+    assert metadata["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+
+
+async def test_what_the_server_writes_to_a_status_belongs_to_kube_apiserver(api: Api) -> None:
+    await define(api)
+    entries = (await api.get(CRD)).metadata["managedFields"]
+    (servers,) = [entry for entry in entries if "subresource" in entry]
+    assert (servers["manager"], servers["operation"], servers["subresource"], servers["apiVersion"]) == (
+        "kube-apiserver",
+        "Update",
+        "status",
+        "apiextensions.k8s.io/v1",
+    )
+    owned = servers["fieldsV1"]["f:status"]
+    assert owned["f:acceptedNames"] == {"f:kind": {}, "f:listKind": {}, "f:plural": {}, "f:singular": {}}
+    assert {'k:{"type":"Established"}', 'k:{"type":"NamesAccepted"}'} <= owned["f:conditions"].keys()
+
+
 async def test_while_a_crd_is_terminating_objects_may_be_read_and_changed_but_not_created(api: Api) -> None:
     await define(api)
     held = shirt("held")

@@ -55,8 +55,12 @@ class Pruner:
             if atom is None:
                 continue
             merged, pruned = self._in(merged, other), self._in(pruned, other)
-            kept = union(_named_fields(atom, pruned), atom.named(fields))
-            pruned = _object(atom.remove(merged, difference(_named_fields(atom, merged), kept)), merged)
+            owned_here = atom.named(fields)
+            gone = difference(_named_fields(atom, merged), _named_fields(atom, pruned))
+            # Where nothing is owned that has gone, the pruned object stays as it is: making it anew from the merged one
+            # would bring back what has gone from within a list that is atomic in this version.
+            if intersection(gone, owned_here):
+                pruned = _object(atom.remove(merged, difference(gone, owned_here)), merged)
         return pruned
 
     def _in(self, obj: Object, version: str) -> Object:

@@ -145,6 +145,13 @@ class Cluster:
             endpoint = self._endpoints[key] = self.make_endpoint(*found, part)
         return endpoint
 
+    def _store_of(self, group: str, resource: str) -> ResourceStore:
+        definition = self.registry.get(group, resource)
+        assert definition is not None
+        endpoint = self.endpoint(group, definition.storage_version, resource)
+        assert endpoint is not None
+        return endpoint.store
+
     def make_endpoint(
         self, definition: ResourceDefinition, version: VersionDefinition, part: Strategy | None = None
     ) -> Endpoint:
@@ -162,6 +169,7 @@ class Cluster:
                 cache,
                 self.reader,
                 allocators=self.allocators,
+                others=self._store_of,
             )
             return Endpoint(definition, version, store, from_stored, self.compiler)
         storage = definition.versions[definition.storage_version]

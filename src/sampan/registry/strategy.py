@@ -6,7 +6,7 @@ never raised.
 Source: apiserver pkg/registry/rest/{create,update,delete}.go (1.36).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -68,6 +68,13 @@ class Strategy:
     """`propagationPolicy` of a delete that names none. Unsupported: such objects have no dependents, whatever a delete
     says.
     """
+    marks_before_deletion = False
+    """Whether the first delete only marks an object: no grace period is set, no generation counted (namespaces, CRDs).
+    """
+    first_delete_propagates = True
+    """Whether the propagation policy of a delete that only marks is looked at."""
+    companions: ClassVar[Sequence[tuple[str, str]]] = ()
+    """Group and resource of objects that go with the object of the same name and namespace (endpoints of a service)."""
     returns_deleted_object = False
     """Whether DELETE answers with the object instead of a Status."""
 
@@ -130,9 +137,7 @@ class Strategy:
         return bool(obj["metadata"].get("finalizers"))
 
     def prepare_for_deletion(self, obj: Object) -> None:
-        """The object stays for now with a deletionTimestamp (finalizers): change what must show it (namespaces:
-        phase).
-        """
+        """The first delete has marked the object (`marks_before_deletion`): change what must show it."""
 
     def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
         """Per subresource ("" = the main endpoint): FieldsV1 that its writers never own, since the write cannot

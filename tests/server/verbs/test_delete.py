@@ -23,6 +23,8 @@ from tests.server.verbs.objects import (
     with_widgets,
 )
 
+SERVICES = "/api/v1/namespaces/default/services"
+ENDPOINTS = "/api/v1/namespaces/default/endpoints"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 
 
@@ -360,6 +362,7 @@ async def test_a_namespace_waits_for_its_finalizer(api: Api) -> None:
     await api.create("/api/v1/namespaces", {"metadata": {"name": "n"}})
     answer = await api.delete("/api/v1/namespaces/n")
     assert answer.body["status"]["phase"] == "Terminating"
+    assert "deletionGracePeriodSeconds" not in answer.metadata
     refused = await api.post("/api/v1/namespaces/n/configmaps", config_map())
     assert (refused.code, refused.reason) == (403, "Forbidden")
     assert refused.causes[0]["reason"] == "NamespaceTerminating"
@@ -367,6 +370,22 @@ async def test_a_namespace_waits_for_its_finalizer(api: Api) -> None:
     namespace["spec"] = {}
     assert (await api.put("/api/v1/namespaces/n/finalize", namespace)).code == 200
     assert (await api.get("/api/v1/namespaces/n")).code == 404
+
+
+@pytest.mark.parametrize("finalizers", [[], ["example.com/hold"]], ids=["at once", "with the last finalizer"])
+async def test_a_services_endpoints_go_with_it(api: Api, finalizers: list[str]) -> None:
+    service = {"metadata": {"name": "s", "finalizers": finalizers}, "spec": {"ports": [{"port": 80}]}}
+    await api.create(SERVICES, service)
+    for name in ("s", "t"):
+        await api.create(ENDPOINTS, {"metadata": {"name": name}})
+    await api.delete(f"{SERVICES}/s?dryRun=All")
+    assert (await api.get(f"{ENDPOINTS}/s")).code == 200
+    await api.delete(f"{SERVICES}/s")
+    if finalizers:
+        assert (await api.get(f"{ENDPOINTS}/s")).code == 200
+        await api.patch(f"{SERVICES}/s", {"metadata": {"finalizers": None}})
+    assert (await api.get(f"{ENDPOINTS}/s")).code == 404
+    assert (await api.get(f"{ENDPOINTS}/t")).code == 200
 
 
 async def test_a_custom_resource(api: Api) -> None:

@@ -14,6 +14,7 @@ from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.conditions import Condition, is_true, make_condition, set_condition
 from sampan.registry.crd.provider import CLEANUP_FINALIZER
+from sampan.registry.crd.tracking import track_status
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.delete import DeleteOptions, delete
 from sampan.registry.rest.store import ResourceStore
@@ -119,6 +120,7 @@ class CleanUp:
         async def transform(old: Object | None, stored: bytes) -> Object:
             wanted: Object = decode(stored)
             set_condition(wanted, make_condition("Terminating", True, reason, message), now)
+            track_status(self._endpoint, old, wanted, self._cluster.clock)
             return wanted
 
         await self._update(transform, Part.STATUS)
@@ -133,6 +135,7 @@ class CleanUp:
             if not metadata["finalizers"]:
                 del metadata["finalizers"]
             set_condition(wanted, condition, now)
+            track_status(self._endpoint, old, wanted, self._cluster.clock)
             return wanted
 
         await self._update(transform, Part.ALL)

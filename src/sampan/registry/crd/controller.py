@@ -18,6 +18,7 @@ from sampan.registry.crd.conditions import is_true, set_condition
 from sampan.registry.crd.conformance import note_approval, note_structure
 from sampan.registry.crd.names import Claims, resolve
 from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of
+from sampan.registry.crd.tracking import track_status
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.update import Part, UpdateOptions, update
@@ -209,6 +210,7 @@ class CrdController:
     async def _write_status(self, crd: Object) -> None:
         async def transform(old: Object | None, stored: bytes) -> Object:
             copy: Object = decode(self._endpoint.store.plain(crd))
+            track_status(self._endpoint, old, copy, self._cluster.clock)
             return copy
 
         options = UpdateOptions(clock=self._cluster.clock, part=Part.STATUS, faults=lambda new, old: [])

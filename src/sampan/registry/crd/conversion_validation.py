@@ -9,6 +9,8 @@ from typing import Any
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_supported, required
 from sampan.core.names import dns1035_label_errors
 from sampan.core.object import Object
+from sampan.registry.crd.ca_bundle import ca_bundle_error, ca_bundle_of
+from sampan.registry.crd.conditions import is_true
 from sampan.registry.strategies.admissionregistration.webhooks import check_webhook_service, check_webhook_url
 
 _CONVERSION = Path("spec", "conversion")
@@ -42,6 +44,8 @@ def conversion_faults(spec: dict[str, Any], old: Object | None) -> Iterator[Fiel
         yield required(at, "required when strategy is set to Webhook")
     else:
         yield from _client_faults(client, at)
+        if not _may_be_unusable(old) and (text := ca_bundle_error(client.get("caBundle") or "")):
+            yield invalid(at.child("caBundle"), client["caBundle"], text)
     yield from _review_versions_faults(versions, _knows_none(old), versions_at)
 
 
@@ -55,6 +59,11 @@ def _client_faults(client: Object, path: Path) -> list[FieldError]:
     elif service is not None:
         check_webhook_service(service, path.child("service"), faults)
     return faults
+
+
+def _may_be_unusable(old: Object | None) -> bool:
+    """Whether a CA bundle that cannot be used is let through: until the CRD is established, or if it was so before."""
+    return old is None or not is_true(old, "Established") or bool(ca_bundle_error(ca_bundle_of(old)))
 
 
 def _knows_none(old: Object | None) -> bool:

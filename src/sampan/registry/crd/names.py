@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sampan.core.field import quote
 from sampan.core.object import Object
+from sampan.registry.crd.ca_bundle import ca_bundle_error, ca_bundle_of
 from sampan.registry.crd.conditions import Condition, find_condition, is_true, make_condition
 
 Names = dict[str, Any]
@@ -130,6 +131,9 @@ def _established(crd: Object, accepted: bool) -> Condition:
         condition = find_condition(crd, "Established")
         assert condition is not None
         return {k: condition[k] for k in ("type", "status", "reason", "message") if k in condition}
+    if accepted and ca_bundle_error(ca_bundle_of(crd)):
+        text = "The conversion webhook CABundle is invalid"
+        return make_condition("Established", False, "InvalidCABundle", text)
     if accepted:
         text = "the initial names have been accepted"
         return make_condition("Established", True, "InitialNamesAccepted", text)

@@ -19,6 +19,8 @@ class CustomResourceDefinitionStrategy(Strategy):
     """`legacy`: for writes through apiextensions.k8s.io/v1beta1."""
 
     allow_unconditional_update = False
+    marks_before_deletion = True
+    first_delete_propagates = False
 
     def __init__(self, *, legacy: bool = False) -> None:
         self._legacy = legacy
@@ -57,11 +59,6 @@ class CustomResourceDefinitionStrategy(Strategy):
         if "status" in obj:
             obj["status"] = {**obj["status"]}
         _add_stored_version(obj)
-
-    def pending_finalizers(self, obj: Object) -> bool:
-        """A CRD is never removed at once: its objects come first."""
-        metadata = obj["metadata"]
-        return not metadata.get("deletionTimestamp") or bool(metadata.get("finalizers"))
 
     def prepare_for_deletion(self, obj: Object) -> None:
         """The finalizer that stands for its objects, and a condition that says what will come."""

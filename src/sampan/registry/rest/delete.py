@@ -3,6 +3,7 @@
 Source: apiserver pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go Delete (1.36).
 """
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,12 +14,12 @@ from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.time import Clock, format_time, parse_time
 from sampan.registry.rest.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
-from sampan.registry.rest.store import ResourceStore, row_of, with_revision
-from sampan.registry.rest.update import TRIES_MAX
+from sampan.registry.rest.store import TRIES_MAX, ResourceStore, row_of, with_revision
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import respliced, splice
 from sampan.storage.store import Conflict, KeyValue
 
+_log = logging.getLogger(__name__)
 _GC_FINALIZERS = (ORPHAN_FINALIZER, FOREGROUND_FINALIZER)
 
 
@@ -66,6 +67,8 @@ async def _delete_once(store: ResourceStore, ctx: Context, row: KeyValue, option
     _check_preconditions(store, obj, options)
     if options.validate is not None:
         await options.validate(obj)
+    if store.strategy.marks_before_deletion and not obj["metadata"].get("deletionTimestamp"):
+        return await _mark_first(store, row, obj, options)
     graceful, pending = _mark_graceful(store, obj, options)
     if pending:
         return Deleted(stored, obj, gone=False)
@@ -75,10 +78,19 @@ async def _delete_once(store: ResourceStore, ctx: Context, row: KeyValue, option
         if obj["metadata"].get("deletionTimestamp") and not changed:
             return Deleted(stored, obj, gone=False)
         _mark_deleting(obj["metadata"], options.clock)
-        store.strategy.prepare_for_deletion(obj)
     if held or (graceful and obj["metadata"].get("deletionGracePeriodSeconds")):
         return await _write_marked(store, row, obj, options)
     return await _remove(store, row, obj, stored, options)
+
+
+async def _mark_first(store: ResourceStore, row: KeyValue, obj: Object, options: DeleteOptions) -> Deleted:
+    """Source: kubernetes pkg/registry/core/namespace/storage, apiextensions customresourcedefinition/etcd.go (1.36)."""
+    metadata, strategy = obj["metadata"], store.strategy
+    if strategy.first_delete_propagates:
+        _set_gc_finalizers(store, metadata, options)
+    metadata["deletionTimestamp"] = format_time(options.clock.now())
+    strategy.prepare_for_deletion(obj)
+    return await _write_marked(store, row, obj, options)
 
 
 async def _write_marked(store: ResourceStore, row: KeyValue, obj: Object, options: DeleteOptions) -> Deleted:
@@ -93,8 +105,24 @@ async def _remove(store: ResourceStore, row: KeyValue, obj: Object, stored: byte
     if options.dry_run:
         return Deleted(stored, obj, gone=True)
     revision = await store.store.delete(row.key, row.mod_revision)
-    store.strategy.after_delete(obj, store.allocators)
+    await after_delete(store, obj, options.clock)
     return Deleted(respliced(row.value, revision), obj, gone=True)
+
+
+async def after_delete(store: ResourceStore, obj: Object, clock: Clock) -> None:
+    """What follows the removal of an object: what it had allocated is free, what bears its name for it goes too."""
+    strategy = store.strategy
+    strategy.after_delete(obj, store.allocators)
+    if store.others is None:
+        return
+    metadata = obj["metadata"]
+    ctx = Context(namespace=metadata.get("namespace", ""), name=metadata["name"])
+    for group, resource in strategy.companions:
+        try:
+            await delete(store.others(group, resource), ctx, ctx.name, DeleteOptions(clock=clock))
+        except errors.StatusError as error:
+            if error.reason is not errors.Reason.NOT_FOUND:
+                _log.error("%s %s/%s stays: %s", resource, ctx.namespace, ctx.name, error.message)
 
 
 def _check_preconditions(store: ResourceStore, obj: Object, options: DeleteOptions) -> None:

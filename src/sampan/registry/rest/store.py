@@ -22,6 +22,9 @@ Validate = Callable[[Object, Object | None], Awaitable[None]]
 
 Convert = Callable[[Object], Object]
 
+TRIES_MAX = 100
+"""A write that loses this many races in a row gives up with 409."""
+
 
 class ResourceStore:
     """One resource's part of the store, seen through one strategy.
@@ -38,6 +41,7 @@ class ResourceStore:
         "allocators",
         "cache",
         "definition",
+        "others",
         "prefix",
         "reader",
         "store",
@@ -53,6 +57,7 @@ class ResourceStore:
         reader: ObjectReader,
         *,
         allocators: Any = None,
+        others: "Others | None" = None,
         from_stored: Convert | None = None,
         to_stored: Convert | None = None,
     ) -> None:
@@ -62,6 +67,7 @@ class ResourceStore:
         self.cache = cache
         self.reader = reader
         self.allocators = allocators
+        self.others = others
         self.prefix = definition.storage_prefix
         self._from_stored = from_stored
         self._to_stored = to_stored
@@ -106,6 +112,10 @@ class ResourceStore:
         if record is None:
             raise self.not_found(name)
         return record
+
+
+Others = Callable[[str, str], ResourceStore]
+"""The store of another built-in resource, by group and resource."""
 
 
 def _empty_status_of(definition: ResourceDefinition) -> Decoder:

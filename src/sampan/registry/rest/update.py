@@ -17,9 +17,10 @@ from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.patch.timestamps import keep_timestamps
 from sampan.registry.rest.create import create, unset_resource_version
+from sampan.registry.rest.delete import after_delete
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
 from sampan.registry.rest.size import stored_bytes
-from sampan.registry.rest.store import ResourceStore, Validate, row_of, with_revision
+from sampan.registry.rest.store import TRIES_MAX, ResourceStore, Validate, row_of, with_revision
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode, splice
 from sampan.storage.store import Conflict, KeyExists, KeyValue
@@ -39,8 +40,6 @@ _VALIDATED = (
     "finalizers",
 )
 """Metadata that has rules and that a client may write; while none of it changes, what was valid stays valid."""
-TRIES_MAX = 100
-"""A write that loses this many races in a row gives up with 409."""
 
 Transform = Callable[[Object | None, bytes], Awaitable[Object]]
 """Makes the wanted hub object out of the stored one (None and b"": absent), given decoded and as bytes.
@@ -154,7 +153,7 @@ async def _update_once(
         if _should_delete(store, obj, old):
             if not options.dry_run:
                 await store.store.delete(row.key, row.mod_revision)
-                strategy.after_delete(old, store.allocators)
+                await after_delete(store, old, options.clock)
             return Updated(_bytes_of(store, obj, row.mod_revision), deleted=True)
         if is_unchanged(obj, old) and not await _is_stored_otherwise(store, obj, row):
             written = True

@@ -27,6 +27,7 @@ class NamespaceStrategy(CoreStrategy):
     """Namespaces: removed in two steps, by their own finalizers in the spec."""
 
     returns_deleted_object = True
+    marks_before_deletion = True
     keeps_status_on_create = True
     labels: ClassVar[Sequence[str]] = ("status.phase",)
     selects_namespace = False

@@ -30,6 +30,7 @@ class ServiceStrategy(CoreStrategy):
 
     allow_create_on_update = True
     returns_deleted_object = True
+    companions: ClassVar[Sequence[tuple[str, str]]] = (("", "endpoints"),)
     labels: ClassVar[Sequence[str]] = ("spec.clusterIP", "spec.type")
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
