@@ -63,7 +63,7 @@ def _group(folder: Path) -> str | None:
     if not register.exists() or ("/api/" not in folder.as_posix() and "/pkg/apis/" not in folder.as_posix()):
         return None
     match = _GROUP.search(register.read_text())
-    return match[1] if match is not None and match[1] != "meta.k8s.io" else None
+    return match[1] if match is not None else None
 
 
 def _structs(folder: Path) -> dict[str, Tags]:

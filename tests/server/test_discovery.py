@@ -4,17 +4,20 @@ from typing import Any, cast
 
 import orjson
 import pytest
+import yaml
 
 from sampan.core.errors import StatusError
 from sampan.core.gvk import GroupVersionKind
 from sampan.registry.definition import ResourceDefinition, ScalePaths, SubresourceDefinition, VersionDefinition
 from sampan.registry.strategy import Strategy
-from sampan.server.discovery.accept import Form, negotiate
-from sampan.server.discovery.handler import AGGREGATED_TYPE, Discovery
+from sampan.server.discovery.handler import Discovery
 from sampan.server.discovery.order import version_key
 from sampan.server.discovery.resources import storage_version_hash
+from sampan.wire.protobuf import decode
 from tests.server.client import Client, header
 
+V2 = "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+AGGREGATED_TYPE = f"application/json;{V2}"
 ALL = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
@@ -208,32 +211,72 @@ async def test_a_change_of_the_registry_shows() -> None:
     assert (await client.get("/apis/autoscaling")).status == 404
 
 
-V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-V2BETA1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+PATHS = ["/api", "/apis", "/apis/apps", "/apis/apps/v1", "/api/v1", "/apis/example.com/v1"]
 
 
-@pytest.mark.parametrize(
-    ("accept", "form"),
-    [
-        ("", Form.LEGACY),
-        ("*/*", Form.LEGACY),
-        ("application/json", Form.LEGACY),
-        (f"{V2},{V2BETA1},application/json", Form.AGGREGATED),
-        (f"{V2BETA1},application/json", Form.LEGACY),
-        (f"{V2};profile=nopeer", Form.AGGREGATED),
-        (f"{V2};q=0.5,application/json", Form.LEGACY),
-        ("application/vnd.kubernetes.protobuf,application/json", Form.LEGACY),
-    ],
-)
-def test_negotiation(accept: str, form: Form) -> None:
-    assert negotiate(accept) is form
+@pytest.mark.parametrize("path", PATHS)
+async def test_each_document_comes_in_protobuf(client: Client, path: str) -> None:
+    response = await client.get(path, accept=f"{PROTOBUF},application/json")
+    assert response.content_type == PROTOBUF
+    document = await client.get_json(path)
+    assert without_empty(decode(response.body)) == without_empty({"apiVersion": "", **document})
 
 
-@pytest.mark.parametrize("accept", [V2BETA1, "text/html", "application/vnd.kubernetes.protobuf"])
-def test_what_cannot_be_served_is_not_acceptable(accept: str) -> None:
+@pytest.mark.parametrize("path", PATHS)
+async def test_each_document_comes_in_yaml(client: Client, path: str) -> None:
+    response = await client.get(path, accept="application/yaml")
+    assert response.content_type == "application/yaml"
+    assert yaml.safe_load(response.body) == await client.get_json(path)
+
+
+@pytest.mark.parametrize("path", ["/api", "/apis"])
+async def test_aggregated_documents_come_in_protobuf_with_the_same_etag(client: Client, path: str) -> None:
+    in_json = await client.get(path, accept=AGGREGATED_TYPE)
+    response = await client.get(path, accept=f"{PROTOBUF};{V2},{AGGREGATED_TYPE}")
+    assert response.content_type == f"{PROTOBUF};{V2}"
+    assert header(response, "ETag") == header(in_json, "ETag")
+    assert without_empty(decode(response.body)) == without_empty(orjson.loads(in_json.body))
+
+
+async def test_aggregated_documents_come_in_yaml(client: Client) -> None:
+    response = await client.get("/apis", accept=f"application/yaml;{V2}")
+    assert response.content_type == f"application/yaml;{V2}"
+    assert yaml.safe_load(response.body)["kind"] == "APIGroupDiscoveryList"
+
+
+async def test_the_profile_that_was_asked_for_is_named(client: Client) -> None:
+    response = await client.get("/apis", accept=f"{AGGREGATED_TYPE};profile=nopeer")
+    assert response.content_type == f"{AGGREGATED_TYPE};profile=nopeer"
+
+
+async def test_people_get_indented_documents(client: Client) -> None:
+    body = (await client.get("/apis/apps/v1", user_agent="curl/8")).body
+    assert body.startswith(b'{\n  "kind": "APIResourceList"')
+    assert (await client.get("/apis/apps/v1?pretty=true")).body == body
+    assert (await client.get("/apis/apps/v1", accept="application/json;pretty=1")).body == body
+
+
+@pytest.mark.parametrize("path", ["/apis", "/apis/apps/v1"])
+async def test_what_cannot_be_served_is_not_acceptable(client: Client, path: str) -> None:
     with pytest.raises(StatusError) as caught:
-        negotiate(accept)
+        await client.get(path, accept="text/html")
     assert caught.value.code == 406
+
+
+async def test_groups_and_versions_are_never_aggregated(client: Client) -> None:
+    with pytest.raises(StatusError):
+        await client.get("/apis/apps", accept=AGGREGATED_TYPE)
+    document = orjson.loads((await client.get("/apis/apps", accept=f"{AGGREGATED_TYPE},application/json")).body)
+    assert document["kind"] == "APIGroup"
+
+
+def without_empty(value: Any) -> Any:
+    """A document without what is empty: the zero values that one form writes and another leaves out."""
+    if isinstance(value, dict):
+        kept = {name: without_empty(item) for name, item in value.items()}
+        return {name: item for name, item in kept.items() if item not in (None, "", [], {})}
+    return [without_empty(item) for item in value] if isinstance(value, list) else value
 
 
 def test_versions_are_ordered_as_kubernetes_orders_them() -> None:

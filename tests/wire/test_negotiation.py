@@ -10,7 +10,6 @@ from sampan.wire.negotiation import (
     body_format,
     negotiate,
     negotiate_discovery,
-    negotiate_stream,
     parse_accept,
     wants_pretty,
 )
@@ -104,38 +103,42 @@ def test_nothing_acceptable_is_406_with_what_is(accept: str) -> None:
     assert caught.value.message == "only the following media types are accepted: " + ALL
 
 
-def test_watches_stream_json() -> None:
-    assert negotiate_stream("") == JSON
-    assert negotiate_stream("application/json;stream=watch").stream == "watch"
-    assert negotiate_stream(KUBECTL_GET).transform == "Table"
-    with pytest.raises(StatusError, match="only the following media types are accepted: application/json;stream=watch"):
-        negotiate_stream("application/yaml")
+V2 = "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+V2BETA1 = "g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
 
 
 @pytest.mark.parametrize(
-    ("accept", "transform", "version"),
+    ("accept", "format_", "aggregated"),
     [
-        ("", "", ""),
-        ("application/json", "", ""),
-        ("*/*", "", ""),
-        (KUBECTL_DISCOVERY, "APIGroupDiscoveryList", "v2"),
-        (
-            "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
-            "APIGroupDiscoveryList",
-            "v2beta1",
-        ),
-        ("application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList,application/json", "", ""),
-        (
-            "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
-            + KUBECTL_DISCOVERY,
-            "APIGroupDiscoveryList",
-            "v2",
-        ),
+        ("", "json", False),
+        ("*/*", "json", False),
+        ("application/json", "json", False),
+        ("application/yaml", "yaml", False),
+        ("application/vnd.kubernetes.protobuf,application/json", "protobuf", False),
+        ("application/vnd.kubernetes.protobuf;q=0.5,application/json", "json", False),
+        (KUBECTL_DISCOVERY, "json", True),
+        (f"application/json;{V2};profile=nopeer", "json", True),
+        (f"application/vnd.kubernetes.protobuf;{V2},application/json;{V2},application/json", "protobuf", True),
+        (f"application/yaml;{V2}", "yaml", True),
+        (f"application/json;{V2};q=0.5,application/json", "json", True),
+        (f"application/json;{V2BETA1},application/json", "json", False),
+        ("application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList,application/yaml", "yaml", False),
     ],
 )
-def test_discovery_is_aggregated_when_asked_for(accept: str, transform: str, version: str) -> None:
+def test_discovery_is_aggregated_when_asked_for(accept: str, format_: str, aggregated: bool) -> None:
     media = negotiate_discovery(accept)
-    assert (media.format, media.transform, media.version) == ("json", transform, version)
+    expected = ("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList") if aggregated else ("", "", "")
+    assert (media.format, (media.group, media.version, media.transform)) == (format_, expected)
+
+
+@pytest.mark.parametrize("accept", [f"application/json;{V2BETA1}", "text/html", "application/json;as=Table"])
+def test_discovery_in_other_forms_is_not_acceptable(accept: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        negotiate_discovery(accept)
+    assert (caught.value.code, caught.value.message) == (
+        406,
+        f"only the following media types are accepted: {ALL}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,6 +146,7 @@ def test_discovery_is_aggregated_when_asked_for(accept: str, transform: str, ver
     [
         ("application/vnd.kubernetes.protobuf,application/json", "json"),
         ("application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "protobuf"),
+        ("application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1", "protobuf"),
     ],
 )
 def test_custom_resources_have_their_metadata_alone_in_protobuf(accept: str, format_: str) -> None:
@@ -162,13 +166,14 @@ def test_custom_resources_in_protobuf_alone_are_not_acceptable() -> None:
         ("application/json", "json"),
         ("application/json; charset=utf-8", "json"),
         ("Application/YAML", "yaml"),
+        ("application/vnd.kubernetes.protobuf", "protobuf"),
     ],
 )
 def test_body_formats(content_type: str, format_: str) -> None:
     assert body_format(content_type) == format_
 
 
-@pytest.mark.parametrize("content_type", ["text/plain", "application/vnd.kubernetes.cbor", ";"])
+@pytest.mark.parametrize("content_type", ["text/plain", "text/yaml", "*/*", "application/vnd.kubernetes.cbor", ";"])
 def test_other_bodies_are_415(content_type: str) -> None:
     with pytest.raises(StatusError) as caught:
         body_format(content_type)

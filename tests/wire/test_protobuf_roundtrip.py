@@ -87,7 +87,7 @@ def test_noise_is_read_or_refused(raw: bytes, kind: tuple[str, str]) -> None:
 def test_lists_are_joined_of_their_members(count: int) -> None:
     pods = [random_object(Random(index), "core.v1.Pod") for index in range(count)]
     metadata = {"resourceVersion": "7"}
-    items = list_items([encode_message("core.v1.Pod", pod) for pod in pods])
+    items = list_items("v1", "PodList", [encode_message("core.v1.Pod", pod) for pod in pods])
     body = list_head("v1", "PodList", metadata, len(items)) + items + LIST_END
     listed = {"apiVersion": "v1", "kind": "PodList", "metadata": metadata, "items": pods}
     assert body == encode(listed)

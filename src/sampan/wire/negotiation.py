@@ -12,8 +12,7 @@ from sampan.core.errors import Reason, StatusError
 
 _CACHED_LENGTH_MAX: Final = 512
 _META_VERSIONS = frozenset((("meta.k8s.io", "v1"), ("meta.k8s.io", "v1beta1")))
-_DISCOVERY = ("apidiscovery.k8s.io", "APIGroupDiscoveryList")
-_DISCOVERY_VERSIONS = frozenset(("v2", "v2beta1"))
+_DISCOVERY = ("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
 
 FORMATS: Final = {
     "application/json": "json",
@@ -127,21 +126,14 @@ def negotiate(
     return found
 
 
-def negotiate_stream(accept: str, offered: tuple[str, ...] = ("application/json",)) -> MediaType:
-    """The representation of a watch. Raises 406."""
-    if not accept:
-        return _plain(offered[0])
-    found = _find(accept, offered, "meta")
-    if found is None:
-        raise not_acceptable(tuple(f"{media_type};stream=watch" for media_type in offered))
-    return found
+def negotiate_discovery(accept: str, offered: tuple[str, ...] = OFFERED) -> MediaType:
+    """The representation of `/api` and `/apis`. Raises 406.
 
-
-def negotiate_discovery(accept: str, offered: tuple[str, ...] = CUSTOM_OFFERED) -> MediaType:
-    """The representation of `/api` and `/apis`: aggregated when the client asks for it, else plain. Raises 406."""
-    if not accept:
-        return _plain(offered[0])
-    return _find(accept, offered, "discovery") or negotiate(accept, offered, allow_transforms=False)
+    It is the aggregated one wherever the client names it at all, whatever quality it gives to others.
+    Source: apiserver pkg/endpoints/discovery/aggregated/wrapper.go (1.36).
+    """
+    found = _find(accept, offered, "discovery") if accept else None
+    return found or negotiate(accept, offered, allow_transforms=False)
 
 
 def _find(accept: str, offered: tuple[str, ...], transforms: str) -> MediaType | None:
@@ -201,12 +193,12 @@ def _with_parameters(clause: Clause, media_type: str, transforms: str) -> MediaT
 def _serves(asked: tuple[str, str, str], format_: str, transforms: str) -> bool:
     group, version, kind = asked
     if transforms == "discovery":
-        return (group, kind) == _DISCOVERY and version in _DISCOVERY_VERSIONS
+        return asked == _DISCOVERY
     if not transforms or (group, version) not in _META_VERSIONS:
         return False
-    if format_ == "protobuf" and (kind == "Table" or version != "v1"):
-        return False
-    return kind == "Table" or kind in ("PartialObjectMetadata", "PartialObjectMetadataList")
+    if kind == "Table":
+        return format_ != "protobuf"
+    return kind in ("PartialObjectMetadata", "PartialObjectMetadataList")
 
 
 def not_acceptable(offered: tuple[str, ...]) -> StatusError:
@@ -224,7 +216,10 @@ def unsupported_media_type(offered: tuple[str, ...]) -> StatusError:
 
 
 def body_format(content_type: str, offered: tuple[str, ...] = OFFERED) -> str:
-    """The codec of a body (`json`, `yaml` ...) by its Content-Type; the first offered one without. Raises 415."""
+    """The codec of a body (`json`, `yaml` ...) by its Content-Type; the first offered one without. Raises 415.
+
+    Parameters such as charset are passed over.
+    """
     media_type = content_type.partition(";")[0].strip().lower() if content_type else offered[0]
     if media_type not in offered:
         raise unsupported_media_type(offered)

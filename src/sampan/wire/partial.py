@@ -3,12 +3,7 @@
 Source: apiserver pkg/endpoints/handlers/response.go (1.36).
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 import msgspec
-
-from sampan.wire.json import encode
 
 META_V1 = "meta.k8s.io/v1"
 
@@ -25,23 +20,7 @@ _HEADS = {
 _V1_HEAD = _HEADS[META_V1]
 
 
-def metadata_bytes(value: bytes) -> bytes:
-    """The `metadata` of an object, as it stands in the object's JSON; `{}` when there is none."""
-    return bytes(_cut(value).metadata)
-
-
 def partial_bytes(value: bytes, api_version: str = META_V1) -> bytes:
     """The PartialObjectMetadata of an object given as JSON bytes; `api_version` is meta.k8s.io/v1 or v1beta1."""
     head = _V1_HEAD if api_version == META_V1 else _HEADS[api_version]
     return b"%b%b}" % (head, _cut(value).metadata)
-
-
-def partial_list_bytes(
-    partials: Iterable[bytes], list_metadata: Mapping[str, Any], api_version: str = META_V1
-) -> bytes:
-    """A PartialObjectMetadataList of items made by `partial_bytes`."""
-    return b'{"kind":"PartialObjectMetadataList","apiVersion":"%b","metadata":%b,"items":[%b]}' % (
-        api_version.encode(),
-        encode(list_metadata),
-        b",".join(partials),
-    )

@@ -94,6 +94,57 @@ async def test_metadata_alone(api: Api) -> None:
     assert (listed["kind"], listed["items"]) == ("PartialObjectMetadataList", [{"metadata": created["metadata"]}])
 
 
+def in_meta_v1beta1(accept: str) -> str:
+    """The same, asked for in the older version."""
+    return accept.replace("v=v1", "v=v1beta1")
+
+
+async def test_metadata_alone_in_its_older_version(api: Api) -> None:
+    created = await api.create(CONFIG_MAPS, config_map())
+    partial = read(await api.get(f"{CONFIG_MAPS}/a", accept=in_meta_v1beta1(PARTIAL)))
+    assert (partial["kind"], partial["apiVersion"]) == ("PartialObjectMetadata", "meta.k8s.io/v1beta1")
+    assert partial["metadata"] == created["metadata"]
+    listed = read(await api.get(CONFIG_MAPS, accept=in_meta_v1beta1(PARTIAL_LIST)))
+    assert (listed["kind"], listed["apiVersion"]) == ("PartialObjectMetadataList", "meta.k8s.io/v1beta1")
+    assert listed["metadata"] == (await api.get(CONFIG_MAPS)).body["metadata"]
+    assert listed["items"] == [{"metadata": created["metadata"]}]
+
+
+async def test_metadata_of_custom_resources_in_its_older_version(api: Api) -> None:
+    await with_widgets(api)
+    created = await api.create(WIDGETS, widget())
+    listed = read(await api.get(WIDGETS, accept=in_meta_v1beta1(PARTIAL_LIST)))
+    assert listed["items"] == [{"metadata": created["metadata"]}]
+
+
+async def test_watch_of_metadata_in_its_older_version(api: Api) -> None:
+    await api.create(CONFIG_MAPS, config_map())
+    query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    async with api.watch(f"{CONFIG_MAPS}?{query}", accept=in_meta_v1beta1(PARTIAL)) as watch:
+        assert watch.response.stream is not None
+        events = await frames(watch.response.stream, 2)
+    assert [(event["type"], event["object"]["apiVersion"]) for event in events] == [
+        ("ADDED", "meta.k8s.io/v1beta1"),
+        ("BOOKMARK", "meta.k8s.io/v1beta1"),
+    ]
+
+
+@pytest.mark.parametrize("transform", ["Table", "PartialObjectMetadata"])
+async def test_the_older_version_is_named_in_json_too(api: Api, transform: str) -> None:
+    await api.create(CONFIG_MAPS, config_map())
+    accept = f"application/json;as={transform};g=meta.k8s.io;v=v1beta1"
+    version = "meta.k8s.io/v1beta1"
+    one = (await api.get(f"{CONFIG_MAPS}/a", accept=accept)).body
+    assert (one["kind"], one["apiVersion"]) == (transform, version)
+    listed = await api.get(CONFIG_MAPS, accept=accept.replace("ObjectMetadata", "ObjectMetadataList"))
+    assert listed.body["apiVersion"] == version
+    members = [row["object"] for row in listed.body["rows"]] if transform == "Table" else listed.body["items"]
+    assert [(member["kind"], member["apiVersion"]) for member in members] == [("PartialObjectMetadata", version)]
+    async with api.watch(f"{CONFIG_MAPS}?watch=true", accept=accept) as watch:
+        event = await watch.event()
+    assert (event["object"]["kind"], event["object"]["apiVersion"]) == (transform, version)
+
+
 async def test_delete_takes_options_and_answers_a_status(api: Api) -> None:
     created = await api.create(CONFIG_MAPS, config_map())
     options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": "other"}}

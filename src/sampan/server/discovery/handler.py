@@ -1,20 +1,24 @@
-"""`Discovery`: answers /api, /apis and below, from documents made once for each generation of the registry."""
+"""`Discovery`: answers /api, /apis and below, from documents made once for each generation of the registry.
+
+A document is JSON; its other forms are made when somebody asks for them first, and kept beside it.
+Source: apiserver pkg/endpoints/discovery, pkg/endpoints/discovery/aggregated (1.36).
+"""
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, Protocol
 
 import orjson
 
 from sampan.registry.definition import ResourceDefinition
-from sampan.server.discovery.accept import Form, negotiate
 from sampan.server.discovery.documents import aggregated, api_group, api_group_list, api_resource_list, api_versions
 from sampan.server.discovery.resources import Document, served_groups
+from sampan.server.media import formatted, wants_pretty
 from sampan.server.request import Headers, Request, Response
 from sampan.server.routes import not_found_page
+from sampan.wire.negotiation import MediaType, negotiate, negotiate_discovery
 
-AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-_NOPEER = ";profile=nopeer"
+_NOPEER: Final = "nopeer"
 
 
 class Definitions(Protocol):
@@ -25,9 +29,26 @@ class Definitions(Protocol):
     def definitions(self) -> Sequence[ResourceDefinition]: ...
 
 
-class _Page(NamedTuple):
-    body: bytes
-    etag: bytes
+class _Page:
+    """One document in all the forms that were asked for; `etag` is that of its content, whatever the form."""
+
+    __slots__ = ("_bodies", "_body", "etag")
+
+    def __init__(self, document: Document) -> None:
+        body = orjson.dumps(document)
+        self.etag = b'"' + hashlib.sha512(body).hexdigest().upper().encode() + b'"'
+        self._body = body + b"\n"
+        self._bodies: dict[tuple[str, bool], bytes] = {}
+
+    def body(self, media: MediaType, *, pretty: bool) -> bytes:
+        """The document in a form; `pretty` is for JSON."""
+        if media.format == "json" and not pretty:
+            return self._body
+        key = (media.format, pretty)
+        found = self._bodies.get(key)
+        if found is None:
+            found = self._bodies[key] = formatted(media, self._body, pretty=pretty)
+        return found
 
 
 class Discovery:
@@ -37,24 +58,24 @@ class Discovery:
         self._registry = registry
         self._server_address = server_address
         self._generation = -1
-        self._legacy: dict[str, bytes] = {}
+        self._legacy: dict[str, _Page] = {}
         self._aggregated: dict[str, _Page] = {}
 
     async def handle(self, request: Request) -> Response:
-        """Answer one of the discovery paths; 404 for groups and versions that are not served."""
+        """Answer one of the discovery paths; 404 for groups and versions that are not served. Raises 406."""
         self._refresh()
         path = "/" + request.path.strip("/")
-        body = self._legacy.get(path)
-        if body is None:
+        legacy = self._legacy.get(path)
+        if legacy is None:
             return not_found_page()
-        page = self._aggregated.get(path)
         accept = request.headers.get("accept", "")
-        if page is not None and negotiate(accept) is Form.AGGREGATED:
-            return _aggregated_response(request, page, accept)
+        page = self._aggregated.get(path)
         if page is None:
-            negotiate(accept)
-            return Response(200, body)
-        return Response(200, body, headers=[(b"Vary", b"Accept")])
+            return _answer(request, legacy, negotiate(accept, allow_transforms=False))
+        media = negotiate_discovery(accept)
+        if media.transform:
+            return _aggregated_answer(request, page, media)
+        return _answer(request, legacy, media, (b"Vary", b"Accept"))
 
     def paths(self) -> list[str]:
         """All discovery paths, for the index."""
@@ -76,19 +97,21 @@ class Discovery:
             prefix = f"/apis/{group.name}" if group.name else "/api"
             for version in group.versions:
                 legacy[f"{prefix}/{version.name}"] = api_resource_list(group, version)
-        self._legacy = {path: orjson.dumps(document) + b"\n" for path, document in legacy.items()}
-        self._aggregated = {"/api": _page(aggregated(core)), "/apis": _page(aggregated(named))}
+        self._legacy = {path: _Page(document) for path, document in legacy.items()}
+        self._aggregated = {"/api": _Page(aggregated(core)), "/apis": _Page(aggregated(named))}
         self._generation = generation
 
 
-def _page(document: Document) -> _Page:
-    body = orjson.dumps(document)
-    return _Page(body, b'"' + hashlib.sha512(body).hexdigest().upper().encode() + b'"')
+def _answer(request: Request, page: _Page, media: MediaType, *headers: tuple[bytes, bytes]) -> Response:
+    body = page.body(media, pretty=media.pretty or wants_pretty(request))
+    return Response(200, body, media.media_type, list(headers))
 
 
-def _aggregated_response(request: Request, page: _Page, accept: str) -> Response:
+def _aggregated_answer(request: Request, page: _Page, media: MediaType) -> Response:
     headers: Headers = [(b"ETag", page.etag), (b"Vary", b"Accept"), (b"Cache-Control", b"public")]
     if request.headers.get("if-none-match", "").encode("latin-1") == page.etag:
         return Response(304, content_type="", headers=headers)
-    content_type = AGGREGATED_TYPE + _NOPEER if "profile=nopeer" in accept.replace(" ", "") else AGGREGATED_TYPE
-    return Response(200, page.body, content_type, headers)
+    content_type = f"{media.media_type};g={media.group};v={media.version};as={media.transform}"
+    if media.profile == _NOPEER:
+        content_type += f";profile={_NOPEER}"
+    return Response(200, page.body(media, pretty=media.pretty or wants_pretty(request)), content_type, headers)

@@ -14,11 +14,10 @@ from sampan.server.verbs.options import WriteOptions
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
-from sampan.wire.negotiation import CUSTOM_OFFERED, OFFERED, unsupported_media_type
+from sampan.wire.negotiation import CUSTOM_OFFERED, OFFERED, body_format
 
 BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
-_JSON_TYPES = frozenset({"", "application/json", "*/*"})
-_YAML_TYPES = frozenset({"application/yaml", "text/yaml", "application/x-yaml"})
+_CODECS: dict[str, Any] = {"json": wire_json, "yaml": wire_yaml, "protobuf": wire_protobuf}
 
 
 async def read_value(request: Request, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
@@ -32,17 +31,10 @@ async def read_value(request: Request, *, duplicates: bool, builtin: bool = True
 
 def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
     """Decode by media type (parameters such as charset are ignored)."""
-    media_type = content_type.split(";", 1)[0].strip().lower()
-    if media_type in _JSON_TYPES:
-        codec: Any = wire_json
-    elif media_type in _YAML_TYPES:
-        codec = wire_yaml
-    elif media_type == wire_protobuf.MEDIA_TYPE and builtin:
-        codec, duplicates = wire_protobuf, False
-    else:
-        raise unsupported_media_type(OFFERED if builtin else CUSTOM_OFFERED)
+    format_ = body_format(content_type, OFFERED if builtin else CUSTOM_OFFERED)
+    codec = _CODECS[format_]
     try:
-        if duplicates:
+        if duplicates and format_ != "protobuf":
             value, faults = codec.decode_strict(body)
             return value, faults
         return codec.decode(body), []

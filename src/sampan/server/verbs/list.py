@@ -9,11 +9,12 @@ from typing import Any
 
 from sampan.core import errors
 from sampan.registry.endpoint import Endpoint
+from sampan.server.media import media_of, written
 from sampan.server.request import Response
 from sampan.server.verbs.bodies import ListTail
 from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
-from sampan.server.verbs.respond import include_object, media_of, not_acceptable, wants_pretty, written
+from sampan.server.verbs.respond import include_object, not_acceptable
 from sampan.server.verbs.revision import parse_resource_version, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import Selection, selection_of
@@ -75,9 +76,9 @@ async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType
         head = _messages(scope, media).list_head(metadata, tail.tail)
         return await tail.response(request, head, media.media_type)
     head = _head(scope.endpoint, media, metadata)
-    if media is None or (media.format == "json" and not wants_pretty(request)):
+    if media is None or (media.format == "json" and not media.pretty):
         return await tail.response(request, head)
-    return written(request, media, head + tail.tail)
+    return written(media, head + tail.tail)
 
 
 async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> tuple[ListTail, int]:
@@ -120,14 +121,14 @@ def _messages(scope: Scope, media: MediaType) -> Messages:
 
 async def _encoded(scope: Scope, page: Page, media: MediaType | None, now: float) -> bytes:
     endpoint = scope.endpoint
-    transform = media.transform if media is not None else ""
-    if media is not None and media.format == "protobuf":
+    if media is None or not (media.transform or media.format == "protobuf"):
+        return b',"items":[' + items_bytes(endpoint, page) + b"]}"
+    if media.format == "protobuf":
         return await _messages(scope, media).items(page.records)
-    if transform == "Table":
-        return Tabler(endpoint, _include(scope, media)).tail(page.records, scope.shared.rows, now)
-    if transform == "PartialObjectMetadataList":
-        return b',"items":[' + b",".join([partial_bytes(record.value) for record in page.records]) + b"]}"
-    return b',"items":[' + items_bytes(endpoint, page) + b"]}"
+    if media.transform == "Table":
+        return Tabler(endpoint, _include(scope, media), media.api_version).tail(page.records, scope.shared.rows, now)
+    partials = [partial_bytes(record.value, media.api_version) for record in page.records]
+    return b',"items":[' + b",".join(partials) + b"]}"
 
 
 def _head(endpoint: Endpoint, media: MediaType | None, metadata: dict[str, Any]) -> bytes:

@@ -63,7 +63,9 @@ class Messages:
         key = (self._form, record)
         found = self._cache.get(key)
         if found is None:
-            value = partial_bytes(record.value) if self.partial else self._endpoint.value_of(record.value)
+            value = (
+                partial_bytes(record.value, self.api_version) if self.partial else self._endpoint.value_of(record.value)
+            )
             found = wire_protobuf.encode_bare(self.api_version, self.kind, decode(value))
             self._cache.put(key, found)
         return found
@@ -79,7 +81,7 @@ class Messages:
             if start:
                 await asyncio.sleep(0)
             messages += [self.message(record) for record in records[start : start + _TURN]]
-        return wire_protobuf.list_items(messages) + wire_protobuf.LIST_END
+        return wire_protobuf.list_items(self.api_version, self.list_kind, messages) + wire_protobuf.LIST_END
 
     def list_head(self, metadata: dict[str, Any], items: bytes) -> bytes:
         """What stands before `items`."""

@@ -10,33 +10,12 @@ from sampan.core import errors
 from sampan.core.field import Path, not_supported
 from sampan.core.object import Object
 from sampan.registry.endpoint import Endpoint
+from sampan.server.media import media_of, written
 from sampan.server.request import Request, Response
 from sampan.server.verbs.tables import Tabler
 from sampan.wire import json as wire_json
-from sampan.wire import protobuf as wire_protobuf
-from sampan.wire import yaml as wire_yaml
-from sampan.wire.negotiation import MediaType, negotiate
-from sampan.wire.negotiation import wants_pretty as agent_wants_pretty
+from sampan.wire.negotiation import MediaType
 from sampan.wire.partial import partial_bytes
-
-_PLAIN = frozenset({"", "*/*", "application/json", "application/json, */*"})
-JSON = "application/json"
-YAML = "application/yaml"
-
-
-def media_of(request: Request, *, transforms: bool = True, custom: bool = False) -> MediaType | None:
-    """What the client accepts; None = plain JSON (the fast path). `custom` resources have no protobuf. Raises 406."""
-    accept = request.headers.get("accept", "")
-    if accept in _PLAIN and not wants_pretty(request):
-        return None
-    media = negotiate(accept, allow_transforms=transforms, custom=custom)
-    return None if media.format == "json" and not media.transform and not wants_pretty(request) else media
-
-
-def wants_pretty(request: Request) -> bool:
-    """`?pretty=true`, or an agent that shows answers to people."""
-    pretty = request.param("pretty") if request.query else None
-    return agent_wants_pretty(pretty, request.headers.get("user-agent", ""))
 
 
 def object_response(request: Request, endpoint: Endpoint, stored: bytes, status: int = 200) -> Response:
@@ -45,42 +24,21 @@ def object_response(request: Request, endpoint: Endpoint, stored: bytes, status:
     if media is None:
         return Response(status, endpoint.value_of(stored))
     if media.transform == "Table":
-        tabler = Tabler(endpoint, include_object(request))
+        tabler = Tabler(endpoint, include_object(request), media.api_version)
         body = tabler.table([endpoint.value_of(stored)], {"resourceVersion": resource_version_of(stored)})
-        return written(request, media, body, status)
+        return written(media, body, status)
     if media.transform == "PartialObjectMetadata":
-        return written(request, media, partial_bytes(endpoint.value_of(stored)), status)
+        return written(media, partial_bytes(endpoint.value_of(stored), media.api_version), status)
     if media.transform:
         raise not_acceptable(media)
-    return written(request, media, endpoint.value_of(stored), status)
+    return written(media, endpoint.value_of(stored), status)
 
 
 def dict_response(request: Request, obj: Object, status: int = 200) -> Response:
     """An object that is not stored (Status, Scale, reviews)."""
     media = media_of(request, transforms=False)
     body = wire_json.encode(obj)
-    return Response(status, body) if media is None else written(request, media, body, status)
-
-
-def written(request: Request, media: MediaType, body: bytes, status: int = 200) -> Response:
-    """JSON bytes in the negotiated format."""
-    if media.format == "yaml":
-        return Response(status, wire_yaml.encode(wire_json.decode(body)), content_type=YAML)
-    if media.format == "protobuf":
-        return Response(status, _protobuf(body), content_type=wire_protobuf.MEDIA_TYPE)
-    if wants_pretty(request):
-        body = wire_json.pretty(wire_json.decode(body))
-    return Response(status, body, content_type=JSON)
-
-
-def _protobuf(body: bytes) -> bytes:
-    obj = wire_json.decode(body)
-    if not wire_protobuf.supports(obj["apiVersion"], obj["kind"]):
-        raise errors.not_acceptable(
-            f"object {obj['kind']} does not implement the protobuf marshalling interface and cannot be encoded to a "
-            "protobuf message"
-        )
-    return wire_protobuf.encode(obj)
+    return Response(status, body) if media is None else written(media, body, status)
 
 
 def include_object(request: Request) -> str:

@@ -16,13 +16,14 @@ from sampan.patch import json_patch, merge_patch
 from sampan.registry.definition import ScalePaths
 from sampan.registry.rest.update import Part
 from sampan.registry.rest.update import update as rest_update
+from sampan.server.media import media_of, written
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit
 from sampan.server.verbs.body import read_value
 from sampan.server.verbs.create import track
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patch import APPLY_PATCH, JSON_PATCH, patch_type_of
-from sampan.server.verbs.respond import media_of, resource_version_of, written
+from sampan.server.verbs.respond import resource_version_of
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.update import update_options
 from sampan.wire import json as wire_json
@@ -207,5 +208,5 @@ def _response(scope: Scope, scale: Object) -> Response:
     if media is None:
         return Response(200, wire_json.encode(scale))
     if media.transform == "Table":
-        return written(scope.request, media, scale_table(scale))
-    return written(scope.request, media, wire_json.encode(scale))
+        return written(media, scale_table(scale))
+    return written(media, wire_json.encode(scale))

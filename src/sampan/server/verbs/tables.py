@@ -12,6 +12,7 @@ from sampan.registry.definition import Column
 from sampan.registry.endpoint import Endpoint
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record
+from sampan.wire.partial import META_V1
 from sampan.wire.table import NO_HEADERS, column_definitions, row, row_with_metadata, table_bytes
 
 ROW_AGE_MAX_S = 1.0
@@ -43,15 +44,17 @@ class RowCache:
 class Tabler:
     """Makes rows out of objects. The version's own columns, or those of a type that declares none."""
 
-    __slots__ = ("_columns", "_definitions", "_endpoint", "_include", "_name")
+    __slots__ = ("_api_version", "_columns", "_definitions", "_endpoint", "_include", "_name")
 
-    def __init__(self, endpoint: Endpoint, include_object: str) -> None:
+    def __init__(self, endpoint: Endpoint, include_object: str, api_version: str = META_V1) -> None:
         columns = endpoint.version.columns
         self._endpoint = endpoint
         self._columns: tuple[Column, ...] = columns() if columns is not None else DEFAULT_COLUMNS
         self._definitions = column_definitions(self._columns)
         self._include = include_object
-        self._name = f"{include_object} {endpoint.api_version} {endpoint.definition.resource} {id(endpoint.version)}"
+        self._api_version = api_version
+        form = f"{api_version} {include_object}"
+        self._name = f"{form} {endpoint.api_version} {endpoint.definition.resource} {id(endpoint.version)}"
 
     def row(self, value: bytes) -> bytes:
         """A table row for an object given as JSON of the endpoint's version."""
@@ -59,7 +62,7 @@ class Tabler:
         cells = [column.cell(obj) for column in self._columns]
         if self._include == "Object":
             return row(cells, value)
-        return row_with_metadata(cells, value) if self._include == "Metadata" else row(cells, None)
+        return row_with_metadata(cells, value, self._api_version) if self._include == "Metadata" else row(cells, None)
 
     def rows(self, records: Sequence[Record], cache: RowCache, now: float) -> list[bytes]:
         """The rows of records, from the cache where it has them."""
@@ -77,7 +80,7 @@ class Tabler:
     def table(self, values: list[bytes], list_metadata: dict[str, Any], *, headers: bool = True) -> bytes:
         """A whole Table."""
         definitions = self._definitions if headers else NO_HEADERS
-        return table_bytes(definitions, [self.row(value) for value in values], list_metadata)
+        return table_bytes(definitions, [self.row(value) for value in values], list_metadata, self._api_version)
 
     def tail(self, records: Sequence[Record], cache: RowCache, now: float) -> bytes:
         """The part of a Table behind its metadata."""

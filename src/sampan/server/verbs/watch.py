@@ -14,10 +14,11 @@ from typing import Any
 
 from sampan.core import errors
 from sampan.registry.endpoint import Endpoint
+from sampan.server.media import media_of
 from sampan.server.request import Response
 from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
-from sampan.server.verbs.respond import include_object, media_of
+from sampan.server.verbs.respond import include_object
 from sampan.server.verbs.revision import parse_resource_version, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import selection_of
@@ -189,9 +190,10 @@ def framer(scope: Scope, media: MediaType | None) -> Frame:
     if media is not None and media.format == "protobuf":
         return _message_framer(Messages(endpoint, media, scope.shared.messages))
     if media is not None and media.transform == "Table":
-        return _table_framer(Tabler(endpoint, include_object(scope.request)), endpoint)
+        return _table_framer(Tabler(endpoint, include_object(scope.request), media.api_version), endpoint)
     if media is not None and media.transform.startswith("PartialObjectMetadata"):
-        return _shared(("partial", endpoint.api_version), lambda event: partial_bytes(event.record.value))
+        meta_version = media.api_version
+        return _shared(("partial", meta_version), lambda event: partial_bytes(event.record.value, meta_version))
     if endpoint.is_stored_version:
         return _shared("", lambda event: event.record.value)
     return _shared(endpoint.api_version, lambda event: endpoint.value_of(event.record.value))
@@ -240,9 +242,9 @@ def bookmarker(endpoint: Endpoint, media: MediaType | None) -> Callable[[int, bo
     """Writes bookmarks: an object with nothing but its type and a resourceVersion."""
     kind, api_version = endpoint.definition.kind, endpoint.api_version
     if media is not None and media.transform == "Table":
-        kind, api_version = "Table", "meta.k8s.io/v1"
+        kind, api_version = "Table", media.api_version
     elif media is not None and media.transform:
-        kind, api_version = "PartialObjectMetadata", "meta.k8s.io/v1"
+        kind, api_version = "PartialObjectMetadata", media.api_version
 
     def bookmark(revision: int, initial_end: bool) -> bytes:
         metadata: dict[str, object] = {"resourceVersion": str(revision)}

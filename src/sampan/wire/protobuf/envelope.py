@@ -96,8 +96,12 @@ def supports(api_version: str, kind: str) -> bool:
 
 
 def encode(obj: dict[str, Any]) -> bytes:
-    """An object in its envelope. Raises `EncodeError`, also where the kind has no protobuf form."""
-    return envelope(obj["apiVersion"], obj["kind"], encode_bare(obj["apiVersion"], obj["kind"], obj))
+    """An object in its envelope. Raises `EncodeError`, also where the kind has no protobuf form.
+
+    The oldest documents of discovery name no apiVersion, and neither does their envelope.
+    """
+    api_version, kind = obj.get("apiVersion", ""), obj["kind"]
+    return envelope(api_version, kind, encode_bare(api_version, kind, obj))
 
 
 def encode_bare(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:
@@ -122,16 +126,27 @@ def _head(api_version: str, kind: str) -> bytes:
     return MAGIC + delimited(_FIRST, type_meta)
 
 
-def list_items(messages: Iterable[bytes]) -> bytes:
+def list_items(api_version: str, list_kind: str, messages: Iterable[bytes]) -> bytes:
     """The members of a list, given as messages without envelopes; they stand between `list_head` and `LIST_END`."""
-    return b"".join([delimited(_SECOND, message) for message in messages])
+    _, prefixes = _list_prefixes(api_version, list_kind)
+    return b"".join([delimited(prefixes, message) for message in messages])
 
 
 def list_head(api_version: str, list_kind: str, metadata: dict[str, Any], items_size_bytes: int) -> bytes:
     """What stands before the members of a list in its envelope."""
-    list_meta = delimited(_FIRST, encode_message("meta.v1.ListMeta", metadata))
+    prefixes, _ = _list_prefixes(api_version, list_kind)
+    list_meta = delimited(prefixes, encode_message("meta.v1.ListMeta", metadata))
     size = write_varint(len(list_meta) + items_size_bytes)
     return _head(api_version, list_kind) + _SECOND[0][:-1] + size + list_meta
+
+
+@functools.lru_cache(maxsize=1024)
+def _list_prefixes(api_version: str, list_kind: str) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+    """What stands before the metadata and before each member. In meta.k8s.io/v1beta1 they have changed places."""
+    message = table().message_of(api_version, list_kind)
+    assert message is not None, f"{api_version} {list_kind} has no protobuf form"
+    numbers = {field.name: field.number for field in table().fields(message)}
+    return length_prefixes(numbers["metadata"]), length_prefixes(numbers["items"])
 
 
 def encode_watch_event(event_type: str, enveloped: bytes) -> bytes:

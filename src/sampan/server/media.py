@@ -1,0 +1,58 @@
+"""From an `Accept` header to the form of an answer, and JSON bytes in that form. What all verbs and documents share.
+
+Source: apiserver pkg/endpoints/handlers/responsewriters/writers.go (1.36).
+"""
+
+from dataclasses import replace
+
+from sampan.core import errors
+from sampan.server.request import Request, Response
+from sampan.wire import json as wire_json
+from sampan.wire import protobuf as wire_protobuf
+from sampan.wire import yaml as wire_yaml
+from sampan.wire.negotiation import MediaType, negotiate
+from sampan.wire.negotiation import wants_pretty as agent_wants_pretty
+
+_PLAIN = frozenset({"", "*/*", "application/json", "application/json, */*"})
+
+
+def media_of(request: Request, *, transforms: bool = True, custom: bool = False) -> MediaType | None:
+    """What the client accepts; None = plain JSON (the fast path). `custom` resources have no protobuf. Raises 406."""
+    accept = request.headers.get("accept", "")
+    pretty = wants_pretty(request)
+    if accept in _PLAIN and not pretty:
+        return None
+    media = negotiate(accept, allow_transforms=transforms, custom=custom)
+    if pretty and not media.pretty:
+        return replace(media, pretty=True)
+    return None if media.format == "json" and not media.transform and not media.pretty else media
+
+
+def wants_pretty(request: Request) -> bool:
+    """`?pretty=true`, or an agent that shows answers to people."""
+    pretty = request.param("pretty") if request.query else None
+    return agent_wants_pretty(pretty, request.headers.get("user-agent", ""))
+
+
+def written(media: MediaType, body: bytes, status: int = 200) -> Response:
+    """JSON bytes in the negotiated format. Raises 406 for what has no protobuf form."""
+    return Response(status, formatted(media, body, pretty=media.pretty), content_type=media.media_type)
+
+
+def formatted(media: MediaType, body: bytes, *, pretty: bool) -> bytes:
+    """The same without a response around it; `pretty` is for JSON alone."""
+    if media.format == "yaml":
+        return wire_yaml.encode(wire_json.decode(body))
+    if media.format == "protobuf":
+        return _protobuf(body)
+    return wire_json.pretty(wire_json.decode(body)) if pretty else body
+
+
+def _protobuf(body: bytes) -> bytes:
+    obj = wire_json.decode(body)
+    if not wire_protobuf.supports(obj.get("apiVersion", ""), obj["kind"]):
+        raise errors.not_acceptable(
+            f"object {obj['kind']} does not implement the protobuf marshalling interface and cannot be encoded to a "
+            "protobuf message"
+        )
+    return wire_protobuf.encode(obj)
