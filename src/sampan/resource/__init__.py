@@ -1,7 +1,69 @@
-"""What an object looks like to a program: resources, types of objects, and their metadata. No I/O."""
+"""What an object looks like to a program: resources, types of objects, their metadata, and declared kinds. No I/O.
 
+`sampan.resource.crd` makes CRDs of declared kinds, `sampan.resource.validation` checks objects by them.
+"""
+
+from sampan.resource.constraints import (
+    AnyObject,
+    IntOrString,
+    Quantity,
+    atomic,
+    doc,
+    immutable,
+    list_map,
+    list_set,
+    nullable,
+    one_of,
+    rule,
+    rules,
+    schema_part,
+    text_format,
+)
+from sampan.resource.declare import (
+    Column,
+    CustomResource,
+    Declaration,
+    Rule,
+    Scale,
+    declaration,
+    object_type,
+    plural_of,
+    resource,
+)
 from sampan.resource.info import ResourceInfo
 from sampan.resource.meta import Metadata, ObjectMeta, OwnerReference, meta
 from sampan.resource.object_type import Object, ObjectType, dynamic
 
-__all__ = ["Metadata", "Object", "ObjectMeta", "ObjectType", "OwnerReference", "ResourceInfo", "dynamic", "meta"]
+__all__ = [
+    "AnyObject",
+    "Column",
+    "CustomResource",
+    "Declaration",
+    "IntOrString",
+    "Metadata",
+    "Object",
+    "ObjectMeta",
+    "ObjectType",
+    "OwnerReference",
+    "Quantity",
+    "ResourceInfo",
+    "Rule",
+    "Scale",
+    "atomic",
+    "declaration",
+    "doc",
+    "dynamic",
+    "immutable",
+    "list_map",
+    "list_set",
+    "meta",
+    "nullable",
+    "object_type",
+    "one_of",
+    "plural_of",
+    "resource",
+    "rule",
+    "rules",
+    "schema_part",
+    "text_format",
+]

@@ -1,0 +1,235 @@
+"""`@resource`: a kind of object, declared once in Python. The CRD, clients, informers and listers come from it.
+
+    @resource(group="samplecrd.k8s.io", version="v1", short_names=("net",), columns=(Column("CIDR", ".spec.cidr"),))
+    class Network(CustomResource):
+        \"\"\"A network and its one subnet.\"\"\"
+
+        spec: NetworkSpec
+        status: NetworkStatus | None = None
+
+A declared class is a msgspec Struct (derive from `CustomResource`) or a dataclass with a `metadata: ObjectMeta` field.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast
+
+import msgspec
+
+from sampan.core.gvk import GroupVersionResource
+from sampan.resource.info import ResourceInfo
+from sampan.resource.meta import ObjectMeta
+from sampan.resource.object_type import ObjectType
+
+T = TypeVar("T")
+
+
+class CustomResource(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+    """Base of declared kinds. Field names are written in camelCase; `apiVersion` and `kind` are added.
+
+    Fields that hold their default are not written. What the class does not know is dropped when an object is read, so
+    change objects of other people's kinds with patches, not with updates.
+    """
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of `kubectl get`. `priority` above 0: only with `-o wide`."""
+
+    name: str
+    json_path: str
+    type: str = "string"
+    format: str = ""
+    description: str = ""
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A CEL rule (`x-kubernetes-validations`). Exactly one of `message` and `message_expression` says what is wrong."""
+
+    rule: str
+    message: str = ""
+    message_expression: str = ""
+    field_path: str = ""
+    reason: str = ""
+    optional_old_self: bool | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in a schema."""
+        names = {
+            "message_expression": "messageExpression",
+            "field_path": "fieldPath",
+            "optional_old_self": "optionalOldSelf",
+        }
+        said = {names.get(name, name): value for name, value in dataclasses.asdict(self).items()}
+        return {name: value for name, value in said.items() if value not in ("", None)}
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The scale subresource: where the numbers are."""
+
+    spec_replicas_path: str = ".spec.replicas"
+    status_replicas_path: str = ".status.replicas"
+    label_selector_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """All that `@resource` was told; `info` is what clients need of it."""
+
+    info: ResourceInfo
+    list_kind: str
+    columns: tuple[Column, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    selectable_fields: tuple[str, ...] = ()
+    status: bool = False
+    """Whether there is a status subresource. Without it (`no_status`) a status field is written like any other."""
+    scale: Scale | None = None
+    served: bool = True
+    storage: bool = True
+    """Whether this version is the stored one, where a kind has several."""
+    deprecated: bool = False
+    deprecation_warning: str = ""
+
+
+class Declared(Protocol):
+    """A class that `@resource` has decorated."""
+
+    __declaration__: Declaration
+    __object_type__: ObjectType[Any]
+
+
+class Options(TypedDict, total=False):
+    """What `resource` may be told besides group and version. The names default to the class's name and its plural."""
+
+    kind: str
+    plural: str
+    singular: str
+    list_kind: str
+    short_names: tuple[str, ...]
+    categories: tuple[str, ...]
+    namespaced: bool
+    """False: the kind is cluster-scoped."""
+    no_status: bool
+    """There is no status subresource although the class has a `status` field."""
+    scale: Scale
+    columns: tuple[Column, ...]
+    rules: tuple[Rule, ...]
+    """CEL rules on the whole object."""
+    selectable_fields: tuple[str, ...]
+    """JSON paths that field selectors may name: `.spec.cidr`."""
+    served: bool
+    storage: bool
+    """Whether this version is the stored one, where a kind has several (True)."""
+    deprecated: bool
+    deprecation_warning: str
+
+
+def resource(*, group: str, version: str, **options: Unpack[Options]) -> Callable[[type[T]], type[T]]:
+    """Declare a class as a kind. A class with a `status` field has a status subresource, unless `no_status`.
+
+    Raises `TypeError` for a class that cannot be a kind.
+    """
+
+    def declare(cls: type[T]) -> type[T]:
+        made = _declare(cls, group, version, options)
+        declared = cast(Declared, cls)
+        declared.__declaration__ = made
+        declared.__object_type__ = _object_type(cls, made.info)
+        return cls
+
+    return declare
+
+
+def _declare(cls: type[Any], group: str, version: str, options: Options) -> Declaration:
+    fields = _field_names(cls)
+    if "metadata" not in fields:
+        raise TypeError(f"{cls.__name__} needs a field metadata: ObjectMeta (derive it from CustomResource)")
+    kind = options.get("kind") or cls.__name__
+    status = "status" in fields and not options.get("no_status", False)
+    scale = options.get("scale")
+    subresources = {"status": status, "scale": scale is not None}
+    info = ResourceInfo(
+        GroupVersionResource(group, version, options.get("plural") or plural_of(kind)),
+        kind,
+        options.get("namespaced", True),
+        options.get("singular") or kind.lower(),
+        options.get("short_names", ()),
+        options.get("categories", ()),
+        subresources=frozenset(name for name, there in subresources.items() if there),
+    )
+    return Declaration(
+        info,
+        options.get("list_kind") or f"{kind}List",
+        options.get("columns", ()),
+        options.get("rules", ()),
+        options.get("selectable_fields", ()),
+        status,
+        scale,
+        options.get("served", True),
+        options.get("storage", True),
+        options.get("deprecated", False),
+        options.get("deprecation_warning", ""),
+    )
+
+
+def declaration(cls: type[Any]) -> Declaration:
+    """What was declared of a class. Raises `TypeError` when it was not declared."""
+    found = getattr(cls, "__declaration__", None)
+    if not isinstance(found, Declaration):
+        raise TypeError(f"{cls.__name__} is not a declared kind: decorate it with @resource")
+    return found
+
+
+def object_type(cls: type[T]) -> ObjectType[T]:
+    """The object type of a declared class. Raises `TypeError` when it was not declared."""
+    declaration(cls)
+    return cast("ObjectType[T]", cast(Declared, cls).__object_type__)
+
+
+def plural_of(kind: str) -> str:
+    """The usual plural of a kind, as a resource name: `networks`, `policies`, `ingresses`."""
+    lower = kind.lower()
+    if lower.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{lower}es"
+    if lower.endswith("y") and lower[-2:-1] not in "aeiou":
+        return f"{lower[:-1]}ies"
+    return f"{lower}s"
+
+
+def _field_names(cls: type[Any]) -> tuple[str, ...]:
+    if isinstance(cls, type) and issubclass(cls, msgspec.Struct):
+        return cls.__struct_fields__
+    if dataclasses.is_dataclass(cls):
+        return tuple(field.name for field in dataclasses.fields(cls))
+    raise TypeError(f"{cls.__name__} is neither a msgspec Struct nor a dataclass")
+
+
+def _object_type(cls: type[T], info: ResourceInfo) -> ObjectType[T]:
+    prefix = msgspec.json.encode({"apiVersion": info.api_version, "kind": info.kind})[:-1]
+    decoder = msgspec.json.Decoder(cls)
+    encoder = msgspec.json.Encoder()
+    is_struct = issubclass(cls, msgspec.Struct)
+
+    def decode(body: bytes) -> T:
+        return decoder.decode(body)
+
+    def encode(obj: T) -> bytes:
+        body = encoder.encode(obj) if is_struct else encoder.encode(_without_none(msgspec.to_builtins(obj)))
+        return prefix + b"," + body[1:]
+
+    return ObjectType(info, decode, encode)
+
+
+def _without_none(value: Any) -> Any:
+    """A dataclass writes its absent fields as null; in Kubernetes' JSON they are left out."""
+    if isinstance(value, dict):
+        return {name: _without_none(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_none(item) for item in value]
+    return value
