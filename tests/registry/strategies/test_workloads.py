@@ -29,6 +29,7 @@ DEPLOYMENTS = strategy("apps", "deployments")
 REPLICA_SETS = strategy("apps", "replicasets")
 STATEFUL_SETS = strategy("apps", "statefulsets")
 DAEMON_SETS = strategy("apps", "daemonsets")
+JOBS = strategy("batch", "jobs")
 REVISIONS = strategy("apps", "controllerrevisions")
 KINDS = {"deployment": DEPLOYMENTS, "statefulset": STATEFUL_SETS, "daemonset": DAEMON_SETS}
 IMMUTABLE_SELECTOR = 'spec.selector: Invalid value: {"matchLabels":{"app":"other"}}: field is immutable'
@@ -72,7 +73,7 @@ def test_defaults_are_idempotent(each: Strategy) -> None:
             STATEFUL_SETS,
             {
                 "podManagementPolicy": "OrderedReady",
-                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0, "maxUnavailable": 1}},
+                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
                 "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
                 "replicas": 1,
                 "revisionHistoryLimit": 10,
@@ -85,6 +86,22 @@ def test_defaults(each: Strategy, spec: Object) -> None:
     found = defaulted(each, WORKLOAD)["spec"]
     assert {name: found[name] for name in spec} == spec
     assert found["template"]["spec"]["restartPolicy"] == "Always"
+
+
+@pytest.mark.parametrize("each", [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS, JOBS])
+def test_features_that_are_off_leave_the_template(each: Strategy) -> None:
+    found = created(each, changed(WORKLOAD, {"spec/template/spec/schedulingGroup": {"podGroupName": "a"}}))
+    assert "schedulingGroup" not in found["spec"]["template"]["spec"]
+
+
+def test_max_unavailable_of_a_stateful_set_is_kept_only_where_it_is_stored() -> None:
+    change = {"spec/updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}}
+    old = created(STATEFUL_SETS, changed(WORKLOAD, change))
+    assert old["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 0}
+    stored = changed(old, change)
+    new = changed(stored, {"spec/updateStrategy/rollingUpdate/maxUnavailable": 3})
+    STATEFUL_SETS.prepare_for_update(CTX, new, stored)
+    assert new["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"] == 3
 
 
 def test_claim_templates_are_written_as_whole_objects() -> None:
@@ -191,11 +208,8 @@ CASES: list[tuple[Strategy, Change, list[str]]] = [
     ),
     (
         STATEFUL_SETS,
-        {"spec/updateStrategy": {"rollingUpdate": {"partition": -1, "maxUnavailable": 0}}, "spec/x": 1},
-        [
-            "spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0",
-            "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0",
-        ],
+        {"spec/updateStrategy": {"rollingUpdate": {"partition": -1}}, "spec/x": 1},
+        ["spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0"],
     ),
     (
         STATEFUL_SETS,

@@ -9,6 +9,7 @@ from sampan.core.object import Object
 from sampan.registry.strategies.core.claims import validate_claim_spec
 from sampan.registry.strategies.core.fields import Errors
 from sampan.registry.strategies.core.pod_defaults import default_claim_spec, default_pod_template
+from sampan.registry.strategies.core.podprepare import drop_disabled_fields
 from sampan.registry.strategies.core.podspec import validate_pod_template_spec
 from sampan.registry.strategies.core.podwarnings import claim_spec_warnings, template_warnings
 
@@ -27,6 +28,13 @@ def default_claim_template(claim: Object) -> None:
     status = claim.setdefault("status", {})
     if not status.get("phase"):
         status["phase"] = "Pending"
+
+
+def drop_disabled_template_fields(owner_spec: Object, old: Object | None) -> None:
+    """Features that are off leave the template of a workload's spec, unless the stored spec `old` has them."""
+    spec = (owner_spec.get("template") or {}).get("spec")
+    if spec is not None:
+        drop_disabled_fields(spec, None if old is None else (old.get("template") or {}).get("spec"))
 
 
 def check_template(template: Object, old: Object | None, path: Path, errors: Errors) -> None:

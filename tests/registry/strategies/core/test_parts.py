@@ -61,6 +61,30 @@ def test_a_resize_leaves_all_else_alone() -> None:
     assert "labels" not in obj["metadata"]
 
 
+@pytest.mark.parametrize(
+    ("fields", "policy", "texts"),
+    [
+        pytest.param({}, "NotRequired", [], id="init container"),
+        pytest.param({"restartPolicy": "Always"}, "RestartContainer", [], id="sidecar that restarts"),
+        pytest.param(
+            {},
+            "RestartContainer",
+            [
+                "spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of "
+                "RestartContainer cannot be resized"
+            ],
+            id="init container that restarts",
+        ),
+    ],
+)
+def test_init_containers_are_resized(fields: Object, policy: str, texts: list[str]) -> None:
+    resize = [{"resourceName": "cpu", "restartPolicy": policy}]
+    first = container(name="first", resources={"requests": {"cpu": "1"}}, resizePolicy=resize, **fields)
+    old = created("pods", pod(initContainers=[first], containers=[container(resources={"requests": {"cpu": "3"}})]))
+    change = put("spec.initContainers.0.resources.requests.cpu", "2")
+    assert written(("pods", "resize"), old, change)[1] == texts
+
+
 def test_finalize_takes_the_finalizers_away() -> None:
     old = created("namespaces", {"metadata": {"name": "a"}})
     obj, texts = written(("namespaces", "finalize"), old, put("spec.finalizers", []))

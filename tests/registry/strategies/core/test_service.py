@@ -366,9 +366,9 @@ def test_a_load_balancer_status_needs_a_load_balancer() -> None:
     assert texts == ["status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'"]
 
 
-def test_service_names_start_with_a_letter() -> None:
-    assert strategy("services").name_errors("web") == []
-    assert strategy("services").name_errors("9web") != []
+def test_service_names_are_labels_and_may_start_with_a_digit() -> None:
+    assert strategy("services").name_errors("9web") == []
+    assert strategy("services").name_errors("a.b") != []
 
 
 def test_external_addresses_draw_a_warning() -> None:

@@ -1,35 +1,20 @@
 """Daemon sets. Source: pkg/registry/apps/daemonset, pkg/apis/apps/{v1,validation} (1.36)."""
 
-from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.field import Path, invalid, required
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
 from sampan.registry.strategies.apps.replicaset import check_always_restarts
+from sampan.registry.strategies.apps.workload import SPEC, TEMPLATE, WorkloadStrategy
 from sampan.registry.strategies.core.fields import (
     Errors,
-    check_immutable,
     check_label_selector,
     check_not_negative,
     not_supported,
 )
-from sampan.registry.strategies.counts import check_collision_count, check_counts
+from sampan.registry.strategies.counts import check_counts
 from sampan.registry.strategies.selectors import check_selects_template, has_invalid_selector, selector_or_none
-from sampan.registry.strategy import Context, Strategy
-
-_SPEC = Path("spec")
-_STATUS = Path("status")
-_TEMPLATE = Path("spec", "template")
-_STATUS_COUNTS = (
-    "currentNumberScheduled",
-    "numberMisscheduled",
-    "desiredNumberScheduled",
-    "numberReady",
-    "observedGeneration",
-    "updatedNumberScheduled",
-    "numberAvailable",
-    "numberUnavailable",
-    "collisionCount",
-)
+from sampan.registry.strategy import Context
 
 
 def _check_rolling_update(update: Object, path: Path, errors: Errors) -> None:
@@ -58,22 +43,6 @@ def _check_update_strategy(strategy: Object, path: Path, errors: Errors) -> None
             errors.append(not_supported(path, strategy, ("RollingUpdate", "OnDelete")))
 
 
-def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
-    selector, template = spec.get("selector"), spec.get("template", {})
-    lenient = old is not None and has_invalid_selector(old.get("selector"))
-    check_label_selector(selector, _SPEC.child("selector"), errors, allow_invalid_values=lenient)
-    compiled = selector_or_none(selector)
-    if compiled is not None:
-        check_selects_template(compiled, template, _TEMPLATE.child("metadata", "labels"), errors)
-    if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        errors.append(invalid(_SPEC.child("selector"), selector, "empty selector is invalid for daemonset"))
-    templates.check_template(template, None if old is None else old.get("template"), _TEMPLATE, errors)
-    check_always_restarts(template.get("spec", {}), "DaemonSet", _TEMPLATE.child("spec"), errors)
-    check_not_negative(spec.get("minReadySeconds", 0), _SPEC.child("minReadySeconds"), errors)
-    _check_update_strategy(spec.get("updateStrategy", {}), _SPEC.child("updateStrategy"), errors)
-    check_counts(spec, ("revisionHistoryLimit",), _SPEC, errors)
-
-
 _GENERATION = "deprecated.daemonset.template.generation"
 """Counts the changes of the template; once a field, now an annotation."""
 
@@ -83,8 +52,20 @@ def _template_generation(obj: Object) -> int:
     return int(text) if text.isascii() and text.isdecimal() else 0
 
 
-class DaemonSetStrategy(Strategy):
+class DaemonSetStrategy(WorkloadStrategy):
     """Defaults, rules and warnings of daemon sets."""
+
+    status_counts = (
+        "currentNumberScheduled",
+        "numberMisscheduled",
+        "desiredNumberScheduled",
+        "numberReady",
+        "observedGeneration",
+        "updatedNumberScheduled",
+        "numberAvailable",
+        "numberUnavailable",
+        "collisionCount",
+    )
 
     def default(self, obj: Object) -> None:
         """A rolling update of one node at a time, ten old revisions."""
@@ -101,42 +82,34 @@ class DaemonSetStrategy(Strategy):
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         """The first template."""
+        super().prepare_for_create(ctx, obj)
         generation = max(_template_generation(obj), 1)
         obj["metadata"].setdefault("annotations", {})[_GENERATION] = str(generation)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         """One more template, if it changed."""
+        super().prepare_for_update(ctx, obj, old)
         changed = obj["spec"].get("template") != old["spec"].get("template")
         generation = _template_generation(old) + changed
         obj["metadata"].setdefault("annotations", {})[_GENERATION] = str(generation)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The rules of a new daemon set."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), None, errors)
-        return errors
-
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The same; the selector stays as it is."""
-        errors: Errors = []
-        spec, old_spec = obj.get("spec", {}), old.get("spec", {})
-        check_immutable(spec.get("selector"), old_spec.get("selector"), _SPEC.child("selector"), errors)
-        _check_spec(spec, old_spec, errors)
-        return errors
-
-    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """What the template says."""
-        return templates.warnings(obj["spec"]["template"], None, _TEMPLATE)
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """Selector, template, how pods are replaced."""
+        selector, template = spec.get("selector"), spec.get("template", {})
+        lenient = old is not None and has_invalid_selector(old.get("selector"))
+        check_label_selector(selector, SPEC.child("selector"), errors, allow_invalid_values=lenient)
+        compiled = selector_or_none(selector)
+        if compiled is not None:
+            check_selects_template(compiled, template, TEMPLATE.child("metadata", "labels"), errors)
+        if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
+            errors.append(invalid(SPEC.child("selector"), selector, "empty selector is invalid for daemonset"))
+        templates.check_template(template, None if old is None else old.get("template"), TEMPLATE, errors)
+        check_always_restarts(template.get("spec", {}), "DaemonSet", TEMPLATE.child("spec"), errors)
+        check_not_negative(spec.get("minReadySeconds", 0), SPEC.child("minReadySeconds"), errors)
+        _check_update_strategy(spec.get("updateStrategy", {}), SPEC.child("updateStrategy"), errors)
+        check_counts(spec, ("revisionHistoryLimit",), SPEC, errors)
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
         """What the template says, if it changed."""
         template, old_template = obj["spec"]["template"], old["spec"]["template"]
-        return [] if template == old_template else templates.warnings(template, old_template, _TEMPLATE)
-
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """Counters are not negative."""
-        errors: Errors = []
-        status = obj.get("status", {})
-        check_counts(status, _STATUS_COUNTS, _STATUS, errors)
-        check_collision_count(status, old.get("status", {}), _STATUS, errors)
-        return errors
+        return [] if template == old_template else templates.warnings(template, old_template, TEMPLATE)

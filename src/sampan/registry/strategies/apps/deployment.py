@@ -2,35 +2,17 @@
 
 from typing import Any
 
-from sampan.core.field import FieldError, Path, forbidden, invalid, quote, required
+from sampan.core.field import Path, forbidden, invalid, quote, required
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
-from sampan.registry.strategies.apps.replicaset import check_replica_template
-from sampan.registry.strategies.core.fields import Errors, check_immutable, not_supported
-from sampan.registry.strategies.counts import (
-    MORE_THAN_REPLICAS,
-    check_at_most,
-    check_collision_count,
-    check_counts,
-)
-from sampan.registry.strategies.selectors import check_required_selector, selector_or_none
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategies.apps.replicaset import check_replicated_pods
+from sampan.registry.strategies.apps.workload import SPEC, WorkloadStrategy
+from sampan.registry.strategies.core.fields import Errors, not_supported
+from sampan.registry.strategies.counts import check_counts
+from sampan.registry.strategy import Context
 
-_SPEC = Path("spec")
-_STATUS = Path("status")
 _STRATEGY = Path("spec", "strategy")
-_TEMPLATE = Path("spec", "template")
-_STATUS_COUNTS = (
-    "observedGeneration",
-    "replicas",
-    "updatedReplicas",
-    "readyReplicas",
-    "availableReplicas",
-    "unavailableReplicas",
-    "terminatingReplicas",
-    "collisionCount",
-)
 
 
 class _Shown:
@@ -69,24 +51,20 @@ def _check_strategy(strategy: Object, path: Path, errors: Errors) -> None:
             errors.append(not_supported(path, shown, ("Recreate", "RollingUpdate")))
 
 
-def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
-    check_counts(spec, ("replicas",), _SPEC, errors)
-    check_required_selector(spec, "deployment", _SPEC, errors)
-    selector = selector_or_none(spec.get("selector"))
-    if selector is None:
-        errors.append(invalid(_SPEC.child("selector"), spec["selector"], "invalid label selector"))
-    else:
-        check_replica_template(spec.get("template", {}), selector, old, _TEMPLATE, errors=errors)
-    _check_strategy(spec.get("strategy", {}), _STRATEGY, errors)
-    ready = spec.get("minReadySeconds", 0)
-    check_counts(spec, ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"), _SPEC, errors)
-    deadline = spec.get("progressDeadlineSeconds")
-    if deadline is not None and deadline <= ready:
-        errors.append(invalid(_SPEC.child("progressDeadlineSeconds"), deadline, "must be greater than minReadySeconds"))
-
-
-class DeploymentStrategy(Strategy):
+class DeploymentStrategy(WorkloadStrategy):
     """Defaults, rules and warnings of deployments."""
+
+    status_counts = (
+        "observedGeneration",
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "terminatingReplicas",
+        "collisionCount",
+    )
+    counts_of_replicas = ("updatedReplicas", "readyReplicas", "availableReplicas")
 
     def default(self, obj: Object) -> None:
         """A rolling update by quarters, ten old revisions, ten minutes of patience."""
@@ -109,50 +87,26 @@ class DeploymentStrategy(Strategy):
             "annotations", {}
         )
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The rules of a new deployment."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), None, errors)
-        return errors
-
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The same; the selector stays as it is."""
-        errors: Errors = []
-        spec, old_spec = obj.get("spec", {}), old.get("spec", {})
-        _check_spec(spec, old_spec.get("template"), errors)
-        check_immutable(spec.get("selector"), old_spec.get("selector"), _SPEC.child("selector"), errors)
-        return errors
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """As for a replica set, and how pods are replaced."""
+        check_counts(spec, ("replicas",), SPEC, errors)
+        check_replicated_pods(spec, old, errors)
+        _check_strategy(spec.get("strategy", {}), _STRATEGY, errors)
+        ready = spec.get("minReadySeconds", 0)
+        check_counts(spec, ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"), SPEC, errors)
+        deadline = spec.get("progressDeadlineSeconds")
+        if deadline is not None and deadline <= ready:
+            text = "must be greater than minReadySeconds"
+            errors.append(invalid(SPEC.child("progressDeadlineSeconds"), deadline, text))
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Names that make poor host names, and what the template says."""
-        return [*templates.name_warnings(obj), *templates.warnings(obj["spec"]["template"], None, _TEMPLATE)]
-
-    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """What the template says, if something changed."""
-        return templates.warnings_on_update(obj, old, _TEMPLATE)
+        return [*templates.name_warnings(obj), *super().warnings_on_create(ctx, obj)]
 
     def keep_for_status_update(self, obj: Object, old: Object) -> None:
         """Labels stay as well."""
         super().keep_for_status_update(obj, old)
         templates.keep_labels(obj, old)
-
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """Counters fit together."""
-        errors: Errors = []
-        status = obj.get("status", {})
-        check_counts(status, _STATUS_COUNTS, _STATUS, errors)
-        for name in ("updatedReplicas", "readyReplicas", "availableReplicas"):
-            check_at_most(status, name, "replicas", MORE_THAN_REPLICAS, path=_STATUS, errors=errors)
-        check_at_most(
-            status,
-            "availableReplicas",
-            "readyReplicas",
-            "cannot be greater than readyReplicas",
-            path=_STATUS,
-            errors=errors,
-        )
-        check_collision_count(status, old.get("status", {}), _STATUS, errors)
-        return errors
 
     def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
         """Who writes the status owns no labels."""

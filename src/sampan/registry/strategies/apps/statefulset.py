@@ -6,6 +6,8 @@ from sampan.core.object import Object
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
 from sampan.registry.strategies.apps.replicaset import check_always_restarts
+from sampan.registry.strategies.apps.workload import SPEC, TEMPLATE, WorkloadStrategy
+from sampan.registry.strategies.core import gates
 from sampan.registry.strategies.core.fields import (
     Errors,
     check_annotations,
@@ -14,13 +16,10 @@ from sampan.registry.strategies.core.fields import (
     check_not_negative,
     not_supported,
 )
-from sampan.registry.strategies.counts import MORE_THAN_REPLICAS, check_at_most, check_collision_count, check_counts
+from sampan.registry.strategies.counts import check_counts
 from sampan.registry.strategies.selectors import check_required_selector, check_selects_template, selector_or_none
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategy import Context
 
-_SPEC = Path("spec")
-_STATUS = Path("status")
-_TEMPLATE = Path("spec", "template")
 _CLAIMS = Path("spec", "volumeClaimTemplates")
 _MUTABLE = (
     "replicas",
@@ -38,15 +37,14 @@ _FORBIDDEN_UPDATE = (
 _NEGATIVE_HISTORY = (
     "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
 )
-_STATUS_COUNTS = (
-    "replicas",
-    "readyReplicas",
-    "currentReplicas",
-    "updatedReplicas",
-    "availableReplicas",
-    "observedGeneration",
-    "collisionCount",
-)
+
+
+def _drop_disabled_fields(spec: Object, old: Object | None) -> None:
+    """`maxUnavailable` is let in only where it is stored already."""
+    update = spec.get("updateStrategy", {}).get("rollingUpdate")
+    old_update = (old or {}).get("updateStrategy", {}).get("rollingUpdate") or {}
+    if not gates.MAX_UNAVAILABLE_STATEFUL_SET and update is not None and "maxUnavailable" not in old_update:
+        update.pop("maxUnavailable", None)
 
 
 def _check_rolling_update(update: Object, path: Path, errors: Errors) -> None:
@@ -110,39 +108,51 @@ def _template_with_claims(spec: Object) -> Object:
 def _check_template(spec: Object, old: Object | None, errors: Errors, *, skip: bool) -> None:
     selector = selector_or_none(spec.get("selector"))
     if selector is None:
-        errors.append(invalid(_SPEC.child("selector"), spec["selector"], ""))
+        errors.append(invalid(SPEC.child("selector"), spec["selector"], ""))
         return
     template = _template_with_claims(spec)
     if not selector.empty:
-        check_selects_template(selector, template, _TEMPLATE.child("metadata", "labels"), errors)
+        check_selects_template(selector, template, TEMPLATE.child("metadata", "labels"), errors)
     if not skip:
-        templates.check_template(template, old, _TEMPLATE, errors)
+        templates.check_template(template, old, TEMPLATE, errors)
     metadata = template.get("metadata", {})
-    check_labels(metadata.get("labels", {}), _TEMPLATE.child("labels"), errors)
-    check_annotations(metadata.get("annotations", {}), _TEMPLATE.child("annotations"), errors)
+    check_labels(metadata.get("labels", {}), TEMPLATE.child("labels"), errors)
+    check_annotations(metadata.get("annotations", {}), TEMPLATE.child("annotations"), errors)
 
 
 def _check_spec(spec: Object, old: Object | None, errors: Errors, *, skip_template: bool = False) -> None:
     """`old` is the stored spec: what is immutable is then not checked again."""
-    _check_pod_management(spec.get("podManagementPolicy", ""), _SPEC.child("podManagementPolicy"), errors)
-    _check_update_strategy(spec.get("updateStrategy", {}), _SPEC.child("updateStrategy"), errors)
+    _check_pod_management(spec.get("podManagementPolicy", ""), SPEC.child("podManagementPolicy"), errors)
+    _check_update_strategy(spec.get("updateStrategy", {}), SPEC.child("updateStrategy"), errors)
     if "persistentVolumeClaimRetentionPolicy" in spec:
         name = "persistentVolumeClaimRetentionPolicy"
-        _check_retention(spec[name], _SPEC.child(name), errors)
+        _check_retention(spec[name], SPEC.child(name), errors)
     if old is None:
         for index, claim in enumerate(spec.get("volumeClaimTemplates", ())):
             templates.check_claim_spec(claim.get("spec", {}), _CLAIMS.index(index).child("spec"), errors)
-    check_counts(spec, ("replicas", "minReadySeconds"), _SPEC, errors)
-    check_not_negative(spec.get("ordinals", {}).get("start", 0), _SPEC.child("ordinals.start"), errors)
+    check_counts(spec, ("replicas", "minReadySeconds"), SPEC, errors)
+    check_not_negative(spec.get("ordinals", {}).get("start", 0), SPEC.child("ordinals.start"), errors)
     if old is None and spec.get("serviceName"):
-        check_label(spec["serviceName"], _SPEC.child("serviceName"), errors)
-    check_required_selector(spec, "statefulset", _SPEC, errors)
+        check_label(spec["serviceName"], SPEC.child("serviceName"), errors)
+    check_required_selector(spec, "statefulset", SPEC, errors)
     _check_template(spec, None if old is None else old.get("template"), errors, skip=skip_template)
-    check_always_restarts(spec.get("template", {}).get("spec", {}), "StatefulSet", _TEMPLATE.child("spec"), errors)
+    check_always_restarts(spec.get("template", {}).get("spec", {}), "StatefulSet", TEMPLATE.child("spec"), errors)
 
 
-class StatefulSetStrategy(Strategy):
+class StatefulSetStrategy(WorkloadStrategy):
     """Defaults, rules and warnings of stateful sets."""
+
+    status_counts = (
+        "replicas",
+        "readyReplicas",
+        "currentReplicas",
+        "updatedReplicas",
+        "availableReplicas",
+        "observedGeneration",
+        "collisionCount",
+    )
+    counts_of_replicas = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+    ready_count = "status.readyReplicas"
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         """A DNS label: pods are named after it."""
@@ -160,7 +170,8 @@ class StatefulSetStrategy(Strategy):
         update = strategy.get("rollingUpdate")
         if strategy["type"] == "RollingUpdate" and update is not None:
             update.setdefault("partition", 0)
-            update.setdefault("maxUnavailable", 1)
+            if gates.MAX_UNAVAILABLE_STATEFUL_SET:
+                update.setdefault("maxUnavailable", 1)
         retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
         for name in ("whenDeleted", "whenScaled"):
             if not retention.get(name):
@@ -171,11 +182,19 @@ class StatefulSetStrategy(Strategy):
         for claim in spec.get("volumeClaimTemplates", ()):
             templates.default_claim_template(claim)
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The rules of a new stateful set."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), None, errors)
-        return errors
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        """Features that are off."""
+        super().prepare_for_create(ctx, obj)
+        _drop_disabled_fields(obj["spec"], None)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """The same, but for what is stored already."""
+        super().prepare_for_update(ctx, obj, old)
+        _drop_disabled_fields(obj["spec"], old["spec"])
+
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """All that a new object or one that replaces another must be."""
+        _check_spec(spec, old, errors)
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """The same; little but scale, template and update strategy may change."""
@@ -186,18 +205,17 @@ class StatefulSetStrategy(Strategy):
         _check_spec(spec, old_spec, errors, skip_template=bool(faults_before))
         for name in spec.keys() | old_spec.keys():
             if name not in _MUTABLE and spec.get(name) != old_spec.get(name):
-                errors.append(forbidden(_SPEC, _FORBIDDEN_UPDATE))
+                errors.append(forbidden(SPEC, _FORBIDDEN_UPDATE))
                 break
         return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """What template and claims say, and history without bound."""
-        warnings = templates.warnings(obj["spec"]["template"], None, _TEMPLATE)
-        return warnings + self._more_warnings(obj, "")
+        return super().warnings_on_create(ctx, obj) + self._more_warnings(obj, "")
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
         """The same; the template only if something changed."""
-        return templates.warnings_on_update(obj, old, _TEMPLATE) + self._more_warnings(obj, "Spec")
+        return super().warnings_on_update(ctx, obj, old) + self._more_warnings(obj, "Spec")
 
     def _more_warnings(self, obj: Object, child: str) -> list[str]:
         spec = obj["spec"]
@@ -208,21 +226,3 @@ class StatefulSetStrategy(Strategy):
         if spec.get("revisionHistoryLimit", 0) < 0:
             warnings.append(_NEGATIVE_HISTORY)
         return warnings
-
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """Counters fit together."""
-        errors: Errors = []
-        status = obj.get("status", {})
-        check_counts(status, _STATUS_COUNTS, _STATUS, errors)
-        for name in ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"):
-            check_at_most(status, name, "replicas", MORE_THAN_REPLICAS, path=_STATUS, errors=errors)
-        check_at_most(
-            status,
-            "availableReplicas",
-            "readyReplicas",
-            "cannot be greater than status.readyReplicas",
-            path=_STATUS,
-            errors=errors,
-        )
-        check_collision_count(status, old.get("status", {}), _STATUS, errors)
-        return errors

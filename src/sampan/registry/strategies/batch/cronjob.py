@@ -99,6 +99,14 @@ class CronJobStrategy(Strategy):
         job_template.setdefault("metadata", {})
         default_job_spec(job_template.setdefault("spec", {}))
 
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        """Features that are off leave the template."""
+        templates.drop_disabled_template_fields(_job_spec(obj["spec"]), None)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """The same, but for what is stored already."""
+        templates.drop_disabled_template_fields(_job_spec(obj["spec"]), _job_spec(old.get("spec", {})))
+
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a new cron job."""
         errors: Errors = []

@@ -173,6 +173,7 @@ class JobStrategy(Strategy):
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         """Labels and selector that tie pods to this very job, unless the client brings its own."""
         spec, metadata = obj["spec"], obj["metadata"]
+        templates.drop_disabled_template_fields(spec, None)
         if spec.get("manualSelector"):
             return
         labels = spec.setdefault("template", {}).setdefault("metadata", {}).setdefault("labels", {})
@@ -182,6 +183,10 @@ class JobStrategy(Strategy):
             labels.setdefault(key, metadata.get("uid", ""))
         match_labels = spec.setdefault("selector", {}).setdefault("matchLabels", {})
         match_labels.setdefault(_UID_LABELS[1], metadata.get("uid", ""))
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """Features that are off leave the template."""
+        templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a new job."""

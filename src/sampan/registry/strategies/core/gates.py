@@ -1,19 +1,18 @@
-"""The feature gates of Kubernetes that decide what these strategies accept, as they stand by default in 1.36."""
+"""The feature gates of Kubernetes that decide what these strategies accept, as they stand by default in 1.36.
+
+Source: kubernetes pkg/features/kube_features.go (1.36).
+"""
 
 IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING = True
-IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS = False
+IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS = True
 CONTAINER_STOP_SIGNALS = False
 CLUSTER_TRUST_BUNDLE_PROJECTION = False
 POD_CERTIFICATE_REQUEST = False
 GENERIC_WORKLOAD = False
-DRA_NODE_ALLOCATABLE_RESOURCES = False
 USER_NAMESPACES_HOST_NETWORK_SUPPORT = False
 TAINT_TOLERATION_COMPARISON_OPERATORS = False
+MAX_UNAVAILABLE_STATEFUL_SET = False
 MUTABLE_PV_NODE_AFFINITY = False
-RELAXED_SERVICE_NAME_VALIDATION = False
+RELAXED_SERVICE_NAME_VALIDATION = True
 STRICT_IP_CIDR_VALIDATION = True
 CROSS_NAMESPACE_VOLUME_DATA_SOURCE = False
-GIT_REPO_VOLUME_DRIVER = False
-IMAGE_VOLUME_WITH_DIGEST = False
-ALLOW_PRIVILEGED = True
-"""The server's flag of that name, which every distribution sets."""

@@ -225,6 +225,15 @@ def _check_containers(spec: Object, old_spec: Object, errors: Errors) -> list[Ob
     return restored
 
 
+_RESTARTING = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
+
+
+def _restarting(container: Object) -> list[Object]:
+    return [
+        policy for policy in container.get("resizePolicy") or () if policy.get("restartPolicy") == "RestartContainer"
+    ]
+
+
 def _check_init_containers(spec: Object, old_spec: Object, errors: Errors) -> list[Object]:
     restored = []
     for i, (new, old) in enumerate(zip(spec["initContainers"], old_spec["initContainers"], strict=True)):
@@ -235,6 +244,8 @@ def _check_init_containers(spec: Object, old_spec: Object, errors: Errors) -> li
             if not same(container, old):
                 text = "only cpu and memory resources for init or sidecar containers are mutable"
                 errors.append(forbidden(at, text))
+            if modified and new.get("restartPolicy") != "Always":
+                errors.extend(forbidden(at, _RESTARTING) for policy in _restarting(new))
         elif modified:
             errors.append(forbidden(_SPEC, "resources for non-sidecar init containers are immutable"))
         restored.append(container)

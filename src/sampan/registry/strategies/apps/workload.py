@@ -1,0 +1,74 @@
+"""What deployments, replica sets, stateful sets and daemon sets have in common: a spec with a pod template, a status of
+counters.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sampan.core.field import FieldError, Path
+from sampan.core.object import Object
+from sampan.registry.strategies import templates
+from sampan.registry.strategies.core.fields import Errors, check_immutable
+from sampan.registry.strategies.counts import MORE_THAN_REPLICAS, check_at_most, check_collision_count, check_counts
+from sampan.registry.strategy import Context, Strategy
+
+SPEC = Path("spec")
+STATUS = Path("status")
+TEMPLATE = Path("spec", "template")
+
+
+class WorkloadStrategy(Strategy):
+    """The frame; a kind says what its spec must be and which counters its status has."""
+
+    status_counts: ClassVar[Sequence[str]] = ()
+    """Counters of the status, none of which is negative."""
+    counts_of_replicas: ClassVar[Sequence[str]] = ()
+    """Those that are at most `status.replicas`."""
+    ready_count: ClassVar[str] = "readyReplicas"
+    """What the message calls the counter that `availableReplicas` is at most."""
+
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """The rules of a spec; `old` is the stored one."""
+        raise NotImplementedError
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        """Features that are off leave the template."""
+        templates.drop_disabled_template_fields(obj["spec"], None)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """The same, but for what is stored already."""
+        templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The rules of a new object."""
+        errors: Errors = []
+        self.check_spec(obj.get("spec", {}), None, errors)
+        return errors
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """The same; the selector stays as it is."""
+        errors: Errors = []
+        spec, old_spec = obj.get("spec", {}), old.get("spec", {})
+        self.check_spec(spec, old_spec, errors)
+        check_immutable(spec.get("selector"), old_spec.get("selector"), SPEC.child("selector"), errors)
+        return errors
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        """What the template says."""
+        return templates.warnings(obj["spec"].get("template", {}), None, TEMPLATE)
+
+    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+        """What the template says, if something changed."""
+        return templates.warnings_on_update(obj, old, TEMPLATE)
+
+    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """Counters are not negative and fit together."""
+        errors: Errors = []
+        status = obj.get("status", {})
+        check_counts(status, self.status_counts, STATUS, errors)
+        for name in self.counts_of_replicas:
+            check_at_most(status, name, "replicas", MORE_THAN_REPLICAS, path=STATUS, errors=errors)
+        text = f"cannot be greater than {self.ready_count}"
+        check_at_most(status, "availableReplicas", "readyReplicas", text, path=STATUS, errors=errors)
+        check_collision_count(status, old.get("status", {}), STATUS, errors)
+        return errors
