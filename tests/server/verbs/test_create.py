@@ -137,7 +137,7 @@ async def test_generated_names_give_up_in_the_end(api: Api, monkeypatch: pytest.
         (CONFIG_MAPS, "A", "a lowercase RFC 1123 subdomain must consist of"),
         (CONFIG_MAPS, "x" * 254, "must be no more than 253"),
         ("/api/v1/namespaces", "A_b", "a lowercase RFC 1123 label must consist of"),
-        ("/api/v1/namespaces/default/services", "a.b", "a lowercase RFC 1123 label must consist of"),
+        ("/api/v1/namespaces/default/services", "A_b", "a lowercase RFC 1123 label must consist of"),
         ("/apis/rbac.authorization.k8s.io/v1/clusterroles", "a/b", "may not contain '/'"),
         ("/apis/rbac.authorization.k8s.io/v1/clusterroles", "..", "may not be '..'"),
         ("/apis/rbac.authorization.k8s.io/v1/clusterroles", "a%b", "may not contain '%'"),
