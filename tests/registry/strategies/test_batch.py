@@ -433,6 +433,10 @@ def test_descriptors_are_short_for_fields(text: str, other: str) -> None:
     assert parse_schedule(text) == parse_schedule(other)
 
 
+def test_a_time_zone_without_a_name_is_utc() -> None:
+    assert parse_schedule("TZ= @daily").fields == parse_schedule("0 0 * * *").fields
+
+
 def test_intervals_are_durations() -> None:
     assert parse_schedule("@every 1h30m").every_ns == 5400 * 10**9
 
@@ -448,6 +452,14 @@ def test_intervals_are_durations() -> None:
         ("1-2-3 * * * *", "too many hyphens: 1-2-3"),
         ("*/1/2 * * * *", "too many slashes: */1/2"),
         ("a * * * *", 'failed to parse int from a: strconv.Atoi: parsing "a": invalid syntax'),
+        ("*/-5 * * * *", "negative number (-5) not allowed: -5"),
+        (
+            "99999999999999999999 * * * *",
+            "failed to parse int from 99999999999999999999: "
+            'strconv.Atoi: parsing "99999999999999999999": value out of range',
+        ),
+        ("@every soon", 'failed to parse duration @every soon: time: invalid duration "soon"'),
+        ("TZ=../etc/passwd * * * * *", "provided bad location ../etc/passwd: time: invalid location name"),
         ("@never", "unrecognized descriptor: @never"),
         ("TZ=Mars * * * * *", "provided bad location Mars: unknown time zone Mars"),
         ("TZ=UTC", "invalid schedule format: runtime error: slice bounds out of range [:-1]"),

@@ -6,7 +6,7 @@ from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.batch.jobspec import check_job_spec, default_job_spec, job_spec_warnings
-from sampan.registry.strategies.batch.schedule import load_time_zone, parse_schedule
+from sampan.registry.strategies.batch.schedule import check_time_zone, parse_schedule
 from sampan.registry.strategies.core.fields import Errors, not_supported
 from sampan.registry.strategies.counts import check_counts
 from sampan.registry.strategy import Context, Strategy
@@ -44,10 +44,8 @@ def _check_time_zone(time_zone: str, path: Path, errors: Errors) -> None:
     if time_zone.lower() == "local":
         detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
         errors.append(invalid(path, time_zone, detail))
-    if time_zone in ("UTC", "Local"):
-        return
     try:
-        load_time_zone(time_zone)
+        check_time_zone(time_zone)
     except ValueError as error:
         errors.append(invalid(path, time_zone, str(error)))
 

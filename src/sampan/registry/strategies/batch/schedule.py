@@ -104,10 +104,14 @@ def _field(text: str, bounds: _Bounds) -> CronField:
     return CronField(frozenset().union(*(r.values for r in ranges)), any(r.star for r in ranges))
 
 
-def load_time_zone(name: str) -> ZoneInfo:
-    """A time zone of the IANA data base. Raises `ValueError` with Go's text."""
+def check_time_zone(name: str) -> None:
+    """That a time zone is one of the IANA data base, UTC ("" too) or Local. Raises `ValueError` with Go's text."""
+    if name in ("", "UTC", "Local"):
+        return
+    if ".." in name or name[0] in "/\\":
+        raise ValueError("time: invalid location name")
     try:
-        return ZoneInfo(name)
+        ZoneInfo(name)
     except (ValueError, OSError, KeyError):
         raise ValueError(f"unknown time zone {name}") from None
 
@@ -120,7 +124,7 @@ def _take_time_zone(text: str) -> tuple[str, str]:
         raise ValueError("invalid schedule format: runtime error: slice bounds out of range [:-1]")
     name = head.partition("=")[2]
     try:
-        load_time_zone(name)
+        check_time_zone(name)
     except ValueError as error:
         raise ValueError(f"provided bad location {name}: {error}") from None
     return name, rest.strip()
