@@ -1,0 +1,348 @@
+"""`WorkQueue`: the keys that want work, each once, handed to one worker at a time.
+
+Concurrency: everything happens on one event loop; no method but `get` and `shut_down_with_drain` waits, so each is
+atomic. The queue owns no task, only one timer for the earliest delayed key. It is bounded by the number of distinct
+keys: adding what is already there only merges.
+
+A key is in one of these states:
+
+    waiting     for its time (`add_after`, `add_rate_limited`)
+    due         in the lane of its priority, first in first out
+    processing  handed out by `get`, until `done`
+    dirty       processing, and due again: it enters its lane when `done` is called
+
+Guarantees: a key is never handed to two workers at once, and an `add` is always followed by a `get` of the key that
+begins after it. When keys merge, the highest priority and the earliest time win; a key whose priority rises goes to
+the end of its new lane.
+
+Source: client-go util/workqueue/{queue,delaying_queue}.go (1.36), controller-runtime
+pkg/controller/priorityqueue/priorityqueue.go (0.24).
+"""
+
+import asyncio
+from bisect import insort
+from collections import OrderedDict, deque
+from collections.abc import Hashable
+from heapq import heapify, heappop, heappush
+from typing import Final, Generic, TypeVar
+
+from sampan.operator.queue.metrics import QueueMetrics, QueueState, WorkQueueMetrics
+from sampan.operator.queue.rate_limiters import ItemExponentialFailureRateLimiter, RateLimiter
+
+K = TypeVar("K", bound=Hashable)
+
+LOW_PRIORITY: Final = -100
+"""The priority of keys of the initial list and of resyncs: what has just changed goes first."""
+_STALE_TIMERS_MIN: Final = 64
+_EMPTY_LANES_MAX: Final = 8
+
+
+class QueueShutDown(Exception):
+    """The queue gives out no more keys: the worker is to end."""
+
+
+class _Item(Generic[K]):
+    """A key that is waiting, due or dirty."""
+
+    __slots__ = ("due_since", "key", "priority", "ready_at")
+
+    def __init__(self, key: K, priority: int) -> None:
+        self.key = key
+        self.priority = priority
+        self.ready_at: float | None = None
+        """The loop's time when it becomes due; None: it is."""
+        self.due_since = 0.0
+
+
+class WorkQueue(Generic[K]):
+    """A deduplicating, fair queue with delays, priorities and rate limits. To be made on the loop that uses it.
+
+    A worker's loop:
+
+        while True:
+            key = await queue.get()  # raises QueueShutDown
+            try:
+                await work(key)
+                queue.forget(key)
+            except Exception:
+                queue.add_rate_limited(key)
+            finally:
+                queue.done(key)
+    """
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        rate_limiter: RateLimiter[K] | None = None,
+        metrics: WorkQueueMetrics | None = None,
+    ) -> None:
+        self.name = name
+        self._loop = asyncio.get_running_loop()
+        self._rate_limiter: RateLimiter[K] = rate_limiter or ItemExponentialFailureRateLimiter()
+        self._metrics = metrics.of(name) if metrics else QueueMetrics(name)
+        self._metrics.state = self._state
+        self._items: dict[K, _Item[K]] = {}
+        self._lanes: dict[int, OrderedDict[K, _Item[K]]] = {}
+        self._priorities: list[int] = []
+        self._size = 0
+        self._processing: dict[K, float] = {}
+        self._delayed: list[tuple[float, int, _Item[K]]] = []
+        self._waiting = 0
+        self._sequence = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._getters: deque[asyncio.Future[None]] = deque()
+        self._shutting_down = False
+        self._draining: asyncio.Event | None = None
+
+    def __len__(self) -> int:
+        """How many keys could be handed out now."""
+        return self._size
+
+    @property
+    def shutting_down(self) -> bool:
+        """Whether nothing more can be added."""
+        return self._shutting_down
+
+    @property
+    def processing(self) -> frozenset[K]:
+        """The keys that workers have."""
+        return frozenset(self._processing)
+
+    # ---- adding
+
+    def add(self, key: K, *, priority: int = 0) -> None:
+        """The key wants work, now. While it is being worked on, it is handed out again when that is done."""
+        if self._shutting_down:
+            return
+        item = self._items.get(key)
+        if item is None:
+            item = self._items[key] = _Item(key, priority)
+            self._make_due(item)
+            return
+        if priority > item.priority:
+            self._raise_priority(item, priority)
+        if item.ready_at is not None:
+            self._waiting -= 1
+            self._make_due(item)
+
+    def add_after(self, key: K, delay_s: float, *, priority: int = 0) -> None:
+        """The key wants work in `delay_s` seconds, or earlier if something else says so. Delays ≤ 0 are none."""
+        if delay_s <= 0:
+            self.add(key, priority=priority)
+            return
+        if self._shutting_down:
+            return
+        self._metrics.retries += 1
+        ready_at = self._loop.time() + delay_s
+        item = self._items.get(key)
+        if item is None:
+            item = self._items[key] = _Item(key, priority)
+            self._waiting += 1
+        else:
+            if priority > item.priority:
+                self._raise_priority(item, priority)
+            if item.ready_at is None or item.ready_at <= ready_at:
+                return
+        item.ready_at = ready_at
+        self._sequence += 1
+        heappush(self._delayed, (ready_at, self._sequence, item))
+        self._drop_stale_timers()
+        self._set_timer()
+
+    def add_rate_limited(self, key: K, *, priority: int = 0) -> None:
+        """The key has failed: it wants work when the rate limiter allows."""
+        if not self._shutting_down:
+            self.add_after(key, self._rate_limiter.when(key), priority=priority)
+
+    def forget(self, key: K) -> None:
+        """The key is done with, well or for good: its next failure is its first. It stays in the queue if it is."""
+        self._rate_limiter.forget(key)
+
+    def num_requeues(self, key: K) -> int:
+        """How often the key has been added rate-limited since it was last forgotten."""
+        return self._rate_limiter.num_requeues(key)
+
+    # ---- taking
+
+    async def get(self) -> K:
+        """The next key: of the highest priority that which has been due longest. `done` must follow.
+
+        Raises `QueueShutDown`. Cancellation loses no key.
+        """
+        if self._size:
+            return self._take()[0]
+        return (await self.get_with_priority())[0]
+
+    async def get_with_priority(self) -> tuple[K, int]:
+        """As `get`, with the priority that the key had, which a retry should have again."""
+        while not self._size:
+            if self._shutting_down:
+                raise QueueShutDown(self.name)
+            getter: asyncio.Future[None] = self._loop.create_future()
+            self._getters.append(getter)
+            try:
+                await getter
+            except BaseException:
+                getter.cancel()
+                if getter in self._getters:
+                    self._getters.remove(getter)
+                elif self._size:
+                    self._wake_one()  # It was woken for a key that it now leaves to another.
+                raise
+        return self._take()
+
+    def done(self, key: K) -> None:
+        """The worker has finished with the key, however it went."""
+        started = self._processing.pop(key, None)
+        if started is None:
+            return
+        self._metrics.work.observe(self._loop.time() - started)
+        item = self._items.get(key)
+        if item is not None and item.ready_at is None:
+            self._enter_lane(item)
+        elif self._draining is not None:
+            self._end_drain_if_empty()
+
+    # ---- ending
+
+    def shut_down(self) -> None:
+        """Take in and give out nothing more; what is still in the queue is dropped. Ends a drain, too."""
+        self._shutting_down = True
+        self._drop_waiting()
+        self._items.clear()
+        self._lanes.clear()
+        self._priorities.clear()
+        self._size = 0
+        self._wake_all()
+        if self._draining is not None:
+            self._draining.set()
+
+    async def shut_down_with_drain(self) -> None:
+        """Take in nothing more, and wait until all that is due has been handed out and finished.
+
+        Keys that became dirty before the drain began are handed out once more. Delayed keys are dropped.
+        """
+        self._shutting_down = True
+        self._drop_waiting()
+        if not self._size:
+            self._wake_all()
+        if self._draining is None:
+            self._draining = asyncio.Event()
+        self._end_drain_if_empty()
+        await self._draining.wait()
+
+    # ---- within
+
+    def _make_due(self, item: _Item[K]) -> None:
+        item.ready_at = None
+        item.due_since = self._loop.time()
+        self._metrics.adds += 1
+        if item.key not in self._processing:
+            self._enter_lane(item)
+
+    def _enter_lane(self, item: _Item[K]) -> None:
+        lane = self._lanes.get(item.priority)
+        if lane is None:
+            lane = self._lanes[item.priority] = OrderedDict()
+            insort(self._priorities, item.priority)
+        lane[item.key] = item
+        self._size += 1
+        if self._getters:
+            self._wake_one()
+
+    def _leave_lane(self, lane: OrderedDict[K, _Item[K]], priority: int) -> None:
+        self._size -= 1
+        if not lane and len(self._priorities) > _EMPTY_LANES_MAX:
+            del self._lanes[priority]
+            self._priorities.remove(priority)
+
+    def _raise_priority(self, item: _Item[K], priority: int) -> None:
+        lane = self._lanes.get(item.priority)
+        if lane is not None and lane.pop(item.key, None) is not None:
+            self._leave_lane(lane, item.priority)
+            item.priority = priority
+            self._enter_lane(item)
+        else:
+            item.priority = priority
+
+    def _take(self) -> tuple[K, int]:
+        priority = self._priorities[-1]
+        lane = self._lanes[priority]
+        if not lane:
+            priority = next(priority for priority in reversed(self._priorities) if self._lanes[priority])
+            lane = self._lanes[priority]
+        key, item = lane.popitem(last=False)
+        self._leave_lane(lane, priority)
+        del self._items[key]
+        now = self._loop.time()
+        self._processing[key] = now
+        self._metrics.latency.observe(now - item.due_since)
+        return key, priority
+
+    def _wake_one(self) -> None:
+        while self._getters:
+            getter = self._getters.popleft()
+            if not getter.done():
+                getter.set_result(None)
+                return
+
+    def _wake_all(self) -> None:
+        while self._getters:
+            self._wake_one()
+
+    def _end_drain_if_empty(self) -> None:
+        if self._draining is not None and not self._processing and not self._size:
+            self._wake_all()
+            self._draining.set()
+
+    def _set_timer(self) -> None:
+        while self._delayed and self._is_stale(self._delayed[0]):
+            heappop(self._delayed)
+        if not self._delayed:
+            return
+        ready_at = self._delayed[0][0]
+        if self._timer is not None:
+            if self._timer.when() <= ready_at:
+                return
+            self._timer.cancel()
+        self._timer = self._loop.call_at(ready_at, self._promote)
+
+    def _promote(self) -> None:
+        """The earliest delayed key is due, and perhaps more."""
+        due_at = self._loop.time()
+        if self._timer is not None:
+            # The loop calls timers up to one tick of its clock early.
+            due_at = max(due_at, self._timer.when())
+            self._timer = None
+        while self._delayed and self._delayed[0][0] <= due_at:
+            entry = heappop(self._delayed)
+            if not self._is_stale(entry):
+                self._waiting -= 1
+                self._make_due(entry[2])
+        self._set_timer()
+
+    def _is_stale(self, entry: tuple[float, int, _Item[K]]) -> bool:
+        """Whether the key has meanwhile become due some other way, or got an earlier time."""
+        return entry[2].ready_at != entry[0]
+
+    def _drop_stale_timers(self) -> None:
+        """Keep the heap in proportion to what waits: a key with a long delay may become due by events many times."""
+        if len(self._delayed) > 2 * self._waiting + _STALE_TIMERS_MIN:
+            self._delayed = [entry for entry in self._delayed if not self._is_stale(entry)]
+            heapify(self._delayed)
+
+    def _drop_waiting(self) -> None:
+        for _, _, item in self._delayed:
+            if item.ready_at is not None:
+                self._items.pop(item.key, None)
+        self._delayed.clear()
+        self._waiting = 0
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _state(self) -> QueueState:
+        now = self._loop.time()
+        due = [item.priority for item in self._items.values() if item.ready_at is None]
+        return QueueState(due, [now - started for started in self._processing.values()])
