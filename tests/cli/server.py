@@ -54,17 +54,17 @@ class Server:
         return {"certificate": self.data / "pki" / "admin.crt", "key": self.data / "pki" / "admin.key"}
 
 
-def command(data: Path, *more: str) -> Sequence[str]:
-    """The command line of a server on a free port."""
-    return [sys.executable, "-m", "sampan.cli", "up", "--data", str(data), "--port", "0", *more]
+def command(data: Path, *more: str, module: str = "sampan.cli") -> Sequence[str]:
+    """The command line of a server on a free port; `module` is what is run, if not the `sampan` command itself."""
+    return [sys.executable, "-m", module, "up", "--data", str(data), "--port", "0", *more]
 
 
 @contextmanager
-def running(data: Path, *more: str) -> Iterator[Server]:
+def running(data: Path, *more: str, module: str = "sampan.cli") -> Iterator[Server]:
     """A server until the end of the block; killed there if it still runs. Its log goes to `<data>.log`."""
     log = data.with_suffix(".log")
     with log.open("a") as stderr:
-        process = subprocess.Popen(command(data, *more), stdout=subprocess.PIPE, stderr=stderr, text=True)
+        process = subprocess.Popen(command(data, *more, module=module), stdout=subprocess.PIPE, stderr=stderr, text=True)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

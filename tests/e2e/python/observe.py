@@ -1,0 +1,41 @@
+"""Waits for what others do to an object, by list and watch."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tests.cli.server import Server
+from tests.e2e.python.objects import Json
+
+WITHIN_S = 20
+
+
+def until(server: Server, collection: str, name: str, wanted: Callable[[Json | None], Any]) -> Json | None:
+    """Wait until an object is as wanted; gives it. `None` stands for an object that does not exist.
+
+    Raises `AssertionError`, with the object as it was last, when it is not so in time.
+    """
+    last: Json | None = None
+    for last in _states(server, collection, name):
+        if wanted(last):
+            return last
+    raise AssertionError(f"{collection}/{name} after {WITHIN_S} s: {json.dumps(last)}")
+
+
+def _states(server: Server, collection: str, name: str) -> Iterator[Json | None]:
+    """The object as it is, then after each change."""
+    selector = f"fieldSelector=metadata.name%3D{name}"
+    authorization = {"Authorization": f"Bearer {server.token}"}
+    connection = server.connect()
+    try:
+        connection.request("GET", f"{collection}?{selector}", headers=authorization)
+        found = json.loads(connection.getresponse().read())
+        yield next(iter(found["items"]), None)
+        since = found["metadata"]["resourceVersion"]
+        query = f"{selector}&watch=true&resourceVersion={since}&timeoutSeconds={WITHIN_S}"
+        connection.request("GET", f"{collection}?{query}", headers=authorization)
+        for line in connection.getresponse():
+            event = json.loads(line)
+            yield None if event["type"] == "DELETED" else event["object"]
+    finally:
+        connection.close()
