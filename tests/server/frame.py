@@ -14,6 +14,7 @@ from sampan.server.chain import ChainParts, build_chain
 from sampan.server.filters.deadline import Deadlines
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.metrics import ServerMetrics
+from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Handler, Request, Response, UserInfo
 from tests.server.client import Client
 
@@ -42,7 +43,7 @@ class Frame:
             ChainParts(
                 UnionAuthenticator(
                     [
-                        ClientCertificateAuthenticator(),
+                        ClientCertificateAuthenticator(ClientCertificateVerifier([])),
                         BearerTokenAuthenticator([StaticTokenAuthenticator(TOKENS)]),
                     ]
                 ),

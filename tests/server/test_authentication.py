@@ -11,9 +11,12 @@ from sampan.server.authentication.client_certificate import ClientCertificateAut
 from sampan.server.authentication.static_token import StaticTokenAuthenticator, parse_tokens
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.pki.certificates import make_ca, make_client
+from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, UserInfo
 
 NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
+CA = make_ca("ca", NOW)
+VERIFIER = ClientCertificateVerifier([CA.certificate])
 
 
 async def no_body(limit: int) -> bytes:
@@ -105,11 +108,11 @@ def test_a_token_file_with_too_few_columns_is_refused() -> None:
 
 
 def certificate(user: str = "jane") -> bytes:
-    return make_client(make_ca("ca", NOW), user, ("devs",), NOW).certificate.public_bytes(Encoding.DER)
+    return make_client(CA, user, ("devs",), NOW).certificate.public_bytes(Encoding.DER)
 
 
 async def test_a_certificate_names_the_user() -> None:
-    authenticator = ClientCertificateAuthenticator(NOW.timestamp)
+    authenticator = ClientCertificateAuthenticator(VERIFIER, NOW.timestamp)
     der = certificate()
     assert authenticator.recall(asking(certificate=der)) is None
     user = await authenticator.authenticate(asking(certificate=der))
@@ -120,7 +123,7 @@ async def test_a_certificate_names_the_user() -> None:
 
 async def test_a_certificate_that_has_ended_is_refused_on_an_open_connection() -> None:
     clock = Clock(NOW.timestamp())
-    authenticator = ClientCertificateAuthenticator(clock)
+    authenticator = ClientCertificateAuthenticator(VERIFIER, clock)
     der = certificate()
     await authenticator.authenticate(asking(certificate=der))
     clock.now += 366 * 86400
@@ -130,7 +133,7 @@ async def test_a_certificate_that_has_ended_is_refused_on_an_open_connection() -
 
 
 def union(*, anonymous: bool = True) -> UnionAuthenticator:
-    certificates = ClientCertificateAuthenticator(NOW.timestamp)
+    certificates = ClientCertificateAuthenticator(VERIFIER, NOW.timestamp)
     return UnionAuthenticator([certificates, BearerTokenAuthenticator([Tokens()])], anonymous=anonymous)
 
 
@@ -150,7 +153,7 @@ async def test_a_certificate_comes_before_a_token() -> None:
 
 
 async def test_a_good_token_makes_up_for_a_certificate_that_has_ended() -> None:
-    expired = ClientCertificateAuthenticator(lambda: NOW.timestamp() + 366 * 86400)
+    expired = ClientCertificateAuthenticator(VERIFIER, lambda: NOW.timestamp() + 366 * 86400)
     both = UnionAuthenticator([expired, BearerTokenAuthenticator([Tokens()])])
     user = await both.authenticate(asking("Bearer good", certificate()))
     assert user is not None

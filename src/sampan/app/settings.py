@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sampan.server.sni import CertKey
+
 STORAGES = ("sqlite", "memory")
+HTTP2 = ("prefer", "offer", "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,15 @@ class UpSettings:
     tls_cert_file: Path | None = None
     tls_private_key_file: Path | None = None
     """A serving certificate of one's own; both or none."""
+    tls_sni_cert_keys: tuple[CertKey, ...] = ()
+    """Further serving certificates, for clients that ask for their names."""
+    tls_min_version: str = "VersionTLS12"
+    tls_cipher_suites: tuple[str, ...] = ()
+    """Of TLS 1.2; none: those of the TLS library."""
+    http2: str = "offer"
+    """One of `HTTP2`. offer: for clients that speak nothing else; prefer: for all that can."""
+    http2_max_streams_per_connection: int = 0
+    """0: as many as Kubernetes allows."""
     cors_allowed_origins: tuple[str, ...] = ()
     log_level: str = "info"
     log_format: str = "text"

@@ -1,7 +1,8 @@
 """`run`: one API server from its settings to its end.
 
-Concurrency: one `TaskGroup` holds the cluster, the HTTP server's sweeper and the deadlines; they end by cancellation
-after the last answer has been sent. The first SIGTERM or SIGINT ends the server in order, the second one at once.
+Concurrency: one `TaskGroup` holds the cluster, the HTTP server's sweeper, the deadlines and the reloading of
+certificates; they end by cancellation after the last answer has been sent. The first SIGTERM or SIGINT ends the server
+in order, the second one at once.
 """
 
 import asyncio
@@ -12,7 +13,6 @@ import os
 import resource
 import signal
 import socket
-import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -38,7 +38,9 @@ from sampan.server.pki.directory import (
 )
 from sampan.server.pki.kubeconfig import kubeconfig
 from sampan.server.request import UserInfo
-from sampan.server.tls import server_context
+from sampan.server.settings import HttpSettings
+from sampan.server.sni import CertKey
+from sampan.server.tls import HTTP_1, VERSIONS, ServingTls, TlsSettings
 from sampan.storage.memory import MemoryStore
 from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.store import Store
@@ -47,6 +49,7 @@ _log = logging.getLogger("sampan.app")
 
 PROGRESS_INTERVAL_S = 5.0
 _GC_THRESHOLDS = (50_000, 20, 100)
+_PROTOCOLS = {"prefer": (HTTP_1,), "offer": (HTTP_1,), "off": (HTTP_1,)}
 
 Announce = Callable[[str], None]
 
@@ -65,12 +68,12 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     port = sock.getsockname()[1]
     address = f"{client_host(settings.bind)}:{port}"
     credentials = _credentials(settings, f"https://{address}")
-    context = _tls(settings, credentials)
+    tls = _tls(settings, credentials)
     _check_origins(settings)
     cluster = Cluster(_store(settings))
     api = ApiServer(
         cluster,
-        _authenticators(settings, credentials),
+        _authenticators(settings, credentials, tls),
         settings=ApiServerSettings(
             cors_allowed_origins=settings.cors_allowed_origins,
             request_timeout_s=settings.request_timeout_s,
@@ -78,17 +81,19 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
         ),
         server_address=lambda: address,
     )
-    http = HttpServer(api.handler)
+    streams_max = settings.http2_max_streams_per_connection
+    http = HttpServer(api.handler, HttpSettings(http2_streams_max=streams_max) if streams_max else HttpSettings())
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(run_cluster(cluster, port=port, started=ready.set), name="cluster"),
             group.create_task(http.run(), name="http"),
             group.create_task(api.deadlines.run(), name="deadlines"),
+            group.create_task(tls.run(asyncio.sleep), name="certificates"),
         ]
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
-                await http.start(sock, context)
+                await http.start(sock, tls.context)
                 api.lifecycle.serving = True
                 _settle()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
@@ -182,19 +187,27 @@ def _trusted(settings: UpSettings, credentials: Credentials) -> bytes:
     return settings.tls_cert_file.read_bytes() if settings.tls_cert_file else credentials.ca_pem
 
 
-def _tls(settings: UpSettings, credentials: Credentials) -> ssl.SSLContext:
-    client_ca_files = [credentials.ca_file]
-    if settings.client_ca_file:
-        client_ca_files.append(settings.client_ca_file)
-    certificate = settings.tls_cert_file or credentials.serving_certificate_file
-    key = settings.tls_private_key_file or credentials.serving_key_file
-    for file in (certificate, key, *client_ca_files):
+def _tls(settings: UpSettings, credentials: Credentials) -> ServingTls:
+    pair = CertKey(
+        settings.tls_cert_file or credentials.serving_certificate_file,
+        settings.tls_private_key_file or credentials.serving_key_file,
+    )
+    more = (settings.client_ca_file,) if settings.client_ca_file else ()
+    tls = TlsSettings(
+        pair,
+        settings.tls_sni_cert_keys,
+        (credentials.ca_file, *more),
+        VERSIONS[settings.tls_min_version],
+        settings.tls_cipher_suites,
+        _PROTOCOLS[settings.http2],
+    )
+    for file in tls.files():
         if not os.access(file, os.R_OK):
             raise StartError(f"cannot read {file}")
     try:
-        return server_context(certificate, key, client_ca_files)
+        return ServingTls(tls)
     except (OSError, ValueError) as error:
-        files = f"{certificate} and {key}" if settings.client_ca_file is None else "the TLS files"
+        files = f"{pair.certificate} and {pair.key}" if not more and not tls.sni else "the TLS files"
         raise StartError(f"cannot use {files}: {error}") from error
 
 
@@ -205,7 +218,7 @@ def _check_origins(settings: UpSettings) -> None:
         raise StartError(str(error)) from error
 
 
-def _authenticators(settings: UpSettings, credentials: Credentials) -> list[Authenticator]:
+def _authenticators(settings: UpSettings, credentials: Credentials, tls: ServingTls) -> list[Authenticator]:
     admin = StaticTokenAuthenticator({credentials.admin_token: UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)})
     tokens = [admin]
     if settings.token_auth_file:
@@ -215,7 +228,7 @@ def _authenticators(settings: UpSettings, credentials: Credentials) -> list[Auth
             raise StartError(f"cannot read {settings.token_auth_file}: {error.strerror}") from error
         except ValueError as error:
             raise StartError(str(error)) from error
-    return [ClientCertificateAuthenticator(), BearerTokenAuthenticator(tokens)]
+    return [ClientCertificateAuthenticator(tls.verifier), BearerTokenAuthenticator(tokens)]
 
 
 def _store(settings: UpSettings) -> Store:

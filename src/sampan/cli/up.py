@@ -5,10 +5,27 @@ from pathlib import Path
 import click
 
 from sampan.app.main import up
-from sampan.app.settings import STORAGES, UpSettings
+from sampan.app.settings import HTTP2, STORAGES, UpSettings
+from sampan.server.sni import CertKey, parse_cert_key
+from sampan.server.tls import CIPHER_SUITES, VERSIONS
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _DEFAULTS = UpSettings()
+
+
+def _cert_keys(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[CertKey, ...]:
+    try:
+        return tuple(parse_cert_key(text) for text in texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+
+
+def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in CIPHER_SUITES:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(CIPHER_SUITES)}", ctx, param)
+    return names
 
 
 @click.command("up")
@@ -28,6 +45,37 @@ _DEFAULTS = UpSettings()
 @click.option("--client-ca-file", type=_FILE, help="Accept client certificates of this CA too.")
 @click.option("--tls-cert-file", type=_FILE, help="Serving certificate (with its chain) instead of our own.")
 @click.option("--tls-private-key-file", type=_FILE, help="The key of --tls-cert-file.")
+@click.option(
+    "--tls-sni-cert-key",
+    "tls_sni_cert_keys",
+    metavar="CERT,KEY[:NAMES]",
+    callback=_cert_keys,
+    multiple=True,
+    help="Certificate and key for clients that ask for these names (*.example.com too), by default for those in the "
+    "certificate. May be repeated.",
+)
+@click.option(
+    "--tls-min-version", type=click.Choice(tuple(VERSIONS)), default=_DEFAULTS.tls_min_version, show_default=True
+)
+@click.option(
+    "--tls-cipher-suites",
+    default="",
+    callback=_cipher_suites,
+    help="Of TLS 1.2, by their IANA names, with commas between them.",
+)
+@click.option(
+    "--http2",
+    type=click.Choice(HTTP2),
+    default=_DEFAULTS.http2,
+    show_default=True,
+    help="offer: to clients that speak nothing else; HTTP/1.1 takes less of the server.",
+)
+@click.option(
+    "--http2-max-streams-per-connection",
+    type=click.IntRange(min=0),
+    default=_DEFAULTS.http2_max_streams_per_connection,
+    help="Requests that an HTTP/2 connection may have open; 0: 100.",
+)
 @click.option(
     "--cors-allowed-origin", "cors_allowed_origins", multiple=True, help="Regular expression; may be repeated."
 )

@@ -8,7 +8,7 @@ from sampan.server.request import Response
 
 _STATUS_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
 _PREFIXES_MAX = 1024
-BODILESS = frozenset({204, 304})
+BODILESS = frozenset({101, 204, 304})
 """Statuses whose answers have no body."""
 
 

@@ -13,49 +13,37 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 from time import monotonic
-from typing import Protocol, cast
+from typing import cast
 
 import httptools
 
 from sampan.core.errors import StatusError
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
-from sampan.server.heads import BODILESS, Heads
+from sampan.server.heads import BODILESS
 from sampan.server.incoming import Incoming
-from sampan.server.request import Handler, Request, Response
-from sampan.server.request_info import Target, TargetCache
+from sampan.server.owner import (
+    BODY_AHEAD_BYTES,
+    BODY_DISCARD_BYTES_MAX,
+    HEADER_BYTES_MAX,
+    ConnectionOwner,
+    Peer,
+    header_name,
+    make_request,
+    peer_of,
+    release,
+)
+from sampan.server.repeated import RepeatedGet
+from sampan.server.request import Response
 from sampan.server.status import status_response
+from sampan.server.tunnel import SentAhead, Tunnel
 
 _log = logging.getLogger("sampan.http")
 
-HEADER_BYTES_MAX = 1 << 20
-"""Request line and headers of one request; beyond that 431."""
-BODY_AHEAD_BYTES = 256 << 10
-"""How much of a body is taken in before anything reads it."""
-BODY_DISCARD_BYTES_MAX = 4 << 20
-"""How much unread body is swallowed after an early answer before the connection is closed."""
 PIPELINE_MAX = 16
 WRITE_CHUNK_BYTES = 1 << 20
 
 _LAST_CHUNK = b"0\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_NAMES_MAX = 1024
-KNOWN_BLOCK_BYTES_MAX = 16 << 10
-_VISIBLE = bytes(range(0x21, 0x7F))
-_FRAMING = frozenset({"connection", "content-length", "expect", "transfer-encoding", "upgrade"})
-
-
-class ConnectionOwner(Protocol):
-    """What a connection needs of its server."""
-
-    handler: Handler
-    loop: asyncio.AbstractEventLoop
-    heads: Heads
-    targets: TargetCache
-    header_names: dict[bytes, str]
-
-    def connected(self, connection: "Connection") -> None: ...
-
-    def disconnected(self, connection: "Connection") -> None: ...
 
 
 class Connection(asyncio.Protocol):
@@ -69,6 +57,7 @@ class Connection(asyncio.Protocol):
         self.streaming = False
         self.write_paused_at = 0.0
         self._parser = httptools.HttpRequestParser(self)
+        self._feed: Callable[[bytes], None] = self._parser.feed_data
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._incoming: Incoming | None = None
         self._queue: deque[Incoming] = deque()
@@ -78,24 +67,19 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         self._in_head = False
         self._in_message = False
-        self._known_block = b""
-        self._known_headers: dict[str, str] = {}
+        self._repeated = RepeatedGet()
         self._reading_paused = False
         self._ending = False
         self._can_write: asyncio.Future[None] | None = None
         self._gone: asyncio.Future[None] | None = None
-        self._certificate: bytes | None = None
-        self._address = ""
+        self._peer = Peer()
+        self._ahead: SentAhead | None = None
 
     # --- the transport's callbacks
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        ssl_object = transport.get_extra_info("ssl_object")
-        if ssl_object is not None:
-            self._certificate = ssl_object.getpeercert(binary_form=True)
-        peer = transport.get_extra_info("peername")
-        self._address = peer[0] if isinstance(peer, tuple) else ""
+        self._peer = peer_of(transport)
         self.owner.connected(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -127,7 +111,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.active = monotonic()
         if not self._in_message and self._current is None and data.startswith(b"GET "):
-            repeated = self._repeated(data)
+            repeated = self._repeated.read(data, self)
             if repeated is not None:
                 self._start(repeated)
                 return
@@ -137,9 +121,11 @@ class Connection(asyncio.Protocol):
                 self._refuse(431)
                 return
         try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
+            self._feed(data)
+        except httptools.HttpParserUpgrade as upgrade:
             cast(Incoming, self._incoming).keep_alive = False
+            self._ahead = SentAhead(data[upgrade.args[0] :])
+            self._feed = self._ahead.feed
         except httptools.HttpParserError:
             self._refuse(400)
             return
@@ -151,8 +137,8 @@ class Connection(asyncio.Protocol):
         ready = self._ready
         if ready is not None and self._current is None:
             self._ready = None
-            if ready.complete and ready.method == "GET":
-                self._remember(data, ready)
+            if ready.complete and ready.method == "GET" and not self._queue:
+                self._repeated.remember(data, ready)
             self._start(ready)
 
     # --- the parser's callbacks
@@ -170,7 +156,7 @@ class Connection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         text = self.owner.header_names.get(name)
         if text is None:
-            text = self._header_name(name)
+            text = header_name(self.owner, name)
         headers = cast(Incoming, self._incoming).headers
         if text in headers:
             headers[text] = f"{headers[text]}, {value.decode('latin-1')}"
@@ -256,40 +242,6 @@ class Connection(asyncio.Protocol):
 
     # --- inside
 
-    def _remember(self, data: bytes, incoming: Incoming) -> None:
-        """Keep the headers of a plain GET: a client's next one mostly differs in its target alone."""
-        line, _, block = data.partition(b"\r\n")
-        plain = line.endswith(b" HTTP/1.1") and incoming.keep_alive and not self._queue and incoming.size == 0
-        if (
-            plain
-            and len(block) <= KNOWN_BLOCK_BYTES_MAX
-            and block.find(b"\r\n\r\n") == len(block) - 4
-            and _FRAMING.isdisjoint(incoming.headers)
-        ):
-            self._known_block, self._known_headers = block, incoming.headers.copy()
-
-    def _repeated(self, data: bytes) -> Incoming | None:
-        """A GET with exactly the headers of the last one, read without the parser; None when it is something else."""
-        line, _, block = data.partition(b"\r\n")
-        if block != self._known_block or not line.endswith(b" HTTP/1.1"):
-            return None
-        raw_target = line[4:-9]
-        if raw_target.translate(None, _VISIBLE):
-            return None
-        incoming = Incoming(self)
-        incoming.method = "GET"
-        incoming.raw_target = raw_target
-        incoming.headers = self._known_headers.copy()
-        incoming.complete = True
-        return incoming
-
-    def _header_name(self, name: bytes) -> str:
-        text = name.decode("latin-1").lower()
-        names = self.owner.header_names
-        if len(names) < _NAMES_MAX and len(name) < 64:
-            names[name] = text
-        return text
-
     def _pause_reading(self) -> None:
         if not self._reading_paused and not self.closed:
             self._reading_paused = True
@@ -317,10 +269,12 @@ class Connection(asyncio.Protocol):
             if incoming.expect_continue and not incoming.complete:
                 close = True
             if not self.closed:
-                if response.stream is None:
-                    await self._send(incoming, response, close=close)
-                else:
+                if response.stream is not None:
                     close = await self._send_stream(incoming, response, response.stream) or close
+                elif response.takeover is not None:
+                    await self._hand_over(response, response.takeover)
+                else:
+                    await self._send(incoming, response, close=close)
         except Exception:
             _log.exception("connection cut", extra={"path": incoming.raw_target.decode("latin-1")})
             self._transport.abort()
@@ -330,7 +284,7 @@ class Connection(asyncio.Protocol):
         finally:
             self._current = None
             if response is not None:
-                await _release(response)
+                await release(response)
         if close or self._ending or self.closed:
             self._transport.close()
         else:
@@ -341,24 +295,7 @@ class Connection(asyncio.Protocol):
             target = self.owner.targets.get(incoming.method, incoming.raw_target)
         except StatusError as error:
             return status_response(error)
-        return await self.owner.handler(self._request(incoming, target))
-
-    def _request(self, incoming: Incoming, target: Target) -> Request:
-        path, query_string, query, info, long_running = target
-        return Request(
-            incoming.method,
-            path,
-            query_string,
-            incoming.headers,
-            incoming.read_body,
-            query,
-            info,
-            client_certificate=self._certificate,
-            client_address=self._address,
-            disconnected=incoming.disconnected,
-            received=self.active,
-            long_running=long_running,
-        )
+        return await self.owner.handler(make_request(incoming, target, self._peer, received=self.active))
 
     def _next(self, done: Incoming) -> None:
         """Begin with the next request that is there."""
@@ -388,7 +325,7 @@ class Connection(asyncio.Protocol):
             for start in range(0, len(body), WRITE_CHUNK_BYTES):
                 self._transport.write(view[start : start + WRITE_CHUNK_BYTES])
                 if self._can_write is not None:
-                    await self._drain()
+                    await self.drain()
                 if self.closed:
                     return
 
@@ -407,28 +344,37 @@ class Connection(asyncio.Protocol):
                 if chunk:
                     transport.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
                     if self._can_write is not None:
-                        await self._drain()
+                        await self.drain()
         except asyncio.CancelledError:
-            if not self.closed and not self._ending:
-                raise
-            task = asyncio.current_task()
-            if task is not None:
-                task.uncancel()
+            self._meant_to_end()
         finally:
             self.streaming = False
         if not self.closed:
             transport.write(_LAST_CHUNK)
         return False
 
-    async def _drain(self) -> None:
+    async def _hand_over(self, response: Response, takeover: Callable[[Tunnel], Awaitable[None]]) -> None:
+        """The connection belongs to `takeover` until it returns, the client goes or the server ends."""
+        self._transport.write(self.owner.heads.build(response, None, close=False))
+        tunnel = Tunnel(self._transport, self, self._ahead.take() if self._ahead is not None else b"")
+        self._transport.set_protocol(tunnel)
+        self.streaming = True
+        try:
+            await takeover(tunnel)
+        except asyncio.CancelledError:
+            self._meant_to_end()
+        finally:
+            self.streaming = False
+
+    def _meant_to_end(self) -> None:
+        """Forget a cancellation by which a stream ends, as its client has gone or the server ends. Raises any other."""
+        if not self.closed and not self._ending:
+            raise
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+
+    async def drain(self) -> None:
+        """Wait until the client has read most of what was written, or has gone."""
         if self._can_write is not None and not self.closed:
             await self._can_write
-
-
-async def _release(response: Response) -> None:
-    """Let go of what an answer holds; its stream ends here if it has not ended by itself."""
-    aclose: Callable[[], Awaitable[None]] | None = getattr(response.stream, "aclose", None)
-    if aclose is not None:
-        await aclose()
-    if response.finished is not None:
-        response.finished()

@@ -8,29 +8,15 @@ import logging
 import socket
 import ssl
 import time
-from dataclasses import dataclass
 
 from sampan.server.heads import Heads
 from sampan.server.http import Connection
+from sampan.server.owner import Served
 from sampan.server.request import Handler
 from sampan.server.request_info import TargetCache
+from sampan.server.settings import HttpSettings
 
 _log = logging.getLogger("sampan.http")
-
-
-@dataclass(frozen=True, slots=True)
-class HttpSettings:
-    """Limits of the HTTP server, in seconds."""
-
-    idle_timeout_s: float = 90.0
-    """How long a connection may stay open without a request (as kube-apiserver)."""
-    header_timeout_s: float = 32.0
-    """How long a request may take to arrive."""
-    write_timeout_s: float = 60.0
-    """How long a client may leave what was sent to it unread."""
-    handshake_timeout_s: float = 20.0
-    sweep_interval_s: float = 5.0
-    backlog: int = 1024
 
 
 class HttpServer:
@@ -46,17 +32,17 @@ class HttpServer:
         self.heads = Heads()
         self.targets = TargetCache()
         self.header_names: dict[bytes, str] = {}
-        self._connections: set[Connection] = set()
+        self._connections: set[Served] = set()
         self._server: asyncio.Server | None = None
         self._empty = asyncio.Event()
         self._empty.set()
 
-    def connected(self, connection: Connection) -> None:
+    def connected(self, connection: Served) -> None:
         """A client came."""
         self._connections.add(connection)
         self._empty.clear()
 
-    def disconnected(self, connection: Connection) -> None:
+    def disconnected(self, connection: Served) -> None:
         """A client went."""
         self._connections.discard(connection)
         if not self._connections:

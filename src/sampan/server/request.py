@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from sampan.server.tunnel import Tunnel
+
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -62,7 +64,9 @@ class Request:
     user: UserInfo | None = None
     audit_id: str = ""
     client_certificate: bytes | None = None
-    """DER of the client's verified certificate, if it gave one."""
+    """DER of the client's certificate, if it gave one. The client has its key; nobody has verified who signed it."""
+    client_intermediates: tuple[bytes, ...] = ()
+    """DER of the further certificates that the client sent."""
     client_address: str = ""
     warnings: list[str] = field(default_factory=list)
     """Texts for `Warning` headers; only those added before the response starts are sent."""
@@ -83,7 +87,7 @@ class Request:
 
 @dataclass(slots=True, eq=False)
 class Response:
-    """An answer: either `body`, or `stream` (chunks, sent as they come; each is flushed)."""
+    """An answer: `body`, or `stream` (chunks, sent as they come; each is flushed), or `takeover` (an upgrade)."""
 
     status: int = 200
     body: bytes = b""
@@ -96,6 +100,8 @@ class Response:
     """
     close: bool = False
     """Close the connection after this answer."""
+    takeover: Callable[[Tunnel], Awaitable[None]] | None = None
+    """Has the connection after the head (status 101) has been sent; see `server/tunnel.py`."""
     finished: Callable[[], None] | None = None
     """Called once by the transport when the answer (also a stream) has been sent or given up."""
 

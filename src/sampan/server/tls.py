@@ -1,24 +1,223 @@
-"""TLS of the server: versions, ALPN, and client certificates that are asked for but not required."""
+"""`ServingTls`: the certificates that the server shows, those that clients show, and their reloading.
 
+A client's certificate is asked for, not required, and the handshake takes any: who it names, and whether we believe
+it, is for the authenticator to say, so that a wrong one is answered 401 and disturbs nothing else. OpenSSL can only
+accept what a store of it trusts. So when the message with the certificate comes in, before it is verified, the
+connection gets a store in which that one certificate is trusted: the handshake then proves that the client has its key.
+Serving certificates are chosen when the client has said which server it wants; reloading puts new ones in their place.
+
+Concurrency: `run()` looks at the files now and then; all else happens in the event loop's handshakes.
+Source: apiserver pkg/server/secure_serving.go, dynamiccertificates (1.36); RFC 8446, RFC 5246 for the messages.
+"""
+
+import logging
 import ssl
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from cryptography import x509
+
+from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
+from sampan.server.sni import CertKey, ServerNames, names_in
+
+_log = logging.getLogger("sampan.tls")
+
+HTTP_1 = "http/1.1"
+HTTP_2 = "h2"
+RELOAD_INTERVAL_S = 10.0
+_PRESENTED_MAX = 64
+_NO_CHECK_TIME = 0x200000
+"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME; the authenticator looks at the dates."""
+_HANDSHAKE, _CERTIFICATE, _FINISHED = 22, 11, 20
+_TLS_1_3 = 0x0304
+_CHAIN = "presented_chain"
+
+VERSIONS = {"VersionTLS12": ssl.TLSVersion.TLSv1_2, "VersionTLS13": ssl.TLSVersion.TLSv1_3}
+"""What --tls-min-version may say."""
+CIPHER_SUITES = {
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256": "ECDHE-ECDSA-AES128-GCM-SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384": "ECDHE-ECDSA-AES256-GCM-SHA384",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256": "ECDHE-ECDSA-CHACHA20-POLY1305",
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": "ECDHE-RSA-AES128-GCM-SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384": "ECDHE-RSA-AES256-GCM-SHA384",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256": "ECDHE-RSA-CHACHA20-POLY1305",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA": "ECDHE-ECDSA-AES128-SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA": "ECDHE-ECDSA-AES256-SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA": "ECDHE-RSA-AES128-SHA",
+    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA": "ECDHE-RSA-AES256-SHA",
+}
+"""Of TLS 1.2, as Kubernetes and as OpenSSL call them; those of TLS 1.3 are not for choosing."""
 
 
-def server_context(certificate: Path, key: Path, client_ca_files: Sequence[Path]) -> ssl.SSLContext:
-    """The context of the serving socket.
+@dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """Where certificates are, and what is spoken."""
 
-    A client without a certificate passes; one whose certificate no client CA has signed fails in its own handshake and
-    disturbs nobody else. HTTP/1.1 is the only protocol offered. Raises `OSError`, `ssl.SSLError`.
+    serving: CertKey
+    """What is shown to clients that ask for no name that we know."""
+    sni: tuple[CertKey, ...] = ()
+    client_ca_files: tuple[Path, ...] = ()
+    min_version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
+    cipher_suites: tuple[str, ...] = ()
+    """Of `CIPHER_SUITES`; none: OpenSSL's choice."""
+    protocols: tuple[str, ...] = (HTTP_1,)
+    """ALPN, what we like best first."""
+
+    def files(self) -> list[Path]:
+        """All files that are read."""
+        pairs = [file for pair in (self.serving, *self.sni) for file in (pair.certificate, pair.key)]
+        return [*pairs, *self.client_ca_files]
+
+
+class ServingTls:
+    """`context` is for the listening socket, `verifier` for the authenticator of client certificates.
+
+    Raises `OSError` and `ValueError` (`ssl.SSLError` is an `OSError`) when a file cannot be used.
     """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
-    context.load_cert_chain(certificate, key)
-    if client_ca_files:
-        context.verify_mode = ssl.CERT_OPTIONAL
-        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-        for file in client_ca_files:
-            context.load_verify_locations(cafile=file)
-    return context
+
+    def __init__(self, settings: TlsSettings) -> None:
+        self._settings = settings
+        self._presented: dict[bytes, ssl.SSLContext] = {}
+        self._done = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        """For connections whose handshake is over: it hears no messages and holds no certificates."""
+        self._seen = self._signature()
+        self._warned: object = None
+        self.verifier = ClientCertificateVerifier(self._authorities())
+        self._names, self._default = self._load()
+        self.context = self._listening_context()
+
+    def reload(self) -> bool:
+        """Take what is in the files now, if they have changed. What cannot be used is logged, and the old stays.
+
+        Gives whether anything was taken.
+        """
+        signature = self._signature()
+        if signature == self._seen:
+            return False
+        try:
+            authorities = self._authorities()
+            names, default = self._load()
+        except (OSError, ValueError) as error:
+            if signature != self._warned:
+                self._warned = signature
+                _log.warning("certificates not reloaded", extra={"error": str(error)})
+            return False
+        self._seen, self._names, self._default = signature, names, default
+        self.verifier.replace(authorities)
+        _log.info("certificates reloaded")
+        return True
+
+    async def run(self, sleep: Callable[[float], Awaitable[None]]) -> None:
+        """Reload whenever a file has changed, for ever. `sleep` waits for so many seconds."""
+        while True:
+            await sleep(RELOAD_INTERVAL_S)
+            self.reload()
+
+    # --- handshakes
+
+    def _listening_context(self) -> ssl.SSLContext:
+        context = self._context(self._settings.serving)
+        context.minimum_version = self._settings.min_version
+        context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
+        # A session that is resumed does not bring the client's intermediate certificates back.
+        context.num_tickets = 0
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VerifyFlags(_NO_CHECK_TIME)
+        if self._settings.client_ca_files:
+            context.verify_mode = ssl.CERT_OPTIONAL
+        context.sni_callback = self._choose
+        return context
+
+    def _context(self, pair: CertKey) -> ssl.SSLContext:
+        """One that a handshake goes on with once the server's name is known; versions and options stay as they were."""
+        context: Any = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pair.certificate, pair.key)
+        context.set_alpn_protocols(list(self._settings.protocols))
+        if self._settings.cipher_suites:
+            context.set_ciphers(":".join(CIPHER_SUITES[name] for name in self._settings.cipher_suites))
+        context._msg_callback = self._listen
+        made: ssl.SSLContext = context
+        return made
+
+    def _choose(self, connection: ssl.SSLObject, server_name: str | None, _: ssl.SSLContext) -> None:
+        connection.context = self._names.find(server_name) or self._default
+
+    def _listen(
+        self, connection: ssl.SSLObject, direction: str, version: int, content: int, kind: int, data: bytes
+    ) -> None:
+        """Called by OpenSSL for each message, before it acts upon it."""
+        if direction != "read" or content != _HANDSHAKE:
+            return
+        if kind == _CERTIFICATE:
+            chain = certificate_message(data, tls_1_3=version == _TLS_1_3)
+            if chain:
+                self._trust(connection, chain)
+        elif kind == _FINISHED:
+            connection.context = self._done
+
+    def _trust(self, connection: ssl.SSLObject, chain: tuple[bytes, ...]) -> None:
+        """Let the handshake go on with this certificate, whoever signed it."""
+        context = self._presented.get(chain[0])
+        if context is None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            try:
+                context.load_verify_locations(cadata=chain[0])
+            except (OSError, ValueError):
+                return  # OpenSSL will say what is wrong with it
+            if len(self._presented) >= _PRESENTED_MAX:
+                self._presented.clear()
+            self._presented[chain[0]] = context
+        setattr(connection, _CHAIN, chain)
+        connection.context = context
+
+    # --- files
+
+    def _load(self) -> tuple[ServerNames[ssl.SSLContext], ssl.SSLContext]:
+        entries = []
+        for pair in self._settings.sni:
+            certificate = x509.load_pem_x509_certificate(pair.certificate.read_bytes())
+            entries.append((self._context(pair), pair.names, names_in(certificate)))
+        return ServerNames(entries), self._context(self._settings.serving)
+
+    def _authorities(self) -> list[x509.Certificate]:
+        return [ca for file in self._settings.client_ca_files for ca in read_authorities(file.read_bytes())]
+
+    def _signature(self) -> Sequence[tuple[int, int, int] | None]:
+        return [_file_signature(file) for file in self._settings.files()]
+
+
+def client_chain(ssl_object: ssl.SSLObject) -> tuple[bytes, ...]:
+    """DER of the certificates that a client presented, its own first. Nothing is said about who signed them."""
+    chain: tuple[bytes, ...] | None = getattr(ssl_object, _CHAIN, None)
+    if chain is None:
+        leaf = ssl_object.getpeercert(binary_form=True)
+        return (leaf,) if leaf else ()
+    return chain
+
+
+def certificate_message(data: bytes, *, tls_1_3: bool) -> tuple[bytes, ...]:
+    """The certificates (DER) in a handshake message of type Certificate; none when it is cut short or empty."""
+    at = 4
+    if tls_1_3:
+        at += 1 + int.from_bytes(data[at : at + 1], "big")
+    end = at + 3 + int.from_bytes(data[at : at + 3], "big")
+    at += 3
+    chain = []
+    while at < end:
+        start = at + 3
+        at = start + int.from_bytes(data[at:start], "big")
+        if not start < at <= len(data):
+            return ()
+        chain.append(bytes(data[start:at]))
+        if tls_1_3:
+            at += 2 + int.from_bytes(data[at : at + 2], "big")
+    return tuple(chain)
+
+
+def _file_signature(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,9 +1,12 @@
 """Client certificates: the common name is the user, the organizations are the groups.
 
-TLS has verified the chain by the time a certificate gets here; a connection may outlive its certificate, though, so the
-dates are looked at with every request. Source: apiserver pkg/authentication/request/x509/x509.go (1.36).
+The handshake has proved that the client has the key, and nothing else: who signed the certificate is found out here.
+A connection may outlive its certificate or our trust in its CA, so both are looked at with every request.
+Source: apiserver pkg/authentication/request/x509/x509.go (1.36).
 """
 
+import datetime
+import logging
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,7 +17,10 @@ from cryptography.x509.oid import NameOID
 
 from sampan.core.errors import unauthorized
 from sampan.server.authentication.authenticator import with_authenticated_group
+from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, UserInfo
+
+_log = logging.getLogger("sampan.authentication")
 
 UID_OID = x509.ObjectIdentifier("1.3.6.1.4.1.57683.2")
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
@@ -23,14 +29,16 @@ _CACHE_ENTRIES_MAX = 4096
 
 class _Entry(NamedTuple):
     user: UserInfo | None
+    generation: int
     not_before: float
     not_after: float
 
 
 class ClientCertificateAuthenticator:
-    """Reads a certificate once and remembers who it is, by its bytes."""
+    """Verifies a certificate once and remembers whom it names, by its bytes, until the client CAs change."""
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, verifier: ClientCertificateVerifier, now: Callable[[], float] = time.time) -> None:
+        self._verifier = verifier
         self._now = now
         self._entries: dict[bytes, _Entry] = {}
 
@@ -38,26 +46,39 @@ class ClientCertificateAuthenticator:
         """The user of a certificate that has been seen before."""
         der = request.client_certificate
         entry = self._entries.get(der) if der is not None else None
-        return entry.user if entry is not None and entry.not_before <= self._now() <= entry.not_after else None
+        if entry is None or entry.generation != self._verifier.generation:
+            return None
+        return entry.user if entry.not_before <= self._now() <= entry.not_after else None
 
     async def authenticate(self, request: Request) -> UserInfo | None:
-        """The user of the connection's certificate; None without one (or without a common name)."""
+        """The user of the connection's certificate; None without one (or without a common name).
+
+        Raises `StatusError` 401 when no client CA has signed it, or its time is not now.
+        """
         der = request.client_certificate
         if der is None:
             return None
         entry = self._entries.get(der)
-        if entry is None:
-            entry = self._remember(der)
+        if entry is None or entry.generation != self._verifier.generation:
+            entry = self._verified(der, request)
         if not entry.not_before <= self._now() <= entry.not_after:
             raise unauthorized()
         return entry.user
 
-    def _remember(self, der: bytes) -> _Entry:
+    def _verified(self, der: bytes, request: Request) -> _Entry:
+        try:
+            certificate = x509.load_der_x509_certificate(der)
+            now = datetime.datetime.fromtimestamp(self._now(), datetime.UTC)
+            self._verifier.verify(certificate, request.client_intermediates, now)
+        except ValueError as error:
+            text = str(error)
+            _log.debug("client certificate refused", extra={"error": text, "source": request.client_address})
+            raise unauthorized() from None
         if len(self._entries) >= _CACHE_ENTRIES_MAX:
             self._entries.clear()
-        certificate = x509.load_der_x509_certificate(der)
         entry = _Entry(
             certificate_user(certificate),
+            self._verifier.generation,
             certificate.not_valid_before_utc.timestamp(),
             certificate.not_valid_after_utc.timestamp(),
         )

@@ -1,0 +1,120 @@
+"""What connections need of their server, and what they have in common whatever they speak."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from sampan.server.heads import Heads
+from sampan.server.incoming import Incoming
+from sampan.server.request import Handler, Request, Response
+from sampan.server.request_info import Target, TargetCache
+from sampan.server.settings import HttpSettings
+from sampan.server.tls import client_chain
+
+HEADER_BYTES_MAX = 1 << 20
+"""Request line and headers of one request; beyond that 431."""
+BODY_AHEAD_BYTES = 256 << 10
+"""How much of a body is taken in before anything reads it."""
+BODY_DISCARD_BYTES_MAX = 4 << 20
+"""How much unread body is swallowed after an early answer before the connection is closed."""
+_NAMES_MAX = 1024
+
+
+class Served(Protocol):
+    """A client's connection, as the server sees it."""
+
+    active: float
+    """Monotonic time at which something of the client's came last."""
+    streaming: bool
+    """Whether an answer is being sent that has no end of its own."""
+    write_paused_at: float
+    """Monotonic time since which the client has not read what was sent to it; 0: it reads."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being answered."""
+
+    @property
+    def receiving(self) -> bool:
+        """Whether a request has begun to arrive and its head is not complete."""
+
+    def end(self) -> None:
+        """Take no further request: close at once when idle, else after the answer. A stream is ended properly."""
+
+    def abort(self) -> None:
+        """Cut the connection."""
+
+
+class ConnectionOwner(Protocol):
+    """What a connection needs of its server."""
+
+    handler: Handler
+    loop: asyncio.AbstractEventLoop
+    settings: HttpSettings
+    heads: Heads
+    targets: TargetCache
+    header_names: dict[bytes, str]
+
+    def connected(self, connection: Served) -> None: ...
+
+    def disconnected(self, connection: Served) -> None: ...
+
+
+@dataclass(slots=True, eq=False)
+class Peer:
+    """Who is at the other end of a connection."""
+
+    address: str = ""
+    certificate: bytes | None = None
+    """DER; see `Request.client_certificate`."""
+    intermediates: tuple[bytes, ...] = ()
+
+
+def peer_of(transport: asyncio.BaseTransport) -> Peer:
+    """Who is at the other end of a transport whose handshake is over."""
+    name = transport.get_extra_info("peername")
+    peer = Peer(name[0] if isinstance(name, tuple) else "")
+    ssl_object = transport.get_extra_info("ssl_object")
+    chain = client_chain(ssl_object) if ssl_object is not None else ()
+    if chain:
+        peer.certificate, peer.intermediates = chain[0], chain[1:]
+    return peer
+
+
+def make_request(incoming: Incoming, target: Target, peer: Peer, *, received: float) -> Request:
+    """What the filters get to see. `received`: monotonic time."""
+    path, query_string, query, info, long_running = target
+    return Request(
+        incoming.method,
+        path,
+        query_string,
+        incoming.headers,
+        incoming.read_body,
+        query,
+        info,
+        client_certificate=peer.certificate,
+        client_intermediates=peer.intermediates,
+        client_address=peer.address,
+        disconnected=incoming.disconnected,
+        received=received,
+        long_running=long_running,
+    )
+
+
+async def release(response: Response) -> None:
+    """Let go of what an answer holds; its stream ends here if it has not ended by itself."""
+    aclose: Callable[[], Awaitable[None]] | None = getattr(response.stream, "aclose", None)
+    if aclose is not None:
+        await aclose()
+    if response.finished is not None:
+        response.finished()
+
+
+def header_name(owner: ConnectionOwner, name: bytes) -> str:
+    """A header's name as `Request.headers` has it; what repeats is kept."""
+    text = name.decode("latin-1").lower()
+    names = owner.header_names
+    if len(names) < _NAMES_MAX and len(name) < 64:
+        names[name] = text
+    return text

@@ -1,0 +1,22 @@
+"""`HttpSettings`: the limits of the HTTP server."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """Times are in seconds. Source: apiserver pkg/server/secure_serving.go (1.36)."""
+
+    idle_timeout_s: float = 90.0
+    """How long a connection may stay open without a request (as kube-apiserver)."""
+    header_timeout_s: float = 32.0
+    """How long a request may take to arrive."""
+    write_timeout_s: float = 60.0
+    """How long a client may leave what was sent to it unread."""
+    handshake_timeout_s: float = 20.0
+    sweep_interval_s: float = 5.0
+    linger_s: float = 1.0
+    """How long a client of HTTP/2 may take to go after it was told that its connection ends."""
+    http2_streams_max: int = 100
+    """How many requests an HTTP/2 connection may have open at a time."""
+    backlog: int = 1024

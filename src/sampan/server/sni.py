@@ -1,0 +1,88 @@
+"""Which serving certificate answers to which server name.
+
+Source: component-base cli/flag/namedcertkey_flag.go, apiserver dynamiccertificates/named_certificates.go (1.36).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from cryptography import x509
+from cryptography.x509.oid import NameOID
+
+from sampan.core.names import dns1123_subdomain_errors
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CertKey:
+    """A serving certificate (with its chain), its key, and the names it is for."""
+
+    certificate: Path
+    key: Path
+    names: tuple[str, ...] = ()
+    """Domain names, `*.` for one label more; none: the names in the certificate."""
+
+    def __str__(self) -> str:
+        pair = f"{self.certificate},{self.key}"
+        return f"{pair}:{','.join(self.names)}" if self.names else pair
+
+
+def parse_cert_key(text: str) -> CertKey:
+    """Read `cert,key[:name,...]`. Raises `ValueError`."""
+    files, colon, names = text.partition(":")
+    if colon and not names.strip():
+        raise ValueError("empty names list is not allowed")
+    pair = [part.strip() for part in files.split(",")]
+    if len(pair) != 2 or not all(pair):
+        raise ValueError("expected comma separated certificate and key file paths")
+    return CertKey(Path(pair[0]), Path(pair[1]), tuple(name.strip() for name in names.split(",")) if colon else ())
+
+
+def names_in(certificate: x509.Certificate) -> list[str]:
+    """The names that a certificate is for: its common name, if that is one, and its DNS names."""
+    names = [
+        str(attribute.value)
+        for attribute in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[-1:]
+        if _is_domain(str(attribute.value))
+    ]
+    try:
+        alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return names
+    return names + alternatives.get_values_for_type(x509.DNSName)
+
+
+class ServerNames(Generic[T]):
+    """Finds what belongs to a server name. Given names go before those found in certificates, exact names before
+    wildcards, earlier entries before later ones.
+    """
+
+    def __init__(self, entries: Sequence[tuple[T, Sequence[str], Sequence[str]]]) -> None:
+        """`entries`: a value, the names given for it, the names in its certificate (used when none are given)."""
+        self._by_name: dict[str, T] = {}
+        for value, given, _ in entries:
+            for name in given:
+                self._by_name.setdefault(name.lower(), value)
+        for value, given, found in entries:
+            for name in () if given else found:
+                self._by_name.setdefault(name.lower(), value)
+
+    def find(self, server_name: str | None) -> T | None:
+        """What belongs to the name that a client asked for; None when nothing does."""
+        if not server_name:
+            return None
+        name = server_name.lower().rstrip(".")
+        exact = self._by_name.get(name)
+        if exact is not None:
+            return exact
+        _, dot, parent = name.partition(".")
+        return self._by_name.get(f"*{dot}{parent}")
+
+
+def _is_domain(name: str) -> bool:
+    parts = name.split(".")
+    is_address = len(parts) == 4 and all(part.isdigit() for part in parts)
+    return not is_address and (name == "*" or not dns1123_subdomain_errors(name.removeprefix("*.")))
