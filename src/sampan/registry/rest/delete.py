@@ -64,7 +64,7 @@ async def delete(store: ResourceStore, ctx: Context, name: str, options: DeleteO
 async def _delete_once(store: ResourceStore, ctx: Context, row: KeyValue, options: DeleteOptions) -> Deleted:
     stored = row.value
     obj = store.decode(stored)
-    _check_preconditions(store, obj, options)
+    check_preconditions(store, obj, options)
     if options.validate is not None:
         await options.validate(obj)
     if store.strategy.marks_before_deletion and not obj["metadata"].get("deletionTimestamp"):
@@ -125,7 +125,8 @@ async def after_delete(store: ResourceStore, obj: Object, clock: Clock) -> None:
                 _log.error("%s %s/%s stays: %s", resource, ctx.namespace, ctx.name, error.message)
 
 
-def _check_preconditions(store: ResourceStore, obj: Object, options: DeleteOptions) -> None:
+def check_preconditions(store: ResourceStore, obj: Object, options: DeleteOptions) -> None:
+    """That the object is the one, and in the state, that the caller has in mind. Raises `StatusError` 409."""
     definition, metadata = store.definition, obj["metadata"]
     resource = GroupResource(definition.group, definition.kind)
     if options.uid and options.uid != metadata.get("uid"):

@@ -18,6 +18,7 @@ from sampan.registry.strategies.core.binding import apply_binding, validate_bind
 from sampan.server.request import Response
 from sampan.server.verbs.body import read_value
 from sampan.server.verbs.create import track
+from sampan.server.verbs.eviction import create_eviction
 from sampan.server.verbs.get import get
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.patch import patch
@@ -92,6 +93,7 @@ _PART: dict[str, Verb] = {"get": get, "update": update, "patch": patch}
 SUBRESOURCES: dict[tuple[str, str], dict[str, Verb]] = {
     ("pods", "binding"): {"create": create_binding},
     ("pods", "ephemeralcontainers"): _PART,
+    ("pods", "eviction"): {"create": create_eviction},
     ("pods", "resize"): _PART,
     ("namespaces", "finalize"): {"update": update},
     ("certificatesigningrequests", "approval"): _PART,

@@ -1,0 +1,213 @@
+"""POST pods/NAME/eviction: delete a pod if its disruption budget allows that.
+
+Source: kubernetes pkg/registry/core/pod/storage/eviction.go (1.36). Conflicts are tried again at once: the store says
+who was faster, so there is nothing to wait for.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from sampan.core import errors
+from sampan.core.field import Path, invalid
+from sampan.core.gvk import GroupVersionKind
+from sampan.core.object import Object
+from sampan.core.time import timestamp
+from sampan.registry.crd.tracking import track_status
+from sampan.registry.rest.delete import DeleteOptions, check_preconditions
+from sampan.registry.rest.delete import delete as rest_delete
+from sampan.registry.rest.metadata import match_namespace, metadata_of
+from sampan.registry.rest.update import Part, UpdateOptions
+from sampan.registry.rest.update import update as rest_update
+from sampan.registry.strategies.core.podprepare import set_condition
+from sampan.registry.strategies.policy.eviction import (
+    budgets_of,
+    gives_up_unready,
+    ignores_budgets,
+    is_ready,
+    may_become_ready,
+    still_processed,
+    take_disruption,
+)
+from sampan.schema.compile import DecodeError
+from sampan.server.request import Response
+from sampan.server.verbs.admit import attributes_of
+from sampan.server.verbs.body import read_value
+from sampan.server.verbs.options import WriteOptions, delete_parameters, write_options
+from sampan.server.verbs.respond import dict_response, resource_version_of
+from sampan.server.verbs.scope import Scope
+
+TRIES_MAX: Final = 20
+_EVICTION: Final = GroupVersionKind("policy", "v1", "Eviction")
+_VERSIONS: Final = ("policy/v1", "policy/v1beta1")
+_SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+
+
+async def create_eviction(scope: Scope) -> Response:
+    """201 when the pod is deleted; 429 when its budget does not allow that now; 500 when it has several budgets."""
+    request = scope.request
+    options = write_options(request, "CreateOptions")
+    eviction = await _read(scope, options)
+    deletion = _deletion(scope, eviction, options)
+    attributes = replace(attributes_of(scope, "CREATE", eviction, None, options.dry_run), gvk=_EVICTION)
+    await scope.admission.admit(attributes)
+    await scope.admission.validate(attributes)
+    await _evict(scope, deletion)
+    answer = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+    return dict_response(request, answer, 201)
+
+
+async def _read(scope: Scope, options: WriteOptions) -> Object:
+    """The Eviction of the body, as policy/v1. Raises 400 and 415."""
+    request, kind = scope.request, _EVICTION.kind
+    value, texts = await read_value(request, duplicates=options.field_validation != "Ignore")
+    if not isinstance(value, dict) or value.get("kind", kind) != kind:
+        raise errors.bad_request(f"the object provided is unrecognized (must be of type {kind})")
+    api_version = value.get("apiVersion", _EVICTION.api_version)
+    if api_version not in _VERSIONS:
+        raise errors.bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API version "
+            f"({_EVICTION.api_version})"
+        )
+    eviction: Object = {**value, "kind": kind, "apiVersion": _EVICTION.api_version}
+    schema = scope.cluster.schemas.schema_for_kind(_EVICTION)
+    assert schema is not None
+    unknown: list[str] = []
+    unreadable = f'{kind} in version "{_EVICTION.version}" cannot be handled as a {kind}: '
+    try:
+        scope.cluster.compiler.compile(schema).decode(eviction, unknown=unknown)
+    except DecodeError as error:
+        raise errors.bad_request(f"{unreadable}{error}") from None
+    texts += [f'unknown field "{path}"' for path in unknown]
+    if texts and options.strict:
+        raise errors.bad_request(f"{unreadable}strict decoding error: {', '.join(texts)}")
+    if options.field_validation == "Warn":
+        request.warnings.extend(texts)
+    metadata = metadata_of(eviction)
+    match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata)
+    if metadata.get("name", "") != request.info.name:
+        raise errors.bad_request("name in URL does not match name in Eviction object")
+    return eviction
+
+
+def _deletion(scope: Scope, eviction: Object, options: WriteOptions) -> DeleteOptions:
+    """How the pod is to be deleted. A dry run may be asked for in the query or in the body. Raises 422, 500."""
+    given = eviction.get("deleteOptions") or {}
+    if given.get("ignoreStoreReadErrorWithClusterBreakingPotential"):
+        path = Path("deleteOptions", "ignoreStoreReadErrorWithClusterBreakingPotential")
+        fault = invalid(path, True, "can not be set for pod eviction, try after removing the option")
+        raise errors.invalid(_EVICTION.group_kind, scope.request.info.name, [fault])
+    parameters = delete_parameters(scope.request, given)
+    asked = scope.request.query.get("dryRun", [])
+    if asked and parameters.dry_run and asked != parameters.dry_run:
+        text = f"[{' '.join(asked)}] and [{' '.join(parameters.dry_run)}]"
+        text = f"Non-matching dry-run options in request and content: {text}"
+        raise errors.StatusError(errors.Reason.UNKNOWN, 500, text)
+    return DeleteOptions(
+        clock=scope.clock,
+        grace_period_s=parameters.grace_period_s,
+        propagation_policy=parameters.propagation_policy,
+        orphan_dependents=parameters.orphan_dependents,
+        uid=parameters.uid,
+        resource_version=parameters.resource_version,
+        dry_run=bool(parameters.dry_run) or options.dry_run,
+    )
+
+
+async def _evict(scope: Scope, deletion: DeleteOptions) -> None:
+    pod = await _delete_unless_guarded(scope, deletion)
+    if pod is None:
+        return
+    budget = await _budget_of(scope, pod)
+    uncounted = budget is not None and not is_ready(pod) and gives_up_unready(budget)
+    if budget is not None and not uncounted:
+        await _take(scope, budget["metadata"]["name"], dry_run=deletion.dry_run)
+    if budget is None or not uncounted or deletion.resource_version:
+        await _delete(scope, deletion)
+        return
+    try:
+        await _delete(scope, _as_seen(deletion, pod))
+    except errors.StatusError as error:
+        if error.reason is not errors.Reason.CONFLICT:
+            raise
+        raise still_processed(budget["metadata"]["name"]) from None
+
+
+async def _delete_unless_guarded(scope: Scope, deletion: DeleteOptions) -> Object | None:
+    """Delete the pod if no budget has a say in that; else give the pod. Raises 404, 409.
+
+    A pod that could become ready meanwhile is deleted in the state that was looked at, or is looked at again.
+    """
+    store, name = scope.endpoint.store, scope.request.info.name
+    tries = 1 if deletion.resource_version else TRIES_MAX
+    while True:
+        pod = store.decode((await store.record(scope.ctx.namespace, name)).value)
+        if not ignores_budgets(pod):
+            return pod
+        seen = may_become_ready(pod) and not deletion.resource_version
+        tries -= 1
+        try:
+            await _delete(scope, _as_seen(deletion, pod) if seen else deletion)
+        except errors.StatusError as error:
+            if error.reason is not errors.Reason.CONFLICT or not tries:
+                raise
+        else:
+            return None
+
+
+def _as_seen(deletion: DeleteOptions, pod: Object) -> DeleteOptions:
+    """The deletion of a pod in this state and no other."""
+    return replace(deletion, resource_version=pod["metadata"]["resourceVersion"])
+
+
+async def _budget_of(scope: Scope, pod: Object) -> Object | None:
+    """The one budget that selects the pod. Raises 500 when there are several."""
+    budgets = scope.cluster.endpoint("policy", "v1", "poddisruptionbudgets")
+    assert budgets is not None
+    await budgets.store.cache.fresh()
+    found = budgets_of(pod, scope.cluster.reader.list("policy", "poddisruptionbudgets", scope.ctx.namespace))
+    if len(found) > 1:
+        raise errors.StatusError(errors.Reason.UNKNOWN, 500, _SEVERAL)
+    return found[0] if found else None
+
+
+async def _take(scope: Scope, budget_name: str, *, dry_run: bool) -> None:
+    """Take a disruption from the budget for the pod of the request. Raises 403, 404, 409, 429."""
+    endpoint = scope.cluster.endpoint("policy", "v1", "poddisruptionbudgets")
+    assert endpoint is not None
+    budgets, pod_name = endpoint, scope.request.info.name
+
+    async def transform(old: Object | None, stored: bytes) -> Object:
+        budget = budgets.store.decode(stored)
+        take_disruption(budget, pod_name, timestamp(scope.clock))
+        track_status(budgets, old, budget, scope.clock)
+        return budget
+
+    ctx = replace(scope.ctx, name=budget_name, subresource="status", dry_run=dry_run)
+    await rest_update(
+        budgets.store, ctx, budget_name, transform, UpdateOptions(clock=scope.clock, part=Part.STATUS, dry_run=dry_run)
+    )
+
+
+async def _delete(scope: Scope, deletion: DeleteOptions) -> None:
+    """Note in the pod that it is evicted, then delete it. Raises 404, 409."""
+    store, name = scope.endpoint.store, scope.request.info.name
+
+    async def transform(old: Object | None, stored: bytes) -> Object:
+        pod = store.decode(stored)
+        check_preconditions(store, pod, deletion)
+        set_condition(
+            pod.setdefault("status", {}),
+            "DisruptionTarget",
+            "True",
+            timestamp(scope.clock),
+            reason="EvictionByEvictionAPI",
+            message="Eviction API: evicting",
+        )
+        return pod
+
+    if not deletion.dry_run:
+        ctx = replace(scope.ctx, subresource="status")
+        updated = await rest_update(store, ctx, name, transform, UpdateOptions(clock=scope.clock, part=Part.STATUS))
+        if deletion.resource_version:
+            deletion = replace(deletion, resource_version=resource_version_of(updated.value))
+    await rest_delete(store, scope.ctx, name, deletion)
