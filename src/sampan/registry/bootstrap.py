@@ -7,7 +7,7 @@ from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.create import create
+from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.strategy import Context
 
 SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default")
@@ -48,7 +48,7 @@ async def _ensure(endpoint: Endpoint, obj: Object, clock: Clock) -> None:
     store.strategy.default(obj)
     ctx = Context(user=_USER, groups=("system:masters",), namespace=namespace, name=metadata["name"])
     try:
-        await create(store, ctx, obj, clock=clock)
+        await create(store, ctx, obj, CreateOptions(clock=clock))
     except StatusError as error:
         if error.reason is not Reason.ALREADY_EXISTS:
             raise

@@ -4,6 +4,7 @@ Source: apiserver pkg/registry/rest/create.go and pkg/registry/generic/registry/
 """
 
 import asyncio
+from dataclasses import dataclass
 from random import Random, SystemRandom
 
 from sampan.core import errors, field
@@ -24,16 +25,19 @@ _METADATA = Path("metadata")
 _RANDOM: Random = SystemRandom()
 
 
-async def create(
-    store: ResourceStore,
-    ctx: Context,
-    obj: Object,
-    *,
-    clock: Clock,
-    validate: Validate | None = None,
-    dry_run: bool = False,
-    warnings: list[str] | None = None,
-) -> bytes:
+@dataclass(slots=True)
+class CreateOptions:
+    """How to create. `validate`: validating admission; `warnings` takes the texts of warnings."""
+
+    clock: Clock
+    validate: Validate | None = None
+    dry_run: bool = False
+    warnings: list[str] | None = None
+    is_apply: bool = False
+    """Whether managedFields must be kept, also when the object does not fit with them."""
+
+
+async def create(store: ResourceStore, ctx: Context, obj: Object, options: CreateOptions) -> bytes:
     """Store a new object; gives its bytes in the storage version, resourceVersion included.
 
     Takes `obj` over and changes it. Raises `StatusError`: 409 when the name is taken, 422 when the object is invalid.
@@ -43,28 +47,21 @@ async def create(
         raise errors.StatusError(
             errors.Reason.UNKNOWN, 500, "resourceVersion should not be set on objects to be created"
         )
-    fill_system_fields(metadata, clock)
+    fill_system_fields(metadata, options.clock)
     generated = not metadata.get("name") and bool(metadata.get("generateName"))
     tries = GENERATE_NAME_TRIES if generated else 1
     for attempt in range(tries):
         if generated:
             metadata["name"] = generate_name(metadata["generateName"], _RANDOM)
         try:
-            return await _create_named(store, ctx, obj, validate, dry_run, warnings)
+            return await _create_named(store, ctx, obj, options)
         except KeyExists:
             if attempt == tries - 1:
                 raise _taken(store, ctx, metadata["name"], generated) from None
     raise AssertionError("unreachable")
 
 
-async def _create_named(
-    store: ResourceStore,
-    ctx: Context,
-    obj: Object,
-    validate: Validate | None,
-    dry_run: bool,
-    warnings: list[str] | None,
-) -> bytes:
+async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options: CreateOptions) -> bytes:
     definition, strategy = store.definition, store.strategy
     metadata = obj["metadata"]
     match_namespace(definition, ctx.namespace, metadata)
@@ -75,17 +72,17 @@ async def _create_named(
         faults = creation_faults(store, ctx, obj)
         if faults:
             raise errors.invalid(definition.group_kind, metadata.get("name", ""), faults)
-        if warnings is not None:
-            warnings.extend(strategy.warnings_on_create(ctx, obj))
-        if validate is not None:
-            await validate(obj, None)
+        if options.warnings is not None:
+            options.warnings.extend(strategy.warnings_on_create(ctx, obj))
+        if options.validate is not None:
+            await options.validate(obj, None)
         key = store.key(metadata.get("namespace", ""), metadata["name"])
-        if dry_run:
+        if options.dry_run:
             store.cache.poll()
             if store.cache.get(key) is not None:
                 raise KeyExists(key)
             return _dry_run_bytes(store, obj)
-        value = stored_bytes(store, obj)
+        value = stored_bytes(store, obj, keep_managed_fields=options.is_apply)
         try:
             revision = await store.store.create(key, value, ttl_s=strategy.ttl_s(obj))
         except asyncio.CancelledError:

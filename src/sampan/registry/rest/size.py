@@ -7,15 +7,15 @@ from sampan.registry.rest.store import ResourceStore
 OBJECT_SIZE_BYTES_MAX = 1_572_864
 
 
-def stored_bytes(store: ResourceStore, obj: Object) -> bytes:
-    """The object as it is stored, without managedFields where only that makes it fit. Raises 413.
+def stored_bytes(store: ResourceStore, obj: Object, *, keep_managed_fields: bool = False) -> bytes:
+    """The object as it is stored, without managedFields where only that makes it fit and they may go. Raises 413.
 
-    Source: apiserver endpoints/handlers/create.go (the retry after "too large").
+    Source: apiserver endpoints/handlers/{create,patch}.go (the retry after "too large").
     """
     value = store.encode(obj)
     if len(value) <= OBJECT_SIZE_BYTES_MAX:
         return value
-    if obj["metadata"].pop("managedFields", None) is not None:
+    if not keep_managed_fields and obj["metadata"].pop("managedFields", None) is not None:
         value = store.encode(obj)
         if len(value) <= OBJECT_SIZE_BYTES_MAX:
             return value

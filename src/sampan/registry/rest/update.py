@@ -16,7 +16,7 @@ from sampan.core.metadata import validate_object_meta, validate_object_meta_upda
 from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.patch.timestamps import keep_timestamps
-from sampan.registry.rest.create import create, unset_resource_version
+from sampan.registry.rest.create import CreateOptions, create, unset_resource_version
 from sampan.registry.rest.delete import after_delete
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
 from sampan.registry.rest.size import stored_bytes
@@ -65,6 +65,8 @@ class UpdateOptions:
     part: Part = Part.MAIN
     dry_run: bool = False
     allow_create: bool = False
+    is_apply: bool = False
+    """Whether managedFields must be kept, also when the object does not fit with them."""
     uid: str = ""
     validate: Validate | None = None
     warnings: list[str] | None = None
@@ -113,15 +115,14 @@ async def _create_on_update(
         )
     obj = await transform(None, b"")
     metadata_of(obj).pop("uid", None)
-    value = await create(
-        store,
-        ctx,
-        obj,
+    creation = CreateOptions(
         clock=options.clock,
         validate=options.validate,
         dry_run=options.dry_run,
         warnings=options.warnings,
+        is_apply=options.is_apply,
     )
+    value = await create(store, ctx, obj, creation)
     return Updated(value, created=True)
 
 
@@ -160,7 +161,7 @@ async def _update_once(
             return Updated(stored)
         if options.dry_run:
             return Updated(_bytes_of(store, obj, row.mod_revision))
-        value = stored_bytes(store, obj)
+        value = stored_bytes(store, obj, keep_managed_fields=options.is_apply)
         try:
             revision = await store.store.update(row.key, value, row.mod_revision, ttl_s=strategy.ttl_s(obj))
         except asyncio.CancelledError:

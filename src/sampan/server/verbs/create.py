@@ -5,6 +5,7 @@ from typing import Any
 from sampan.core.metadata import dedup_owner_references
 from sampan.core.object import Object
 from sampan.core.time import timestamp
+from sampan.registry.rest.create import CreateOptions
 from sampan.registry.rest.create import create as rest_create
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
 from sampan.server.request import Request, Response
@@ -39,15 +40,13 @@ async def create_object(scope: Scope, obj: Object, options: WriteOptions) -> byt
     strategy.default(hub)
     track(scope, None, hub, options)
     hub = await admit(scope, "CREATE", hub, None, options.dry_run)
-    return await rest_create(
-        endpoint.store,
-        scope.ctx,
-        hub,
+    creation = CreateOptions(
         clock=scope.clock,
         validate=validator(scope, "CREATE", options.dry_run),
         dry_run=options.dry_run,
         warnings=request.warnings,
     )
+    return await rest_create(endpoint.store, scope.ctx, hub, creation)
 
 
 def warn_of_duplicate_owners(request: Request, metadata: dict[str, Any]) -> None:

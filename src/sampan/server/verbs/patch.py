@@ -65,13 +65,13 @@ async def patch(scope: Scope) -> Response:
         mechanism = _mechanism(scope, content_type, value)
         shown = go_value(value) if content_type == STRATEGIC_MERGE_PATCH else ""
         transform = _patch_transform(scope, mechanism, Refusal(faults, shown), options)
-    part = part_of(scope)
+    part, applies = part_of(scope), content_type == APPLY_PATCH
     result = await rest_update(
         endpoint.store,
         scope.ctx,
         request.info.name,
         transform,
-        update_options(scope, options, part, allow_create=content_type == APPLY_PATCH),
+        update_options(scope, options, part, allow_create=applies, is_apply=applies),
     )
     return object_response(request, endpoint, result.value, 201 if result.created else 200)
 

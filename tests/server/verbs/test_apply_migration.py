@@ -1,0 +1,76 @@
+"""From client-side to server-side apply: what kubectl asks of the server on the way (E16, E17)."""
+
+import json
+from typing import Any
+
+from tests.server.cluster import Answer, Api
+from tests.server.verbs.objects import CONFIG_MAPS
+
+PATH = f"{CONFIG_MAPS}/c"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+CLIENT_SIDE = "kubectl-client-side-apply"
+
+
+def configuration(data: dict[str, str]) -> Any:
+    """What the user's file says."""
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data}
+
+
+async def applied_by_client(api: Api, data: dict[str, str]) -> Any:
+    """An object as client-side apply creates it."""
+    body = configuration(data)
+    body["metadata"]["annotations"] = {LAST_APPLIED: json.dumps(configuration(data))}
+    return await api.create(f"{CONFIG_MAPS}?fieldManager={CLIENT_SIDE}", body)
+
+
+def owners(answer: Answer) -> dict[tuple[str, str], Any]:
+    """What each manager owns, by manager and operation."""
+    return {(e["manager"], e["operation"]): e["fieldsV1"] for e in answer.metadata["managedFields"]}
+
+
+def upgrade(obj: Any) -> list[Any]:
+    """The patch by which kubectl turns what it updated before into what it applies."""
+    (entry,) = obj["metadata"]["managedFields"]
+    entries = [{**entry, "manager": "kubectl", "operation": "Apply"}]
+    return [
+        {"op": "replace", "path": "/metadata/managedFields", "value": entries},
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": obj["metadata"]["resourceVersion"]},
+    ]
+
+
+async def test_what_was_updated_becomes_what_is_applied(api: Api) -> None:
+    made = await applied_by_client(api, {"a": "1", "b": "1"})
+    answer = await api.patch(PATH, upgrade(made), "json")
+    assert answer.code == 200
+    assert list(owners(answer)) == [("kubectl", "Apply")]
+    answer = await api.apply(PATH, configuration({"a": "2"}), "fieldManager=kubectl")
+    assert (answer.code, answer.body["data"]) == (200, {"a": "2"})
+    assert owners(answer)["kubectl", "Apply"]["f:data"] == {"f:a": {}}
+
+
+async def test_an_upgrade_of_an_old_state_conflicts(api: Api) -> None:
+    made = await applied_by_client(api, {"a": "1"})
+    await api.patch(PATH, {"data": {"b": "1"}})
+    answer = await api.patch(PATH, upgrade(made), "json")
+    assert (answer.code, answer.reason) == (409, "Conflict")
+
+
+async def test_kubectl_takes_what_its_annotation_covers(api: Api) -> None:
+    await applied_by_client(api, {"a": "1"})
+    answer = await api.apply(PATH, configuration({"a": "2"}), "fieldManager=kubectl")
+    assert (answer.code, answer.body["data"]) == (200, {"a": "2"})
+    assert json.loads(answer.metadata["annotations"][LAST_APPLIED])["data"] == {"a": "2"}
+
+
+async def test_kubectl_does_not_take_what_its_annotation_leaves_out(api: Api) -> None:
+    await applied_by_client(api, {"a": "1"})
+    await api.patch(f"{PATH}?fieldManager=other", {"data": {"b": "1"}})
+    answer = await api.apply(PATH, configuration({"b": "2"}), "fieldManager=kubectl")
+    assert (answer.code, answer.reason) == (409, "Conflict")
+    assert answer.message == 'Apply failed with 1 conflict: conflict with "other" using v1: .data.b'
+
+
+async def test_another_manager_takes_nothing(api: Api) -> None:
+    await applied_by_client(api, {"a": "1"})
+    answer = await api.apply(PATH, configuration({"a": "2"}), "fieldManager=another")
+    assert (answer.code, answer.reason) == (409, "Conflict")
