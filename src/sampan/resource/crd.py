@@ -12,6 +12,7 @@ from sampan.resource.object_type import Object
 from sampan.resource.schema import schema_of
 
 API_VERSION = "apiextensions.k8s.io/v1"
+API_APPROVED = "api-approved.kubernetes.io"
 
 
 def crd_of(*versions: type[Any]) -> Object:
@@ -32,10 +33,13 @@ def crd_of(*versions: type[Any]) -> Object:
         "shortNames": list(info.short_names),
         "singular": info.singular,
     }
+    metadata: dict[str, Any] = {"name": str(info.gvr.group_resource)}
+    if stored.api_approved:
+        metadata["annotations"] = {API_APPROVED: stored.api_approved}
     return {
         "apiVersion": API_VERSION,
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": str(info.gvr.group_resource)},
+        "metadata": metadata,
         "spec": {
             "group": info.gvr.group,
             "names": {name: value for name, value in names.items() if value},

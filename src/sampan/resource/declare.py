@@ -95,6 +95,7 @@ class Declaration:
     """Whether this version is the stored one, where a kind has several."""
     deprecated: bool = False
     deprecation_warning: str = ""
+    api_approved: str = ""
 
 
 class Declared(Protocol):
@@ -128,6 +129,8 @@ class Options(TypedDict, total=False):
     """Whether this version is the stored one, where a kind has several (True)."""
     deprecated: bool
     deprecation_warning: str
+    api_approved: str
+    """For a group under k8s.io or kubernetes.io: where it was approved (a URL), or `unapproved, why`."""
 
 
 def resource(*, group: str, version: str, **options: Unpack[Options]) -> Callable[[type[T]], type[T]]:
@@ -175,6 +178,7 @@ def _declare(cls: type[Any], group: str, version: str, options: Options) -> Decl
         options.get("storage", True),
         options.get("deprecated", False),
         options.get("deprecation_warning", ""),
+        options.get("api_approved", ""),
     )
 
 

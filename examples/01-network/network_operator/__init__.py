@@ -1,0 +1,1 @@
+"""The Network operator: declared networks become real ones in OpenStack Neutron."""

@@ -1,0 +1,1 @@
+"""A real OpenStack Neutron on loopback, for the demo and for tests."""

@@ -1,0 +1,168 @@
+"""Installs and starts a real OpenStack Neutron on loopback, alone, with its database in a folder.
+
+    python -m neutron_server.launch --data DIR [--port PORT]          (from examples/01-network)
+
+Neutron gets a venv of its own (about a minute, 350 MB, once). What is in DIR outlives the process, kill -9 included.
+"""
+
+import argparse
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).parent
+REQUIREMENTS = HERE / "requirements.txt"
+VENV = HERE.parents[2] / ".neutron"
+"""Where the venv is made, unless said otherwise: at the root of the project."""
+
+START_TIMEOUT_S = 60
+
+_CONFIG = """\
+[DEFAULT]
+core_plugin = ml2
+auth_strategy = noauth
+transport_url = fake://
+api_paste_config = {venv}/etc/neutron/api-paste.ini
+notify_nova_on_port_status_changes = false
+notify_nova_on_port_data_changes = false
+dhcp_agent_notification = false
+[database]
+connection = sqlite:///{data}/neutron.db
+sqlite_synchronous = false
+[oslo_messaging_notifications]
+driver = noop
+[ml2]
+type_drivers = local
+tenant_network_types = local
+mechanism_drivers =
+"""
+
+
+def install(venv: Path = VENV) -> Path:
+    """Make Neutron's venv if it is not there; gives its Python. Several processes may ask at once.
+
+    Raises `CalledProcessError` when pip cannot install it.
+    """
+    python = venv / "bin" / "python"
+    wanted = REQUIREMENTS.read_text()
+    done = venv / ".installed"
+    venv.parent.mkdir(parents=True, exist_ok=True)
+    with (venv.parent / f"{venv.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if done.exists() and done.read_text() == wanted:
+            return python
+        print(f"installing Neutron into {venv} (once; about a minute)", file=sys.stderr, flush=True)
+        shutil.rmtree(venv, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "-r", str(REQUIREMENTS)], check=True)
+        done.write_text(wanted)
+    return python
+
+
+def free_port() -> int:
+    """A port of loopback that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Neutron:
+    """One Neutron. `start` and `kill` may follow each other; the data stays."""
+
+    def __init__(self, data: Path, *, port: int = 0, venv: Path = VENV) -> None:
+        self.data = data.absolute()
+        self.port = port or free_port()
+        self.venv = venv
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it serves."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """Its process. Raises `AssertionError` when it does not run."""
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start it, and wait until it answers. Raises `RuntimeError` with the end of its log when it does not."""
+        python = install(self.venv)
+        self.data.mkdir(parents=True, exist_ok=True)
+        (self.data / "neutron.conf").write_text(_CONFIG.format(venv=self.venv.absolute(), data=self.data))
+        environment = {
+            **os.environ,
+            "OS_NEUTRON_CONFIG_DIR": str(self.data),
+            "OS_NEUTRON_CONFIG_FILES": "neutron.conf",
+        }
+        with (self.data / "neutron.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [python, HERE / "serve.py", str(self.port)], env=environment, stdout=log, stderr=log
+            )
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.kill()
+                end = (self.data / "neutron.log").read_text(errors="replace")[-2000:]
+                raise RuntimeError(f"Neutron did not start:\n{end}")
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """End it at once (SIGKILL): what it had not finished is lost or is there, as after a crash."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def wait(self) -> int:
+        """Wait until it ends; gives its exit code."""
+        assert self._process is not None
+        return self._process.wait()
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(self.url, timeout=1):
+                return True
+        except (urllib.error.URLError, OSError):
+            return False
+
+
+@contextlib.contextmanager
+def running(data: Path, *, port: int = 0, venv: Path = VENV) -> Iterator[Neutron]:
+    """A Neutron that runs inside the block."""
+    neutron = Neutron(data, port=port, venv=venv)
+    try:
+        neutron.start()
+        yield neutron
+    finally:
+        neutron.kill()
+
+
+def main() -> None:
+    """Run until a signal comes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--port", type=int, default=9696)
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with running(given.data, port=given.port) as neutron:
+        print(f"ready {neutron.url}", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            neutron.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""`MemoryBackend`: networks in memory, with the rules of Neutron that matter here."""
+
+import ipaddress
+import itertools
+from dataclasses import dataclass, field
+
+from network_operator.backend import Refused, Unavailable
+from network_operator.plan import ActualNetwork, Desired, Subnet
+
+
+@dataclass(slots=True)
+class Kept:
+    """A network that is there."""
+
+    id: str
+    name: str
+    identity: str
+    subnets: dict[str, Subnet] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class MemoryBackend:
+    """A `Backend`. `creates` counts by identity; `failures` are raised by the next calls that change something.
+
+    A failure of which the second part is True comes after the change was made: an answer that was lost.
+    """
+
+    networks: dict[str, Kept] = field(default_factory=dict)
+    creates: list[str] = field(default_factory=list)
+    failures: list[tuple[Exception, bool]] = field(default_factory=list)
+    _ids: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    async def find(self, identity: str) -> list[ActualNetwork]:
+        """Those with the identity."""
+        found = [kept for kept in self.networks.values() if kept.identity == identity]
+        return [ActualNetwork(kept.id, kept.name, tuple(kept.subnets.values())) for kept in found]
+
+    async def create_network(self, desired: Desired) -> None:
+        """One more; the same name twice is no fault."""
+        lost = self._before()
+        made = Kept(f"net-{next(self._ids)}", desired.name, desired.identity)
+        self.networks[made.id] = made
+        self.creates.append(desired.identity)
+        self._after(lost)
+
+    async def rename_network(self, network_id: str, name: str) -> None:
+        """Another name."""
+        lost = self._before()
+        self._network(network_id).name = name
+        self._after(lost)
+
+    async def delete_network(self, network_id: str) -> None:
+        """With its subnets."""
+        lost = self._before()
+        self.networks.pop(network_id, None)
+        self._after(lost)
+
+    async def create_subnet(self, network_id: str, desired: Desired) -> None:
+        """Subnets of one network may not overlap."""
+        lost = self._before()
+        network = self._network(network_id)
+        wanted = ipaddress.ip_network(desired.cidr)
+        for subnet in network.subnets.values():
+            if ipaddress.ip_network(subnet.cidr).overlaps(wanted):
+                raise Refused(f"{desired.cidr} overlaps with {subnet.cidr}")
+        made = Subnet(f"sub-{next(self._ids)}", desired.cidr, desired.gateway)
+        network.subnets[made.id] = made
+        self._after(lost)
+
+    async def update_gateway(self, subnet_id: str, desired: Desired) -> None:
+        """Another gateway."""
+        lost = self._before()
+        for network in self.networks.values():
+            if subnet_id in network.subnets:
+                cidr = network.subnets[subnet_id].cidr
+                network.subnets[subnet_id] = Subnet(subnet_id, cidr, desired.gateway)
+                return self._after(lost)
+        raise Unavailable(f"no subnet {subnet_id}")
+
+    async def delete_subnet(self, subnet_id: str) -> None:
+        """Away with it."""
+        lost = self._before()
+        for network in self.networks.values():
+            network.subnets.pop(subnet_id, None)
+        self._after(lost)
+
+    def _network(self, network_id: str) -> Kept:
+        if network_id not in self.networks:
+            raise Unavailable(f"no network {network_id}")
+        return self.networks[network_id]
+
+    def _before(self) -> Exception | None:
+        if not self.failures:
+            return None
+        error, late = self.failures.pop(0)
+        if not late:
+            raise error
+        return error
+
+    def _after(self, lost: Exception | None) -> None:
+        if lost is not None:
+            raise lost
