@@ -2,8 +2,12 @@
 
     ClientError
     ├── ConfigError            the kubeconfig (or what it names) cannot be used
+    ├── NoMatch                the server has no such resource or kind
+    ├── Undecodable            an object that its type cannot take (a ValueError too)
+    ├── WaitTimeout            what was waited for did not come (a TimeoutError too)
     ├── TransportError         no whole answer: refused, reset, TLS; `sent` says whether the request may have arrived
-    │   └── TransportTimeout
+    │   ├── TransportTimeout
+    │   └── CredentialError    the credentials cannot be had (now): a plugin that fails, a token file that is gone
     └── ApiError               an answer that says no; it is a `core.errors.StatusError` too
         ├── BadRequest  Unauthorized  Forbidden  NotFound  MethodNotAllowed  NotAcceptable  AlreadyExists  Conflict
         ├── Expired  RequestEntityTooLarge  UnsupportedMediaType  Invalid  TooManyRequests
@@ -29,6 +33,22 @@ class ConfigError(ClientError):
     """The configuration cannot be used; the text says which file, which entry and why."""
 
 
+class NoMatch(ClientError):
+    """The server has no resource or kind of this name, as far as discovery says."""
+
+
+class Undecodable(ClientError, ValueError):
+    """An object was read that its type cannot take; `body` is its JSON."""
+
+    def __init__(self, message: str, body: bytes) -> None:
+        super().__init__(message)
+        self.body = body
+
+
+class WaitTimeout(ClientError, TimeoutError):
+    """What was waited for did not come in time; the text says what, and what was seen last."""
+
+
 class TransportError(ClientError):
     """There was no whole answer. `sent` is False when the server surely has not seen the request."""
 
@@ -39,6 +59,13 @@ class TransportError(ClientError):
 
 class TransportTimeout(TransportError):
     """The answer did not come in time."""
+
+
+class CredentialError(TransportError):
+    """The credentials cannot be had, so nothing was sent. May pass (a plugin asks servers of its own): back off."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, sent=False)
 
 
 class ApiError(StatusError, ClientError):

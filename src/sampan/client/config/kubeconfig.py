@@ -1,0 +1,210 @@
+"""`KubeConfig`: kubeconfig files as they stand on disk, read and merged, their relative paths made whole.
+
+Source: client-go tools/clientcmd/{loader.go,api/v1/types.go,api/v1/conversion.go} (1.36).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from sampan.client.errors import ConfigError
+from sampan.wire import yaml
+from sampan.wire.json import DecodeError
+
+Entry = TypeVar("Entry", "Cluster", "User", "Context")
+
+
+class NamedExtension(msgspec.Struct, frozen=True):
+    """An extension: a name and anything."""
+
+    name: str = ""
+    extension: Any = None
+
+
+class Cluster(msgspec.Struct, frozen=True, rename="kebab"):
+    """How to reach a cluster."""
+
+    server: str = ""
+    tls_server_name: str = ""
+    insecure_skip_tls_verify: bool = False
+    certificate_authority: str = ""
+    certificate_authority_data: bytes = b""
+    proxy_url: str = ""
+    disable_compression: bool = False
+    extensions: list[NamedExtension] = []
+
+
+class ExecEnvVar(msgspec.Struct, frozen=True):
+    """A variable for an exec program."""
+
+    name: str = ""
+    value: str = ""
+
+
+class Exec(msgspec.Struct, frozen=True, rename="camel"):
+    """An exec program."""
+
+    command: str = ""
+    args: list[str] = []
+    env: list[ExecEnvVar] = []
+    api_version: str = ""
+    install_hint: str = ""
+    provide_cluster_info: bool = False
+    interactive_mode: str = ""
+
+
+class AuthProvider(msgspec.Struct, frozen=True):
+    """What was before exec programs; no longer supported anywhere but for OIDC."""
+
+    name: str = ""
+
+
+class User(msgspec.Struct, frozen=True, rename="kebab"):
+    """Who asks."""
+
+    client_certificate: str = ""
+    client_certificate_data: bytes = b""
+    client_key: str = ""
+    client_key_data: bytes = b""
+    token: str = ""
+    token_file: str = msgspec.field(default="", name="tokenFile")
+    impersonate: str = msgspec.field(default="", name="as")
+    impersonate_uid: str = msgspec.field(default="", name="as-uid")
+    impersonate_groups: list[str] = msgspec.field(default_factory=list, name="as-groups")
+    impersonate_extra: dict[str, list[str]] = msgspec.field(default_factory=dict, name="as-user-extra")
+    username: str = ""
+    password: str = ""
+    auth_provider: AuthProvider | None = None
+    exec: Exec | None = None
+
+
+class Context(msgspec.Struct, frozen=True):
+    """A cluster, a user and a namespace."""
+
+    cluster: str = ""
+    user: str = ""
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KubeConfig:
+    """One file, or several merged. Paths in it are absolute."""
+
+    current_context: str = ""
+    clusters: Mapping[str, Cluster] = field(default_factory=dict)
+    users: Mapping[str, User] = field(default_factory=dict)
+    contexts: Mapping[str, Context] = field(default_factory=dict)
+    origins: Mapping[tuple[str, str], Path] = field(default_factory=dict)
+    """The file that an entry comes from, by kind (`cluster`, `user`, `context`) and name."""
+
+    def origin(self, kind: str, name: str) -> str:
+        """`FILE: kind "name"`, for messages."""
+        path = self.origins.get((kind, name))
+        return f'{path}: {kind} "{name}"' if path else f'{kind} "{name}"'
+
+
+def merge(configs: Iterable[KubeConfig]) -> KubeConfig:
+    """One configuration of several: the first to name an entry, or the current context, wins; entries stay whole."""
+    merged = KubeConfig()
+    for config in configs:
+        merged = KubeConfig(
+            merged.current_context or config.current_context,
+            {**config.clusters, **merged.clusters},
+            {**config.users, **merged.users},
+            {**config.contexts, **merged.contexts},
+            {**config.origins, **merged.origins},
+        )
+    return merged
+
+
+def read_kubeconfig(path: Path) -> KubeConfig:
+    """Read a file. Raises `FileNotFoundError`; `ConfigError` when it cannot be read or understood."""
+    try:
+        document = yaml.decode(path.read_bytes())
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from error
+    except DecodeError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return parse_kubeconfig(document, path)
+
+
+def parse_kubeconfig(document: Any, path: Path) -> KubeConfig:
+    """A kubeconfig from its decoded YAML; relative paths are taken from the folder of `path`. Raises `ConfigError`."""
+    if document is None:
+        return KubeConfig()
+    if not isinstance(document, dict):
+        raise ConfigError(f"{path}: a kubeconfig must be a map")
+    if document.get("kind") not in (None, "", "Config") or document.get("apiVersion") not in (None, "", "v1"):
+        raise ConfigError(f"{path}: it is {document.get('apiVersion')} {document.get('kind')}, not a v1 Config")
+    reader = _Reader(path)
+    current = document.get("current-context")
+    if not isinstance(current, str | None):
+        raise ConfigError(f"{path}: current-context must be a string")
+    base = path.absolute().parent
+    return KubeConfig(
+        current or "",
+        {name: _whole_cluster(entry, base) for name, entry in reader.entries(document, "cluster", Cluster).items()},
+        {name: _whole_user(entry, base) for name, entry in reader.entries(document, "user", User).items()},
+        reader.entries(document, "context", Context),
+        reader.origins,
+    )
+
+
+class _Reader:
+    """Reads the lists of one file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.origins: dict[tuple[str, str], Path] = {}
+
+    def entries(self, document: Mapping[str, Any], kind: str, struct: type[Entry]) -> dict[str, Entry]:
+        """The entries of `clusters`, `users` or `contexts`, by name."""
+        found: dict[str, Entry] = {}
+        listed = document.get(f"{kind}s") or []
+        if not isinstance(listed, list):
+            raise ConfigError(f"{self._path}: {kind}s must be a list")
+        for index, named in enumerate(listed):
+            name = named.get("name") if isinstance(named, dict) else None
+            if not isinstance(name, str):
+                raise ConfigError(f"{self._path}: {kind}s[{index}] has no name")
+            if name in found:
+                raise ConfigError(f'{self._path}: {kind} "{name}" is there twice')
+            try:
+                found[name] = msgspec.convert(_said(named.get(kind)) or {}, struct)
+            except msgspec.ValidationError as error:
+                raise ConfigError(f'{self._path}: {kind} "{name}": {error}') from error
+            self.origins[kind, name] = self._path
+        return found
+
+
+def _said(value: Any) -> Any:
+    """The value without nulls, which mean the same as nothing."""
+    if isinstance(value, dict):
+        return {key: _said(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_said(inner) for inner in value]
+    return value
+
+
+def _whole_cluster(cluster: Cluster, base: Path) -> Cluster:
+    if not cluster.certificate_authority:
+        return cluster
+    return msgspec.structs.replace(cluster, certificate_authority=str(base / cluster.certificate_authority))
+
+
+def _whole_user(user: User, base: Path) -> User:
+    paths = {
+        name: str(base / getattr(user, name))
+        for name in ("client_certificate", "client_key", "token_file")
+        if getattr(user, name)
+    }
+    if user.exec is not None and "/" in user.exec.command:
+        # A command without a slash is looked for in PATH.
+        whole = msgspec.structs.replace(user.exec, command=str(base / user.exec.command))
+        user = msgspec.structs.replace(user, exec=whole)
+    return msgspec.structs.replace(user, **paths) if paths else user

@@ -1,0 +1,165 @@
+"""`ExecPlugin`: credentials that a program prints (client.authentication.k8s.io).
+
+Concurrency: one run at a time; who needs credentials meanwhile waits for it. A run that is cancelled is ended.
+Source: client-go plugin/pkg/client/auth/exec/exec.go, pkg/apis/clientauthentication/v1/types.go (1.36).
+"""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sampan.client.config.config import Config, ExecConfig
+from sampan.client.credentials import Credentials
+from sampan.client.errors import CredentialError
+from sampan.client.http.tls import ClientCertificate
+from sampan.core.time import Clock, SystemClock, parse_time
+
+RUN_TIMEOUT_S = 300.0
+"""How long a program may run; it may have to ask a person."""
+_OUTPUT_BYTES_MAX = 1 << 20
+_INFO_VARIABLE = "KUBERNETES_EXEC_INFO"
+
+
+class ExecPlugin:
+    """A `CredentialSource` that runs a program, and runs it again when its credentials expire or are refused.
+
+    `cluster` is the cluster information for programs that want it. The program's stderr goes to ours.
+    """
+
+    def __init__(
+        self,
+        plugin: ExecConfig,
+        *,
+        cluster: Mapping[str, Any] | None = None,
+        environ: Mapping[str, str],
+        clock: Clock | None = None,
+    ) -> None:
+        self._plugin = plugin
+        self._cluster = cluster
+        self._environ = environ
+        self._clock = clock or SystemClock()
+        self._lock = asyncio.Lock()
+        self._credentials: Credentials | None = None
+        self._expires: Any = None
+
+    async def current(self) -> Credentials:
+        """The credentials of the last run, or of a new one when they have expired. Raises `CredentialError`."""
+        async with self._lock:
+            if self._credentials is None or self._expired:
+                self._credentials = await self._run()
+            return self._credentials
+
+    async def renewed(self, refused: Credentials) -> Credentials:
+        """The credentials of a new run, unless somebody has made one already. Raises `CredentialError`."""
+        async with self._lock:
+            if self._credentials is None or self._credentials is refused:
+                self._credentials = await self._run()
+            return self._credentials
+
+    @property
+    def _expired(self) -> bool:
+        return self._expires is not None and self._clock.now() >= self._expires
+
+    async def _run(self) -> Credentials:
+        interactive = self._interactive()
+        spec: dict[str, Any] = {"interactive": interactive}
+        if self._plugin.provide_cluster_info and self._cluster is not None:
+            spec["cluster"] = self._cluster
+        info = {"apiVersion": self._plugin.api_version, "kind": "ExecCredential", "spec": spec}
+        output = await self._output(msgspec.json.encode(info).decode(), interactive=interactive)
+        return self._read(output)
+
+    def _interactive(self) -> bool:
+        mode = self._plugin.interactive_mode
+        terminal = sys.stdin is not None and sys.stdin.isatty()
+        if mode == "Always" and not terminal:
+            raise self._fault("it must ask a person (interactiveMode: Always), and the input is no terminal")
+        return terminal and mode != "Never"
+
+    async def _output(self, info: str, *, interactive: bool) -> bytes:
+        plugin = self._plugin
+        try:
+            process = await asyncio.create_subprocess_exec(
+                plugin.command,
+                *plugin.args,
+                stdin=None if interactive else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                env={**self._environ, **plugin.env, _INFO_VARIABLE: info},
+                limit=_OUTPUT_BYTES_MAX,
+            )
+        except FileNotFoundError as error:
+            hint = f"\n{plugin.install_hint}" if plugin.install_hint else ""
+            raise self._fault(f"there is no such program{hint}") from error
+        except OSError as error:
+            raise self._fault(str(error)) from error
+        try:
+            async with asyncio.timeout(RUN_TIMEOUT_S):
+                output, _ = await process.communicate()
+        except TimeoutError as error:
+            raise self._fault(f"it has not ended within {RUN_TIMEOUT_S:g} s") from error
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if process.returncode:
+            raise self._fault(f"it ended with code {process.returncode}")
+        return output
+
+    def _read(self, output: bytes) -> Credentials:
+        try:
+            answer = msgspec.json.decode(output)
+        except msgspec.DecodeError as error:
+            raise self._fault(f"what it prints is not JSON: {error}") from error
+        if not isinstance(answer, dict) or answer.get("kind") != "ExecCredential":
+            raise self._fault("what it prints is not an ExecCredential")
+        if answer.get("apiVersion") != self._plugin.api_version:
+            raise self._fault(f"it should answer in {self._plugin.api_version}, not in {answer.get('apiVersion')}")
+        status = answer.get("status")
+        if not isinstance(status, dict):
+            raise self._fault("its answer has no status")
+        names = ("token", "clientCertificateData", "clientKeyData")
+        token, certificate, key = (str(status.get(name) or "") for name in names)
+        if not (token or certificate or key):
+            raise self._fault("it gives neither a token nor a certificate with a key")
+        if bool(certificate) != bool(key):
+            raise self._fault("it gives only one of certificate and key")
+        self._expires = self._expiry(status)
+        shown = ClientCertificate(certificate.encode(), key.encode()) if certificate else None
+        return Credentials.bearer(token, shown)
+
+    def _expiry(self, status: Mapping[str, Any]) -> Any:
+        text = status.get("expirationTimestamp")
+        if not text:
+            return None
+        try:
+            return parse_time(str(text))
+        except ValueError as error:
+            raise self._fault(f"expirationTimestamp: {error}") from error
+
+    def _fault(self, why: str) -> CredentialError:
+        return CredentialError(f"exec plugin {self._plugin.command}: {why}")
+
+
+def cluster_info(config: Config) -> dict[str, Any]:
+    """What a program may know of the cluster (the type `Cluster` of client.authentication.k8s.io).
+
+    Raises `CredentialError` when the authority's file cannot be read.
+    """
+    tls = config.tls
+    try:
+        authority = tls.ca_data or (Path(tls.ca_file).read_bytes() if tls.ca_file else b"")
+    except OSError as error:
+        raise CredentialError(f"certificate authority for the exec plugin: {error}") from error
+    said: dict[str, Any] = {
+        "tls-server-name": tls.server_name,
+        "insecure-skip-tls-verify": tls.insecure,
+        "certificate-authority-data": authority,
+        "proxy-url": config.proxy_url,
+        "disable-compression": not config.compression,
+    }
+    cluster = {"server": config.server, **{name: value for name, value in said.items() if value}}
+    return {**cluster, "config": config.exec_cluster_config}

@@ -1,0 +1,79 @@
+"""`ServerAddress`: where a server or a proxy listens."""
+
+from dataclasses import dataclass
+from urllib.parse import SplitResult, unquote, urlsplit
+
+_DEFAULT_PORTS = {"http": 80, "https": 443, "socks5": 1080}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """A server: scheme `http` or `https`, host, port, and the path that stands before every target."""
+
+    scheme: str
+    host: str
+    port: int
+    prefix: str = ""
+    """Path before every target, without a slash at its end (a server behind a gateway)."""
+
+    @classmethod
+    def parse(cls, url: str) -> "ServerAddress":
+        """The address that a URL names. Raises `ValueError`."""
+        parts = _split(url, ("http", "https"))
+        return cls(parts.scheme, parts.hostname or "", _port(parts), parts.path.rstrip("/"))
+
+    @property
+    def secure(self) -> bool:
+        """Whether TLS is spoken."""
+        return self.scheme == "https"
+
+    @property
+    def authority(self) -> str:
+        """Host and port as they stand in a URL and in `Host`; the scheme's own port is left out."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.authority}{self.prefix}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyAddress:
+    """A proxy: scheme `http` or `https`, and what it wants to know of us."""
+
+    scheme: str
+    host: str
+    port: int
+    username: str = ""
+    password: str = ""
+
+    @classmethod
+    def parse(cls, url: str) -> "ProxyAddress":
+        """The proxy that a URL names, `http://user:password@proxy:3128` say. Raises `ValueError`."""
+        parts = _split(url, ("http", "https"))
+        return cls(
+            parts.scheme,
+            parts.hostname or "",
+            _port(parts),
+            unquote(parts.username or ""),
+            unquote(parts.password or ""),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+    def __repr__(self) -> str:
+        return f"ProxyAddress({self!s})"
+
+
+def _split(url: str, schemes: tuple[str, ...]) -> SplitResult:
+    parts = urlsplit(url)
+    if parts.scheme not in schemes:
+        raise ValueError(f"{url!r} must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
+    if not parts.hostname:
+        raise ValueError(f"{url!r} names no host")
+    return parts
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or _DEFAULT_PORTS[parts.scheme]

@@ -1,0 +1,231 @@
+"""`Answer`: an answer under way, filled by a connection and read by a caller.
+
+Concurrency: the connection's callbacks fill it, one task reads it. A body that nobody reads yet is taken in up to
+`buffer_bytes_max`, then the connection stops reading; `read` takes in all of it, up to `body_bytes_max`.
+Timers end an answer that comes too late or a stream that falls silent; they need no task.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from sampan.client.errors import TransportError, TransportTimeout
+from sampan.client.http.inflate import Inflater
+from sampan.client.http.settings import HttpSettings
+from sampan.client.transport import HttpRequest
+
+_INFLATE_ASIDE_BYTES = 256 << 10
+"""Above this a body is decompressed in a thread, so that the loop goes on."""
+
+
+class Flow(Protocol):
+    """What an answer needs of its connection."""
+
+    def pause(self) -> None:
+        """Stop reading."""
+        ...
+
+    def resume(self) -> None:
+        """Go on reading."""
+        ...
+
+    def cut(self) -> None:
+        """Close the connection at once."""
+        ...
+
+
+class Answer:
+    """An `HttpResponse`. See the module for what bounds it."""
+
+    def __init__(self, flow: Flow, request: HttpRequest, settings: HttpSettings) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.stream = request.stream
+        self.method = request.method
+        self.complete = False
+        self.has_head = False
+        self._flow: Flow | None = flow
+        self._loop = asyncio.get_running_loop()
+        self._settings = settings
+        self._idle_timeout_s = request.idle_timeout_s
+        self._chunks: deque[bytes] = deque()
+        self._buffered = 0
+        self._collecting = False
+        self._paused = False
+        self._error: TransportError | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    # --- filled by the connection
+
+    def expire_at(self, deadline: float, timeout_s: float) -> None:
+        """Fail at this loop time, unless the answer is complete (a stream: unless its head has come)."""
+        self._timer = self._loop.call_at(deadline, self._expire, timeout_s)
+
+    def head_complete(self, status: int) -> None:
+        """Status and header fields are there."""
+        self.status = status
+        self.has_head = True
+        if self.stream:
+            self._stop_timer()
+        self._wake()
+
+    def feed(self, chunk: bytes) -> None:
+        """More of the body."""
+        self._chunks.append(chunk)
+        self._buffered += len(chunk)
+        if self._collecting:
+            if self._buffered > self._settings.body_bytes_max:
+                self.fail(TransportError(f"the body is larger than {self._settings.body_bytes_max} bytes", sent=True))
+            return
+        if self._buffered > self._settings.buffer_bytes_max and not self._paused and self._flow is not None:
+            self._paused = True
+            self._flow.pause()
+        self._wake()
+
+    def finish(self) -> None:
+        """The body is complete; the connection belongs to others from now on."""
+        self.complete = True
+        self._go_on()
+        self._flow = None
+        self._stop_timer()
+        self._wake()
+
+    def fail(self, error: TransportError) -> None:
+        """There will be no more. Cuts the connection."""
+        if self.complete or self._error is not None:
+            return
+        self._error = error
+        self._stop_timer()
+        self._cut()
+        self._wake()
+
+    # --- read by the caller
+
+    async def head(self) -> None:
+        """Wait for status and header fields. Raises `TransportError`."""
+        while not self.has_head:
+            if self._error is not None:
+                raise self._error
+            await self._wait()
+
+    async def read(self) -> bytes:
+        """The whole body, decompressed. Raises `TransportError`."""
+        self._collecting = True
+        self._go_on()
+        try:
+            while not self.complete and self._error is None:
+                await self._wait()
+        finally:
+            self._cut()
+        if self._error is not None:
+            self._chunks.clear()
+            raise self._error
+        body = self._taken()
+        if not self._is_gzip:
+            return body
+        limit = self._settings.body_bytes_max
+        if len(body) < _INFLATE_ASIDE_BYTES:
+            return _inflated(body, limit)
+        return await self._loop.run_in_executor(None, _inflated, body, limit)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it comes. Raises `TransportError` when it breaks off or falls silent."""
+        inflater = Inflater() if self._is_gzip else None
+        try:
+            while True:
+                if self._chunks:
+                    data = self._taken()
+                    self._go_on()
+                    if inflater is None:
+                        yield data
+                    else:
+                        for piece in inflater.pieces(data):
+                            yield piece
+                elif self._error is not None:
+                    raise self._error
+                elif self.complete:
+                    if inflater is not None and not inflater.finished:
+                        raise TransportError("the body ends in the middle of its gzip data", sent=True)
+                    return
+                else:
+                    await self._wait(self._idle_timeout_s)
+        except ValueError as error:
+            raise TransportError(str(error), sent=True) from error
+        finally:
+            self._cut()
+
+    async def aclose(self) -> None:
+        """Give the connection up, if the body has not been read to its end."""
+        self.close()
+
+    def close(self) -> None:
+        """As `aclose`."""
+        self.fail(TransportError("the answer has been closed", sent=True))
+        self._chunks.clear()
+
+    # --- inside
+
+    @property
+    def _is_gzip(self) -> bool:
+        return self.headers.get("content-encoding", "").lower() == "gzip"
+
+    def _taken(self) -> bytes:
+        data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        self._chunks.clear()
+        self._buffered = 0
+        return data
+
+    def _go_on(self) -> None:
+        if self._paused and self._flow is not None:
+            self._paused = False
+            self._flow.resume()
+
+    def _cut(self) -> None:
+        flow, self._flow = self._flow, None
+        if flow is not None:
+            flow.cut()
+
+    async def _wait(self, silence_s: float | None = None) -> None:
+        self._waiter = self._loop.create_future()
+        silence = None if silence_s is None else self._loop.call_later(silence_s, self._silent, silence_s)
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+            if silence is not None:
+                silence.cancel()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _expire(self, timeout_s: float) -> None:
+        what = "no answer" if not self.has_head else "no whole answer"
+        self.fail(TransportTimeout(f"{what} within {timeout_s:g} s", sent=True))
+
+    def _silent(self, silence_s: float) -> None:
+        self.fail(TransportTimeout(f"the stream was silent for {silence_s:g} s", sent=True))
+
+
+def _inflated(body: bytes, limit: int) -> bytes:
+    inflater = Inflater()
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        for piece in inflater.pieces(body):
+            pieces.append(piece)
+            size += len(piece)
+            if size > limit:
+                raise TransportError(f"the body is larger than {limit} bytes", sent=True)
+    except ValueError as error:
+        raise TransportError(str(error), sent=True) from error
+    if not inflater.finished:
+        raise TransportError("the body ends in the middle of its gzip data", sent=True)
+    return b"".join(pieces)

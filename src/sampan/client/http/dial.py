@@ -1,0 +1,118 @@
+"""`Dialer`: makes connections: TCP, perhaps through a proxy, perhaps TLS; and says in words what went wrong."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from typing import cast
+
+from sampan.client.errors import TransportError, TransportTimeout
+from sampan.client.http.address import ProxyAddress, ServerAddress
+from sampan.client.http.connection import Connection
+from sampan.client.http.tls import TlsContexts
+from sampan.client.http.tunnel import Tunnel
+
+_SHUTDOWN_TIMEOUT_S = 1.0
+"""How long a connection that is closed waits for the other side's good-bye."""
+
+
+class Dialer:
+    """Connects to one server. `tls` is for a server of scheme https; a proxy's TLS trusts the system's authorities."""
+
+    def __init__(
+        self, address: ServerAddress, *, tls: TlsContexts, proxy: ProxyAddress | None, connect_timeout_s: float
+    ) -> None:
+        self.address = address
+        self.tls = tls
+        self.proxy = proxy
+        self.connect_timeout_s = connect_timeout_s
+
+    @property
+    def absolute(self) -> bool:
+        """Whether requests go to a proxy that forwards them one by one, so that targets have to be whole URLs."""
+        return self.proxy is not None and not self.address.secure
+
+    async def connect(self, make: Callable[[], Connection]) -> Connection:
+        """A connection, ready for its first request. Raises `TransportError`, `sent` False."""
+        try:
+            async with asyncio.timeout(self.connect_timeout_s):
+                if self.proxy is None:
+                    return await self._direct(make)
+                return await self._through(self.proxy, make)
+        except TimeoutError as error:
+            raise TransportTimeout(
+                f"no connection to {self._where} within {self.connect_timeout_s:g} s", sent=False
+            ) from error
+        except ssl.SSLError as error:
+            raise TransportError(f"{self._where}: {_tls_fault(error)}", sent=False) from error
+        except (OSError, ValueError) as error:
+            raise TransportError(f"cannot connect to {self._where}: {_fault(error)}", sent=False) from error
+
+    @property
+    def _where(self) -> str:
+        where = f"{self.address.scheme}://{self.address.authority}"
+        return where if self.proxy is None else f"{where} (by proxy {self.proxy})"
+
+    @property
+    def _server_name(self) -> str:
+        return self.tls.options.server_name or self.address.host
+
+    async def _direct(self, make: Callable[[], Connection]) -> Connection:
+        loop = asyncio.get_running_loop()
+        address = self.address
+        if not address.secure:
+            _, connection = await loop.create_connection(make, address.host, address.port)
+            return connection
+        _, connection = await loop.create_connection(
+            make,
+            address.host,
+            address.port,
+            ssl=self.tls.current(),
+            server_hostname=self._server_name,
+            ssl_handshake_timeout=self.connect_timeout_s,
+            ssl_shutdown_timeout=_SHUTDOWN_TIMEOUT_S,
+        )
+        return connection
+
+    async def _through(self, proxy: ProxyAddress, make: Callable[[], Connection]) -> Connection:
+        loop = asyncio.get_running_loop()
+        secure = ssl.create_default_context() if proxy.scheme == "https" else None
+        if self.absolute:
+            _, plain = await loop.create_connection(make, proxy.host, proxy.port, ssl=secure)
+            return plain
+        transport, tunnel = await loop.create_connection(
+            lambda: Tunnel(proxy, self.address.host, self.address.port), proxy.host, proxy.port, ssl=secure
+        )
+        try:
+            await tunnel.agreed()
+            connection = make()
+            inner = await loop.start_tls(
+                transport,
+                connection,
+                self.tls.current(),
+                server_hostname=self._server_name,
+                ssl_handshake_timeout=self.connect_timeout_s,
+                ssl_shutdown_timeout=_SHUTDOWN_TIMEOUT_S,
+            )
+        except BaseException:
+            transport.abort()
+            raise
+        # `start_tls` upgrades a connection that its protocol is taken to know already.
+        connection.connection_made(cast(asyncio.BaseTransport, inner))
+        return connection
+
+
+def _tls_fault(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message}"
+    if error.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"):
+        return "it does not speak TLS (http instead of https?)"
+    return f"TLS failed: {error.reason or error}"
+
+
+def _fault(error: Exception) -> str:
+    if isinstance(error, socket.gaierror):
+        return f"the name cannot be resolved ({error.strerror})"
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused"
+    return str(error) or type(error).__name__

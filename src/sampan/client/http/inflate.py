@@ -1,0 +1,35 @@
+"""`Inflater`: gzip bodies, piece by piece, as many members as there are."""
+
+from collections.abc import Iterator
+
+from isal import igzip_lib, isal_zlib
+
+PIECE_BYTES_MAX = 1 << 20
+_GZIP = 31
+
+
+class Inflater:
+    """Unpacks a gzip stream. A small body may unpack to a huge one, so pieces are bounded and made on demand."""
+
+    def __init__(self) -> None:
+        self._member = isal_zlib.decompressobj(wbits=_GZIP)
+        self._begun = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether what has come so far ends with a whole member (or is nothing at all)."""
+        return self._member.eof or not self._begun
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """What `data` unpacks to, in pieces of `PIECE_BYTES_MAX`. Raises `ValueError` when it is not gzip."""
+        while data:
+            if self._member.eof:
+                self._member = isal_zlib.decompressobj(wbits=_GZIP)
+            self._begun = True
+            try:
+                piece = self._member.decompress(data, PIECE_BYTES_MAX)
+            except igzip_lib.IsalError as error:
+                raise ValueError(f"bad gzip data: {error}") from error
+            if piece:
+                yield piece
+            data = self._member.unused_data if self._member.eof else self._member.unconsumed_tail

@@ -1,0 +1,131 @@
+"""TLS of the client: `TlsOptions` say what to trust and what to show; `TlsContexts` makes contexts and renews them.
+
+Files are looked at whenever a connection is made; when one of them has changed, a new context is made. So certificates
+and authorities may be exchanged without a restart.
+"""
+
+import ssl
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_Seen = tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCertificate:
+    """What the client shows: a certificate (with its chain) and its key, both PEM."""
+
+    certificate: bytes
+    key: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TlsOptions:
+    """What to trust and what to show. Data (PEM) goes before files; no authority at all means the system's own."""
+
+    ca_file: str = ""
+    ca_data: bytes = field(default=b"", repr=False)
+    certificate_file: str = ""
+    certificate_data: bytes = field(default=b"", repr=False)
+    key_file: str = ""
+    key_data: bytes = field(default=b"", repr=False)
+    server_name: str = ""
+    """The name that the server's certificate must have; empty: the host of the address."""
+    insecure: bool = False
+    """Believe any certificate."""
+
+    @property
+    def shows_certificate(self) -> bool:
+        """Whether there is a client certificate."""
+        return bool(self.certificate_file or self.certificate_data)
+
+    def files(self) -> list[str]:
+        """The files that are in use."""
+        used = [
+            "" if self.ca_data or self.insecure else self.ca_file,
+            "" if self.certificate_data else self.certificate_file,
+            "" if self.key_data else self.key_file,
+        ]
+        return [file for file in used if file]
+
+
+class TlsContexts:
+    """The context for the next connection."""
+
+    def __init__(self, options: TlsOptions) -> None:
+        self.options = options
+        self._certificate: ClientCertificate | None = None
+        self._context: ssl.SSLContext | None = None
+        self._seen: _Seen = ()
+
+    def use_certificate(self, certificate: ClientCertificate | None) -> bool:
+        """Show this certificate from now on (None: the one of the options). Gives whether that is a change."""
+        changed = certificate != self._certificate
+        if changed:
+            self._certificate = certificate
+            self._context = None
+        return changed
+
+    def current(self) -> ssl.SSLContext:
+        """The context, made anew when a file has changed. Raises `OSError`, `ssl.SSLError`, `ValueError`."""
+        seen = _seen(self.options.files())
+        if self._context is None or seen != self._seen:
+            self._context = _context(self.options, self._certificate)
+            self._seen = seen
+        return self._context
+
+
+def _seen(files: list[str]) -> _Seen:
+    stats = [Path(file).stat() for file in files]
+    return tuple((stat.st_mtime_ns, stat.st_size, stat.st_ino) for stat in stats)
+
+
+def _context(options: TlsOptions, certificate: ClientCertificate | None) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    if options.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif options.ca_data:
+        context.load_verify_locations(cadata=_pem(options.ca_data))
+    elif options.ca_file:
+        context.load_verify_locations(cadata=_pem(Path(options.ca_file).read_bytes()))
+    else:
+        context.load_default_certs()
+    # An authority of the cluster need not be self-signed: what is configured is trusted, as Go does.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
+    shown = certificate or _certificate(options)
+    if shown is not None:
+        _load(context, shown)
+    return context
+
+
+def _pem(data: bytes) -> str:
+    text = data.decode("ascii", "replace")
+    if "-----BEGIN" not in text:
+        raise ValueError("certificate authority: no PEM certificate found")
+    return text
+
+
+def _certificate(options: TlsOptions) -> ClientCertificate | None:
+    if not options.shows_certificate:
+        return None
+    certificate = options.certificate_data or Path(options.certificate_file).read_bytes()
+    key = options.key_data or (Path(options.key_file).read_bytes() if options.key_file else b"")
+    return ClientCertificate(certificate, key)
+
+
+def _load(context: ssl.SSLContext, shown: ClientCertificate) -> None:
+    # OpenSSL's binding reads certificates from files alone; these live in a directory of mode 0700 for a moment.
+    with tempfile.TemporaryDirectory(prefix="sampan-") as directory:
+        file = Path(directory) / "client.pem"
+        file.touch(mode=0o600)
+        file.write_bytes(shown.certificate + b"\n" + shown.key)
+
+        def no_password() -> bytes:
+            raise ValueError("client key: it is encrypted, and there is nobody to ask for the password")
+
+        context.load_cert_chain(file, password=no_password)

@@ -1,0 +1,67 @@
+"""Who asks: the user agent, and whom the client wants to be taken for (impersonation)."""
+
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote
+
+from sampan import __version__
+from sampan.client.transport import HttpRequest, HttpResponse, Transport
+
+_TOKEN = "!#$&'*+-.^_`|~"
+"""What a header's name may hold besides letters and digits; `%` is escaped too. Source: RFC 9110, section 5.6.2."""
+
+
+def default_user_agent() -> str:
+    """`program/version (system/machine) sampan`. Servers take the part before the slash for the field manager's name.
+
+    Source: client-go rest/config.go (1.36).
+    """
+    program = os.path.basename(sys.argv[0] if sys.argv else "") or "sampan"
+    return f"{program}/{__version__} ({sys.platform}/{platform.machine()}) sampan"
+
+
+@dataclass(frozen=True, slots=True)
+class Impersonation:
+    """Whom the client wants to be taken for. Without a user nobody."""
+
+    user: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def headers(self) -> dict[str, str]:
+        """The header fields. Source: client-go transport/round_trippers.go (1.36)."""
+        if not self.user:
+            return {}
+        headers = {"impersonate-user": self.user}
+        if self.uid:
+            headers["impersonate-uid"] = self.uid
+        if self.groups:
+            headers["impersonate-group"] = "\n".join(self.groups)
+        for key, values in self.extra.items():
+            if values:
+                headers[f"impersonate-extra-{quote(key, safe=_TOKEN).lower()}"] = "\n".join(values)
+        return headers
+
+
+class IdentityTransport:
+    """Adds user agent and impersonation to requests that do not bring their own."""
+
+    def __init__(self, inner: Transport, *, user_agent: str = "", impersonation: Impersonation | None = None) -> None:
+        self._inner = inner
+        self._user_agent = user_agent or default_user_agent()
+        self._impersonation = (impersonation or Impersonation()).headers()
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send with the headers added."""
+        headers = {"user-agent": self._user_agent}
+        if "impersonate-user" not in request.headers:
+            headers |= self._impersonation
+        return await self._inner.send(replace(request, headers={**headers, **request.headers}))
+
+    async def aclose(self) -> None:
+        """Close what is inside."""
+        await self._inner.aclose()

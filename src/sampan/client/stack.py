@@ -1,0 +1,63 @@
+"""`connect_transport`: the whole stack of transports that a `Config` asks for.
+
+From the outside in: warnings, retries, identity, credentials, HTTP.
+"""
+
+from pathlib import Path
+
+from sampan.client.config.config import Config
+from sampan.client.credentials import Credentials, CredentialSource, CredentialsTransport, StaticCredentials, TokenFile
+from sampan.client.errors import ConfigError
+from sampan.client.exec_plugin import ExecPlugin, cluster_info
+from sampan.client.http.address import ProxyAddress, ServerAddress
+from sampan.client.http.settings import HttpSettings
+from sampan.client.http.transport import HttpTransport
+from sampan.client.identity import IdentityTransport
+from sampan.client.retry import RetryingTransport, RetryPolicy
+from sampan.client.transport import Transport
+from sampan.client.warnings import WarningHandler, WarningsTransport
+
+
+def connect_transport(
+    config: Config,
+    *,
+    settings: HttpSettings | None = None,
+    retry: RetryPolicy | None = None,
+    warnings: WarningHandler | None = None,
+) -> Transport:
+    """A transport for the server of `config`; connections are made when they are needed. Close it with `aclose`.
+
+    `warnings` defaults to logging each text once. Raises `ConfigError` for an address that is none.
+    """
+    try:
+        address = ServerAddress.parse(config.server)
+        proxy = ProxyAddress.parse(config.proxy_url) if config.proxy_url else None
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    settings = settings or HttpSettings(compression=config.compression)
+    http = HttpTransport(address, tls=config.tls, proxy=proxy, settings=settings)
+    transport: Transport = http
+    source = credential_source(config)
+    if source is not None:
+        transport = CredentialsTransport(transport, source, show_certificate=http.use_certificate)
+    transport = IdentityTransport(transport, user_agent=config.user_agent, impersonation=config.impersonation)
+    transport = RetryingTransport(transport, retry)
+    return WarningsTransport(transport, warnings)
+
+
+def credential_source(config: Config) -> CredentialSource | None:
+    """Where the headers come from that say who asks; None when there is nothing to say but a client certificate.
+
+    A password goes before a token, and a program is only asked when there is nothing else.
+    Source: client-go transport/round_trippers.go, HTTPWrappersForConfig (1.36).
+    """
+    if config.username or config.password:
+        return StaticCredentials(Credentials.basic(config.username, config.password))
+    if config.token_file:
+        return TokenFile(Path(config.token_file), first=config.token)
+    if config.token:
+        return StaticCredentials(Credentials.bearer(config.token))
+    if config.exec is not None and not config.tls.shows_certificate:
+        cluster = cluster_info(config) if config.exec.provide_cluster_info else None
+        return ExecPlugin(config.exec, cluster=cluster, environ=config.environ)
+    return None
