@@ -1,0 +1,98 @@
+"""`discover`: which groups, versions and resources a server has.
+
+Aggregated discovery (two requests) where the server has it, else the documents of each group version, ten at a time.
+A group version that does not answer (an extension server that is down) is missing, and told so, not fatal.
+Source: client-go discovery/discovery_client.go, aggregated_discovery.go (1.36).
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+import msgspec
+
+from sampan.client.discovery_documents import AggregatedList, LegacyGroups, LegacyResources, Root, aggregated, legacy
+from sampan.client.errors import ApiError, Forbidden, NotFound, TransportError
+from sampan.client.rest_client import RESTClient
+from sampan.core.gvk import GroupVersion
+from sampan.resource import ResourceInfo
+
+ACCEPT: Final = ",".join(
+    (
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+        "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
+        "application/json",
+    )
+)
+CONCURRENCY_MAX: Final = 10
+"""Documents of group versions that are asked for at a time."""
+
+D = TypeVar("D")
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """What a server serves. Order is the server's: groups by priority, the core group first; the best version first."""
+
+    versions: Mapping[GroupVersion, Sequence[ResourceInfo]]
+    failed: Mapping[GroupVersion, str] = field(default_factory=dict)
+    """Group versions whose resources are not known, and why."""
+
+    @property
+    def resources(self) -> list[ResourceInfo]:
+        """All resources of all versions, in order."""
+        return [resource for resources in self.versions.values() for resource in resources]
+
+
+async def discover(rest: RESTClient) -> Discovered:
+    """Ask the server. Raises `ApiError`, `TransportError` when not even the groups can be learned."""
+    async with asyncio.TaskGroup() as group:
+        core = group.create_task(_root(rest, "/api"))
+        named = group.create_task(_root(rest, "/apis"))
+    versions: dict[GroupVersion, Sequence[ResourceInfo]] = {}
+    failed: dict[GroupVersion, str] = {}
+    for found in (core.result(), named.result()):
+        versions |= found.versions
+        failed |= found.failed
+    return Discovered(versions, failed)
+
+
+async def _root(rest: RESTClient, path: str) -> Discovered:
+    """One of the two roots. A server that has none of it, or shows it to others only, has the other one perhaps."""
+    try:
+        body = await rest.call("GET", path, headers={"accept": ACCEPT})
+    except (NotFound, Forbidden):
+        return Discovered({})
+    kind = _decode(Root, body).kind
+    if kind == "APIGroupDiscoveryList":
+        versions, stale = aggregated(_decode(AggregatedList, body))
+        return Discovered(versions, stale)
+    return await _one_by_one(rest, _decode(LegacyGroups, body).group_versions())
+
+
+async def _one_by_one(rest: RESTClient, group_versions: Sequence[GroupVersion]) -> Discovered:
+    gate = asyncio.Semaphore(CONCURRENCY_MAX)
+    failed: dict[GroupVersion, str] = {}
+
+    async def resources(group_version: GroupVersion) -> Sequence[ResourceInfo] | None:
+        root = "/apis" if group_version.group else "/api"
+        async with gate:
+            try:
+                body = await rest.call("GET", f"{root}/{group_version}")
+                return legacy(group_version, _decode(LegacyResources, body))
+            except (ApiError, TransportError) as error:
+                failed[group_version] = str(error)
+                return None
+
+    async with asyncio.TaskGroup() as group:
+        tasks = {each: group.create_task(resources(each)) for each in group_versions}
+    found = {each: result for each, task in tasks.items() if (result := task.result()) is not None}
+    return Discovered(found, failed)
+
+
+def _decode(document: type[D], body: bytes) -> D:
+    try:
+        return msgspec.json.decode(body, type=document)
+    except msgspec.DecodeError as error:
+        raise TransportError(f"a document of discovery cannot be read: {error}", sent=True) from None

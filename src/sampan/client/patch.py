@@ -1,0 +1,104 @@
+"""Patches: what is sent and how it is to be read.
+
+    await networks.patch("net", MergePatch({"spec": {"cidr": "10.0.0.0/24"}}))
+
+Source: apimachinery pkg/types/patch.go (1.36).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from sampan.resource import Object
+from sampan.wire import json
+
+
+class Patch(Protocol):
+    """A change of an object."""
+
+    @property
+    def content_type(self) -> str:
+        """The media type, which says how the body is meant."""
+        ...
+
+    def body(self) -> bytes:
+        """The JSON. Raises `ValueError` when it cannot be written."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPatch:
+    """Operations in order (RFC 6902): `{"op": "test", "path": "/spec/x", "value": 1}`; all happen or none."""
+
+    operations: Sequence[Mapping[str, Any]]
+    content_type: ClassVar[str] = "application/json-patch+json"
+
+    def body(self) -> bytes:
+        """The list of operations."""
+        return json.encode(list(self.operations))
+
+
+@dataclass(frozen=True, slots=True)
+class MergePatch:
+    """Fields to set (RFC 7386): None deletes a field, maps are merged, lists are replaced."""
+
+    fields: Mapping[str, Any]
+    content_type: ClassVar[str] = "application/merge-patch+json"
+
+    def body(self) -> bytes:
+        """The fields."""
+        return json.encode(self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class StrategicMergePatch:
+    """As a merge patch, but lists are merged by the keys that built-in kinds define. Not for custom resources."""
+
+    fields: Mapping[str, Any]
+    content_type: ClassVar[str] = "application/strategic-merge-patch+json"
+
+    def body(self) -> bytes:
+        """The fields."""
+        return json.encode(self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyPatch:
+    """What a manager wants of an object (server-side apply): it needs a field manager; see `ResourceClient.apply`."""
+
+    fields: Mapping[str, Any]
+    content_type: ClassVar[str] = "application/apply-patch+yaml"
+
+    def body(self) -> bytes:
+        """The fields as JSON, which is YAML."""
+        return json.encode(self.fields)
+
+
+def merge_patch_between(old: Object, new: Object, *, optimistic_lock: bool = False) -> MergePatch:
+    """The merge patch that makes `new` of `old`; fields with None count as absent, as they do in the API.
+
+    With `optimistic_lock` the patch conflicts when the object is no longer the `old` one.
+    Raises `ValueError` when that is asked for and `old` has no resourceVersion.
+    """
+    fields = _difference(old, new)
+    if optimistic_lock:
+        version = (old.get("metadata") or {}).get("resourceVersion")
+        if not version:
+            raise ValueError("an optimistic lock needs the resourceVersion of the old object")
+        fields["metadata"] = {**(fields.get("metadata") or {}), "resourceVersion": version}
+    return MergePatch(fields)
+
+
+def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    fields: dict[str, Any] = {key: None for key, value in old.items() if value is not None and new.get(key) is None}
+    for key, value in new.items():
+        before = old.get(key)
+        if value is None or (value == before and _same_type(value, before)):
+            continue
+        fields[key] = _difference(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return fields
+
+
+def _same_type(one: Any, other: Any) -> bool:
+    """Whether what Python takes for equal is equal in JSON too: there, true is not 1."""
+    return isinstance(one, bool) == isinstance(other, bool)

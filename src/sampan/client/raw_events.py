@@ -1,0 +1,52 @@
+"""What a watch's raw events say: errors, versions; and how a watch is closed."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from sampan.client.errors import ApiError, TransportError, api_error
+from sampan.client.list_watch import RawEvent
+from sampan.client.object_head import object_head
+
+
+@asynccontextmanager
+async def closing(events: AsyncIterator[Any]) -> AsyncIterator[AsyncIterator[Any]]:
+    """Close an iterator of events at the end of the block, and with it its connection, if it can be closed."""
+    try:
+        yield events
+    finally:
+        aclose = getattr(events, "aclose", None)
+        if aclose is not None:
+            await aclose()
+
+
+def until_error(batch: Sequence[RawEvent]) -> tuple[Sequence[RawEvent], ApiError | None]:
+    """The events before the first ERROR, and what that one says."""
+    for index, event in enumerate(batch):
+        if event.type == "ERROR":
+            return batch[:index], watch_error(event)
+    return batch, None
+
+
+def watch_error(event: RawEvent) -> ApiError:
+    """What an ERROR event tells of. Its object is a `Status`; anything else becomes an error of the server."""
+    try:
+        status = msgspec.json.decode(event.object)
+    except msgspec.DecodeError:
+        status = None
+    if not isinstance(status, dict) or status.get("kind", "Status") != "Status":
+        status = {"message": "the watch ended with an error that is no Status"}
+    return api_error(status)
+
+
+def resource_version_of(event: RawEvent) -> str:
+    """The resourceVersion of the event's object. Raises `TransportError` when there is none."""
+    try:
+        version = object_head(event.object).metadata.resource_version
+    except msgspec.DecodeError as error:
+        raise TransportError(f"an event's object cannot be read: {error}", sent=True) from None
+    if not version:
+        raise TransportError("an event's object has no resourceVersion", sent=True)
+    return version

@@ -1,0 +1,227 @@
+"""`ResourceClient`: everything that can be asked of one resource, typed."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+from sampan.client.decoding import decoded, decoded_all
+from sampan.client.endpoint import Endpoint
+from sampan.client.errors import Undecodable
+from sampan.client.follow import WATCH_BACKOFF, follow
+from sampan.client.object_head import object_head
+from sampan.client.object_list import ObjectList
+from sampan.client.options import DeleteOptions, ListOptions, WriteOptions
+from sampan.client.pager import PAGE_SIZE, list_all, list_pages
+from sampan.client.partial_metadata import ACCEPT, ACCEPT_LIST, PartialObjectMetadata, partial_metadata
+from sampan.client.patch import ApplyPatch, Patch
+from sampan.client.resource_list_watch import ResourceListWatch
+from sampan.client.scale import Scale, scale_of
+from sampan.client.subresource_client import SubresourceClient
+from sampan.client.watch import WatchEvent, decoded_events, one_by_one
+from sampan.resource import Object, ObjectType, dynamic, meta
+from sampan.wire import json
+
+T = TypeVar("T")
+
+
+class ResourceClient(Generic[T]):
+    """Reads and writes the objects of one resource, in one namespace or (with an empty one) in all.
+
+    `T` is a declared class, or `Object` (a dict) for any resource. Objects that are given are never changed; those that
+    are returned are the caller's own. All calls raise `ApiError` and its subclasses, `TransportError`, `Undecodable`
+    when the answer does not fit `T`, and `ValueError` for what cannot be asked (no name, no namespace). A cancelled
+    write may or may not have happened.
+    """
+
+    def __init__(self, endpoint: Endpoint, object_type: ObjectType[T]) -> None:
+        self._endpoint = endpoint
+        self.object_type = object_type
+
+    @property
+    def namespace(self) -> str:
+        """Where it looks; empty: everywhere, or the resource has no namespaces."""
+        return self._endpoint.namespace
+
+    def in_namespace(self, namespace: str) -> "ResourceClient[T]":
+        """The same client in another namespace; "" for all of them."""
+        return ResourceClient(replace(self._endpoint, namespace=namespace, pinned=bool(namespace)), self.object_type)
+
+    def metadata_only(self) -> "ResourceClient[PartialObjectMetadata]":
+        """The same objects, of which only the metadata travels. Can read, watch, patch and delete."""
+        endpoint = replace(self._endpoint, accept=ACCEPT, list_accept=ACCEPT_LIST)
+        return ResourceClient(endpoint, partial_metadata(self.object_type.info))
+
+    # Reading
+
+    async def get(self, name: str, *, resource_version: str | None = None) -> T:
+        """One object; with `resource_version="0"` from the server's cache. Raises `NotFound`."""
+        query = {} if resource_version is None else {"resourceVersion": resource_version}
+        path = self._endpoint.path_of(name)
+        body = await self._endpoint.rest.call("GET", path, query=query, headers={"accept": self._endpoint.accept})
+        return decoded(self.object_type, body)
+
+    async def list(self, options: ListOptions = ListOptions()) -> ObjectList[T]:
+        """One page: all objects, unless `options.limit` says otherwise. Raises `Expired` for an old continue token."""
+        page = await self.list_watch().list(options)
+        items = await decoded_all(self.object_type, page.items)
+        return ObjectList(items, page.resource_version, page.continue_token, page.remaining)
+
+    async def list_all(self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE) -> ObjectList[T]:
+        """All objects of one revision, read in pages, which spares the server; `watch` can go on from there."""
+        found = await list_all(self.list_watch().list, options, page_size=page_size)
+        return ObjectList(await decoded_all(self.object_type, found.items), found.resource_version)
+
+    def items(self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE) -> AsyncGenerator[T, None]:
+        """Every object, one by one, a page in memory at a time.
+
+        Each that is there all along comes exactly once. They are of one revision, unless that expires on the way.
+        """
+        return one_by_one(self.pages(options, page_size=page_size))
+
+    async def pages(
+        self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE
+    ) -> AsyncGenerator[Sequence[T], None]:
+        """The same as `items`, a page at a time."""
+        async for page in list_pages(self.list_watch().list, options, page_size=page_size):
+            yield await decoded_all(self.object_type, page.items)
+
+    def watch(self, options: ListOptions = ListOptions()) -> AsyncGenerator[WatchEvent[T], None]:
+        """The events of one watch; ends when the server ends it, after 5 to 10 minutes unless told otherwise.
+
+        Without a resourceVersion it begins with an ADDED for each object that is there, in any order. Bookmarks are not
+        shown. Raises the error that the server sends in the stream: `Expired`, say.
+        Close it (`contextlib.aclosing`) when it is left before its end.
+        """
+        return one_by_one(decoded_events(self.list_watch().watch(options), self.object_type))
+
+    def follow(self, options: ListOptions = ListOptions()) -> AsyncGenerator[WatchEvent[T], None]:
+        """The events since `options.resource_version`, over as many watches as it takes; ends only by an error.
+
+        Without a resourceVersion it begins with an ADDED for each object. Lost connections, 429 and 5xx are waited out.
+        Raises `Expired` when the server has forgotten where it was: begin again.
+        """
+        return one_by_one(self.follow_batches(options))
+
+    def follow_batches(self, options: ListOptions = ListOptions()) -> AsyncGenerator[Sequence[WatchEvent[T]], None]:
+        """The same as `follow`, as many events at a time as came."""
+        return decoded_events(follow(self.list_watch(), options, backoff=WATCH_BACKOFF), self.object_type)
+
+    def list_watch(self, *, label_selector: str = "", field_selector: str = "") -> ResourceListWatch:
+        """Raw lists and watches of the objects that the selectors take: what an informer works on."""
+        endpoint = self._endpoint
+        return ResourceListWatch(
+            endpoint.rest,
+            endpoint.info,
+            endpoint.namespace,
+            label_selector,
+            field_selector,
+            list_accept=endpoint.list_accept,
+            accept=endpoint.accept,
+        )
+
+    # Writing
+
+    async def create(self, obj: T, options: WriteOptions = WriteOptions()) -> T:
+        """Create an object; gives it as the server has made it. Raises `AlreadyExists`, `Invalid`."""
+        path = self._endpoint.collection_path(self._endpoint.namespace_of(obj))
+        body = self.object_type.encode(obj)
+        return decoded(self.object_type, await self._endpoint.send("POST", path, body, options=options))
+
+    async def update(self, obj: T, options: WriteOptions = WriteOptions()) -> T:
+        """Replace an object. Raises `Conflict` when it has changed since `obj` was read (see `retry_on_conflict`)."""
+        return await self._put(obj, "", options)
+
+    async def update_status(self, obj: T, options: WriteOptions = WriteOptions()) -> T:
+        """Replace an object's status; the rest of `obj` is not written. Raises `Conflict`."""
+        return await self._put(obj, "status", options)
+
+    async def patch(
+        self, name: str, patch: Patch, options: WriteOptions = WriteOptions(), *, subresource: str = ""
+    ) -> T:
+        """Change an object. Raises `NotFound`, `Conflict`, `Invalid`."""
+        path = self._endpoint.path_of(name, subresource)
+        return decoded(self.object_type, await self._endpoint.patch(path, patch, options=options))
+
+    async def apply(self, obj: T | Object, *, field_manager: str = "", force: bool = False, subresource: str = "") -> T:
+        """Server-side apply: the object is created or changed to have these fields, which the manager then owns.
+
+        Fields that it has applied before and leaves out now are given up. A dict may hold just what is meant.
+        Raises `Conflict` when others own fields that it would change, unless `force`; `ValueError` without a manager.
+        """
+        options = self._endpoint.with_defaults(WriteOptions(field_manager=field_manager, force=force))
+        if not options.field_manager:
+            raise ValueError("an apply needs a field manager: who owns the fields?")
+        fields = dict(obj) if isinstance(obj, dict) else self.to_dict(obj)
+        # The server refuses them: they say who applied what, which the request is about to change.
+        metadata = {key: value for key, value in (fields.get("metadata") or {}).items() if key != "managedFields"}
+        path = self._endpoint.path_of(
+            metadata.get("name", ""), subresource, namespace=self._endpoint.namespace_of(fields)
+        )
+        patch = ApplyPatch({**fields, "metadata": metadata})
+        return decoded(self.object_type, await self._endpoint.patch(path, patch, options=options))
+
+    async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | None:
+        """Ask for an object's end.
+
+        Gives the object if the server answers with it: finalizers or graceful deletion may keep it for a while. Raises
+        `NotFound`; `Conflict` when a precondition does not hold.
+        """
+        body = await self._endpoint.rest.call("DELETE", self._endpoint.path_of(name), **self._deletion(options))
+        try:
+            if object_head(body).kind == "Status":
+                return None
+        except ValueError as error:
+            raise Undecodable(f"the answer to a delete cannot be read: {error}", body) from error
+        return decoded(self.object_type, body)
+
+    async def delete_collection(
+        self, options: DeleteOptions = DeleteOptions(), selection: ListOptions = ListOptions()
+    ) -> None:
+        """Ask for the end of all objects that the selection takes, each by itself."""
+        arguments = self._deletion(options)
+        await self._endpoint.rest.call("DELETE", self._endpoint.collection_path(), query=selection.query(), **arguments)
+
+    # Subresources
+
+    @property
+    def status(self) -> SubresourceClient[T]:
+        """The status of objects."""
+        return SubresourceClient(self._endpoint, "status", self.object_type)
+
+    @property
+    def scale(self) -> SubresourceClient[Scale]:
+        """The number of replicas."""
+        return SubresourceClient(self._endpoint, "scale", scale_of(self.object_type.info))
+
+    def subresource(self, name: str) -> SubresourceClient[Object]:
+        """Any other, as dicts: `token`, `binding`, `ephemeralcontainers`, `resize` …"""
+        return SubresourceClient(self._endpoint, name, dynamic(self.object_type.info))
+
+    async def evict(self, name: str, options: DeleteOptions = DeleteOptions()) -> None:
+        """Delete a pod, if its disruption budgets allow it.
+
+        Raises `TooManyRequests` when not now; `has_cause("DisruptionBudget")` tells that from an overloaded server.
+        """
+        eviction = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name, "namespace": self.namespace},
+            "deleteOptions": self._deletion_body(options),
+        }
+        await self.subresource("eviction").create(name, eviction)
+
+    def to_dict(self, obj: T) -> Object:
+        """An object as it travels. Raises `ValueError`."""
+        fields: Object = json.decode(self.object_type.encode(obj))
+        return fields
+
+    async def _put(self, obj: T, subresource: str, options: WriteOptions) -> T:
+        path = self._endpoint.path_of(meta(obj).name, subresource, namespace=self._endpoint.namespace_of(obj))
+        body = self.object_type.encode(obj)
+        return decoded(self.object_type, await self._endpoint.send("PUT", path, body, options=options))
+
+    def _deletion(self, options: DeleteOptions) -> dict[str, Any]:
+        return {"body": json.encode(self._deletion_body(options)), "headers": {"accept": self._endpoint.accept}}
+
+    def _deletion_body(self, options: DeleteOptions) -> Object:
+        return replace(options, dry_run=options.dry_run or self._endpoint.write_options.dry_run).body()

@@ -1,0 +1,86 @@
+"""`RESTClient`: a request and its answer in the API's terms: paths and parameters in, a body or an `ApiError` out."""
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from sampan.client.errors import answer_error
+from sampan.client.transport import HttpRequest, HttpResponse, Transport
+from sampan.resource import ResourceInfo
+
+JSON: Final = "application/json"
+_UNQUOTED: Final = "!$&'()*+,;=:@~-._"
+_NOTHING: Final[Mapping[str, str]] = {}
+
+
+class RESTClient:
+    """Asks one server through a transport. Safe to use from many tasks of one event loop."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] = _NOTHING,
+        body: bytes = b"",
+        headers: Mapping[str, str] = _NOTHING,
+    ) -> bytes:
+        """The body of the answer; `accept` and `content-type` are JSON unless `headers` say otherwise.
+
+        Raises `ApiError` for every answer that is not 2xx, `TransportError`.
+        """
+        said = {"accept": JSON, **headers}
+        if body and "content-type" not in said:
+            said["content-type"] = JSON
+        response = await self.transport.send(HttpRequest(method, _target(path, query), said, body))
+        return await _read(response)
+
+    async def stream(
+        self, path: str, *, query: Mapping[str, str], accept: str = JSON, idle_timeout_s: float | None = None
+    ) -> HttpResponse:
+        """GET an answer that is read as it comes; the caller closes it. Raises as `call` does."""
+        response = await self.transport.send(
+            HttpRequest("GET", _target(path, query), {"accept": accept}, idle_timeout_s=idle_timeout_s, stream=True)
+        )
+        if not _is_success(response.status):
+            await _read(response)
+        return response
+
+
+def resource_path(info: ResourceInfo, *segments: str, namespace: str = "") -> str:
+    """The path of a resource, or of what the segments (name, subresource) name in it, quoted for a URL.
+
+    Raises `ValueError` for what cannot be one segment of a path: a name from elsewhere must not reach other objects.
+    """
+    for segment in (namespace, *segments):
+        if segment in (".", "..") or "/" in segment or "%" in segment:
+            raise ValueError(f"{segment!r} cannot be a segment of a path")
+    parts = [quote(segment, safe=_UNQUOTED) for segment in (namespace, *segments)]
+    return "/".join((info.path(parts[0]), *parts[1:]))
+
+
+def _target(path: str, query: Mapping[str, str]) -> str:
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def _is_success(status: int) -> bool:
+    return 200 <= status < 300
+
+
+async def _read(response: HttpResponse) -> bytes:
+    try:
+        body = await response.read()
+    finally:
+        await response.aclose()
+    if not _is_success(response.status):
+        raise answer_error(response.status, body, retry_after_s=_retry_after_s(response))
+    return body
+
+
+def _retry_after_s(response: HttpResponse) -> int:
+    """The seconds of `Retry-After`; its other form, a date, is not used by Kubernetes."""
+    text = response.headers.get("retry-after", "")
+    return int(text) if text.isdecimal() else 0

@@ -1,0 +1,158 @@
+"""`RESTMapper`: from what people and objects call a resource to the resource.
+
+Source: client-go restmapper/{discovery,shortcut,category_expansion}.go; apimachinery meta/v1 `ParseResourceArg` (1.36).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from sampan.client.discovery import Discovered
+from sampan.client.errors import NoMatch
+from sampan.core.gvk import GroupVersion, GroupVersionKind, GroupVersionResource
+from sampan.resource import ResourceInfo
+
+ResourceName = str | GroupVersionKind | GroupVersionResource | tuple[str, str] | Mapping[str, Any]
+"""What a resource may be called: see `RESTMapper.resource_for`."""
+
+REFRESH_INTERVAL_S: Final = 5.0
+
+
+class RESTMapper:
+    """Knows what discovery told. What it does not know it asks for again, but not more often than all few seconds.
+
+    Concurrency: belongs to one event loop; of many that miss at once one asks, the others wait for its answer.
+    """
+
+    def __init__(
+        self, discover: Callable[[], Awaitable[Discovered]], *, refresh_interval_s: float = REFRESH_INTERVAL_S
+    ) -> None:
+        self._discover = discover
+        self._refresh_interval_s = refresh_interval_s
+        self._refreshed_at = 0.0
+        self._found: Discovered | None = None
+        self._lock = asyncio.Lock()
+
+    async def resource_for(self, what: ResourceName) -> ResourceInfo:
+        """The resource. Of several the one whose group the server has first, in its preferred version.
+
+        `what` is a name as kubectl takes them, in any case: `deployments`, `deployment`, `deploy`, `Deployment`, with a
+        group (`deployments.apps`) or with version and group (`deployments.v1.apps`); or a GroupVersionKind or
+        -Resource; or `(api_version, kind)`; or an object (a dict with `apiVersion` and `kind`).
+        Raises `NoMatch`; `ApiError`, `TransportError` when discovery fails.
+        """
+        return (await self.resources_for(what))[0]
+
+    async def resources_for(self, what: ResourceName) -> Sequence[ResourceInfo]:
+        """All that are called so, best first: at least one. Raises as `resource_for` does."""
+        matches = _matcher(what)
+        before = self._found
+        if before is not None and (found := matches(before)):
+            return found
+        fresh = await self._refreshed(before)
+        if found := matches(fresh):
+            return found
+        raise NoMatch(_no_match(what) + _failures(fresh))
+
+    async def category(self, name: str) -> Sequence[ResourceInfo]:
+        """The resources of a category (`all`), each in the best version that has it. Empty for an unknown one."""
+        return [info for info in preferred(await self.discovered()) if name in info.categories]
+
+    async def discovered(self) -> Discovered:
+        """All that the server has, as far as it is known here."""
+        return self._found or await self._refreshed(None)
+
+    def invalidate(self) -> None:
+        """Forget everything: the next question asks the server."""
+        self._found = None
+        self._refreshed_at = 0.0
+
+    async def _refreshed(self, seen: Discovered | None) -> Discovered:
+        """What is newer than `seen`, if it may be asked for already."""
+        async with self._lock:
+            now = asyncio.get_running_loop().time()
+            if self._found is None or (self._found is seen and now - self._refreshed_at >= self._refresh_interval_s):
+                self._found = await self._discover()
+                self._refreshed_at = asyncio.get_running_loop().time()
+            return self._found
+
+
+def preferred(discovered: Discovered) -> Iterator[ResourceInfo]:
+    """Each resource of each group once, in the best version that has it."""
+    seen = set()
+    for info in discovered.resources:
+        if info.gvr.group_resource not in seen:
+            seen.add(info.gvr.group_resource)
+            yield info
+
+
+Matcher = Callable[[Discovered], Sequence[ResourceInfo]]
+
+
+def _matcher(what: ResourceName) -> Matcher:
+    if isinstance(what, str):
+        return lambda found: _named(found, what.lower())
+    if isinstance(what, GroupVersionKind):
+        return lambda found: [info for info in found.versions.get(what.group_version, ()) if info.kind == what.kind]
+    if isinstance(what, GroupVersionResource):
+        return lambda found: [info for info in found.versions.get(what.group_version, ()) if info.gvr == what]
+    api_version, kind = _type_of(what)
+    return _matcher(GroupVersionKind(*GroupVersion.parse(api_version), kind))
+
+
+def _type_of(what: tuple[str, str] | Mapping[str, Any]) -> tuple[str, str]:
+    if isinstance(what, tuple):
+        return what
+    api_version, kind = what.get("apiVersion"), what.get("kind")
+    if not (isinstance(api_version, str) and isinstance(kind, str)):
+        raise NoMatch("the object does not say its apiVersion and kind")
+    return api_version, kind
+
+
+def _named(found: Discovered, name: str) -> Sequence[ResourceInfo]:
+    """Fully said names first, since a group's name may begin like a version."""
+    word, _, rest = name.partition(".")
+    version, _, group = rest.partition(".")
+    if version and (exact := found.versions.get(GroupVersion(group, version))):
+        matches = _called(word, exact)
+        if matches:
+            return matches
+    return _called(word, _in_group(rest, list(preferred(found))))
+
+
+def _in_group(said: str, resources: Sequence[ResourceInfo]) -> Sequence[ResourceInfo]:
+    """Those of the group; if there is none, those of groups that begin so: `ingresses.networking`."""
+    if not said:
+        return resources
+    exact = [info for info in resources if info.gvr.group == said]
+    return exact or [info for info in resources if info.gvr.group.startswith(said)]
+
+
+def _called(word: str, candidates: Sequence[ResourceInfo]) -> Sequence[ResourceInfo]:
+    """Those of the candidates that the word names: a resource's name beats a short name, which beats a kind."""
+    ways: tuple[Callable[[ResourceInfo], bool], ...] = (
+        lambda info: word in (info.gvr.resource, info.singular),
+        lambda info: word in info.short_names,
+        lambda info: word == info.kind.lower(),
+    )
+    for way in ways:
+        if found := [info for info in candidates if way(info)]:
+            return found
+    return []
+
+
+def _no_match(what: ResourceName) -> str:
+    if isinstance(what, str):
+        return f'the server doesn\'t have a resource type "{what}"'
+    if isinstance(what, GroupVersionResource):
+        return f"no matches for {what}"
+    if isinstance(what, GroupVersionKind):
+        return f'no matches for kind "{what.kind}" in version "{what.api_version}"'
+    api_version, kind = _type_of(what)
+    return f'no matches for kind "{kind}" in version "{api_version}"'
+
+
+def _failures(found: Discovered) -> str:
+    if not found.failed:
+        return ""
+    return f" (the resources of {', '.join(map(str, found.failed))} could not be read)"
