@@ -71,7 +71,7 @@ def test_subresources_columns_and_selectable_fields() -> None:
         ("speed", {"description": "Knots, or a share of what is possible.", "x-kubernetes-int-or-string": True}),
         ("cargo", {"type": "object", "additionalProperties": {"type": "integer", "format": "int64"}}),
         ("extra", {"x-kubernetes-preserve-unknown-fields": True}),
-        ("ownerID", {"type": "string", "default": ""}),
+        ("ownerID", {"type": "string"}),
     ],
 )
 def test_schemas_of_fields(field: str, schema: dict[str, Any]) -> None:

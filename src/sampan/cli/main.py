@@ -9,7 +9,7 @@ import click
 
 from sampan.app.errors import StartError
 
-_COMMANDS = {"up": "sampan.cli.up", "version": "sampan.cli.version"}
+_COMMANDS = {"generate": "sampan.cli.generate", "up": "sampan.cli.up", "version": "sampan.cli.version"}
 """The module of each command; it calls the command `<name>_command`."""
 
 

@@ -19,7 +19,6 @@ _RANGES = {"ge": "minimum", "le": "maximum", "multiple_of": "multipleOf"}
 _LENGTHS = {"min_length": "minLength", "max_length": "maxLength"}
 _ITEMS = {"min_length": "minItems", "max_length": "maxItems"}
 _PROPERTIES = {"min_length": "minProperties", "max_length": "maxProperties"}
-_ABSENT = (None, msgspec.UNSET)
 
 
 class SchemaError(TypeError):
@@ -185,16 +184,17 @@ def _range(info: Any) -> Schema:
 
 
 def _default_of(field: types.Field) -> Any:
-    """The default that the server fills in; none for what is merely absent (None, an empty list or map)."""
+    """The default that the server fills in. Zero values (None, "", 0, False, an empty list or map) mean: absent."""
     if field.default is not NODEFAULT:
-        return NODEFAULT if field.default in _ABSENT else msgspec.to_builtins(field.default)
+        absent = field.default is msgspec.UNSET or not field.default
+        return NODEFAULT if absent else msgspec.to_builtins(field.default)
     if field.default_factory is NODEFAULT:
         return NODEFAULT
     value = msgspec.to_builtins(field.default_factory())
     if isinstance(value, dict) and isinstance(_inner(field.type), types.StructType | types.DataclassType):
         # The object itself is what is filled in; its own fields have their own defaults.
         return {}
-    return value if value not in ({}, []) else NODEFAULT
+    return value or NODEFAULT
 
 
 def _inner(info: types.Type) -> types.Type:

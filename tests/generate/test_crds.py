@@ -1,0 +1,76 @@
+"""`sampan generate crds`."""
+
+from pathlib import Path
+
+import pytest
+
+from sampan.cli.main import main
+from sampan.generate.crds import crd_files
+from sampan.generate.declared import SourceError, load
+from sampan.resource.crd import crd_of
+from sampan.wire import yaml
+from tests.resource.kinds import Boat, Buoy, OldBoat
+
+MODULE = "tests.resource.kinds"
+
+
+def _run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["generate", "crds", *arguments])
+    code = ended.value.code
+    assert isinstance(code, int)
+    return code
+
+
+def test_versions_of_a_kind_share_a_file() -> None:
+    files = crd_files(load([MODULE]), Path("d"))
+    assert list(files) == [Path("d/harbour.example.com_boats.yaml"), Path("d/harbour.example.com_buoys.yaml")]
+    assert yaml.decode(files[Path("d/harbour.example.com_boats.yaml")]) == crd_of(Boat, OldBoat)
+
+
+def test_each_class_is_found_once() -> None:
+    assert load([MODULE, MODULE]) == [Boat, OldBoat, Buoy]
+
+
+def test_the_command_writes_and_says_what(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(str(tmp_path / "crds"), "--from", MODULE) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"wrote {tmp_path}/crds/harbour.example.com_boats.yaml",
+        f"wrote {tmp_path}/crds/harbour.example.com_buoys.yaml",
+    ]
+
+
+def test_what_has_not_changed_is_not_written_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _run(str(tmp_path), "--from", MODULE)
+    capsys.readouterr()
+    assert _run(str(tmp_path), "--from", MODULE) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_a_check_fails_on_a_stale_file_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _run(str(tmp_path), "--from", MODULE)
+    stale = tmp_path / "harbour.example.com_buoys.yaml"
+    stale.write_text("old")
+    assert _run(str(tmp_path), "--from", MODULE, "--check") == 1
+    assert "is not what would be generated" in capsys.readouterr().err
+    assert stale.read_text() == "old"
+
+
+def test_a_check_of_fresh_files_passes(tmp_path: Path) -> None:
+    _run(str(tmp_path), "--from", MODULE)
+    assert _run(str(tmp_path), "--from", MODULE, "--check") == 0
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [("no.such.module", "cannot import no.such.module"), ("json", "json declares no kind")],
+    ids=["missing", "nothing declared"],
+)
+def test_modules_that_are_of_no_use(module: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        load([module])
+
+
+def test_the_command_says_why_it_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(str(tmp_path), "--from", "no.such.module") == 1
+    assert capsys.readouterr().err.startswith("sampan: error: cannot import no.such.module")
