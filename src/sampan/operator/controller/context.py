@@ -1,0 +1,44 @@
+"""Which reconcile the running code belongs to, and how its log lines come to say so."""
+
+import logging
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from sampan.operator.request import Request
+
+
+class ReconcileContext(NamedTuple):
+    """The reconcile under way."""
+
+    controller: str
+    request: Request
+    reconcile_id: str
+    """Another for each try."""
+    priority: int = 0
+    """The priority that the request had in the queue."""
+
+    def fields(self) -> dict[str, str]:
+        """What is added to log records (their `extra`)."""
+        return {"controller": self.controller, "request": self.request.key, "reconcile_id": self.reconcile_id}
+
+
+CURRENT_RECONCILE: ContextVar[ReconcileContext | None] = ContextVar("sampan_reconcile", default=None)
+
+
+def current_reconcile() -> ReconcileContext | None:
+    """The reconcile that the calling code belongs to, also in the threads of plain reconcilers; else None."""
+    return CURRENT_RECONCILE.get()
+
+
+class ReconcileLogFilter(logging.Filter):
+    """Gives every log record `controller`, `request` and `reconcile_id` (empty outside of a reconcile).
+
+    Put it on a handler; then its format may name them: `%(levelname)s %(request)s %(reconcile_id)s %(message)s`.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Lets everything pass."""
+        reconcile = CURRENT_RECONCILE.get() or ReconcileContext("", Request("", ""), "")
+        for name, value in reconcile.fields().items():
+            record.__dict__.setdefault(name, value)
+        return True

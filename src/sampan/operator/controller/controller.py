@@ -1,0 +1,237 @@
+"""`Controller`: keeps one reconciler at work on the requests of its sources.
+
+Concurrency: `run` owns all: a task for each source and one for each worker, in one task group. Workers share the work
+queue, which hands a request to one of them at a time. Plain reconcilers run in a pool of as many threads as there are
+workers. `run` ends by cancellation, which cancels the reconciles under way; or after `drain`, which lets them finish.
+With `warm_up` the sources are tasks of `warm_up()` instead, which may begin long before `run`.
+
+Guarantees: one object is never reconciled twice at the same time; whatever a reconciler raises ends that reconcile and
+nothing else. Source: controller-runtime pkg/internal/controller/controller.go (0.24).
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Awaitable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, cast
+
+from prometheus_client import CollectorRegistry
+
+from sampan.operator.controller.context import CURRENT_RECONCILE, ReconcileContext
+from sampan.operator.controller.metrics import ControllerMetrics
+from sampan.operator.controller.options import ControllerOptions
+from sampan.operator.errors import single_error
+from sampan.operator.queue import QueueShutDown, WorkQueue, WorkQueueMetrics
+from sampan.operator.reconciler import ReconcileFunction, Reconciler, in_thread, is_asynchronous, reconcile_function
+from sampan.operator.request import Request, Result, TerminalError
+from sampan.operator.source import Source
+
+_log = logging.getLogger("sampan.controller")
+_BUGS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, RecursionError)
+_NOTHING_MORE: Final = Result()
+
+
+class CacheSyncTimeout(TimeoutError):
+    """A source has not told all that there is in time: no access, no such resource, or very much."""
+
+
+class ReconcileTimeout(TimeoutError):
+    """A reconcile took longer than `reconcile_timeout_s`."""
+
+
+class Controller:
+    """Reconciles what its sources ask for. To be run once, as a rule by a `Manager`."""
+
+    def __init__(
+        self,
+        name: str,
+        reconciler: Reconciler | ReconcileFunction,
+        *,
+        options: ControllerOptions = ControllerOptions(),
+        metrics: ControllerMetrics | None = None,
+        queue_metrics: WorkQueueMetrics | None = None,
+    ) -> None:
+        """`name` stands in logs and metrics. Raises `TypeError` when the reconciler is none."""
+        self.name = name
+        self.options = options
+        self._function = reconcile_function(reconciler)
+        self._executor: ThreadPoolExecutor | None = None
+        families = metrics or ControllerMetrics(CollectorRegistry())
+        self._metrics = families.of(name, options.max_concurrent_reconciles)
+        self._queue_metrics = queue_metrics
+        self._sources: list[Source] = []
+        self._queue: WorkQueue[Request] | None = None
+        self._synced = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._sources_run = False
+        self._started = False
+
+    def __str__(self) -> str:
+        return f"controller {self.name}"
+
+    @property
+    def queue(self) -> WorkQueue[Request]:
+        """The work queue; it is made at the first use, on the running loop."""
+        if self._queue is None:
+            limiter = self.options.rate_limiter
+            self._queue = WorkQueue(self.name, rate_limiter=limiter, metrics=self._queue_metrics)
+        return self._queue
+
+    @property
+    def needs_leader_election(self) -> bool:
+        """Whether only the leader is to run it."""
+        return self.options.needs_leader_election
+
+    def watch(self, source: Source) -> None:
+        """Take requests from one more source. Raises `RuntimeError` once the sources run."""
+        if self._sources_run:
+            raise RuntimeError(f"{self} is running: it takes no more sources")
+        self._sources.append(source)
+
+    async def ready(self) -> None:
+        """Wait until every source has put in all that there is."""
+        await self._synced.wait()
+
+    async def warm_up(self) -> None:
+        """Run the sources, until cancelled; `run` then only works. Raises in a group what `run` raises."""
+        self._sources_run = True
+        async with asyncio.TaskGroup() as tasks:
+            events = []
+            for source in self._sources:
+                events.append(synced := asyncio.Event())
+                tasks.create_task(source.run(self.queue, synced=synced), name=f"{self.name}: {source}")
+            for source, event in zip(self._sources, events, strict=True):
+                await self._wait_for_sync(source, event)
+            self._synced.set()
+
+    async def run(self) -> None:
+        """Reconcile until cancelled or drained.
+
+        Raises `RuntimeError` the second time, `CacheSyncTimeout`, and what sources raise.
+        """
+        if self._started:
+            raise RuntimeError(f"{self} was started more than once; was it added to a manager twice?")
+        self._started = True
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                sources = None if self._sources_run else tasks.create_task(self.warm_up())
+                await self._synced.wait()
+                _log.info(
+                    "%s: %d workers", self, self.options.max_concurrent_reconciles, extra={"controller": self.name}
+                )
+                await self._work()
+                if sources is not None:
+                    sources.cancel()
+        except ExceptionGroup as group:
+            raise single_error(group) from None
+        finally:
+            self._idle.set()
+            if self._executor is not None:
+                self._executor.shutdown(wait=False)
+
+    async def drain(self) -> None:
+        """Begin nothing more, and wait until the reconciles under way have ended; `run` ends then."""
+        self.queue.shut_down()
+        if self._started:
+            await self._idle.wait()
+
+    async def _wait_for_sync(self, source: Source, synced: asyncio.Event) -> None:
+        try:
+            async with asyncio.timeout(self.options.cache_sync_timeout_s):
+                await synced.wait()
+        except TimeoutError:
+            seconds = self.options.cache_sync_timeout_s
+            raise CacheSyncTimeout(f"{self}: {source} has not synced in {seconds:g} s") from None
+
+    async def _work(self) -> None:
+        async with asyncio.TaskGroup() as workers:
+            for number in range(self.options.max_concurrent_reconciles):
+                workers.create_task(self._worker(), name=f"{self.name}: worker {number}")
+
+    async def _worker(self) -> None:
+        queue = self.queue
+        while True:
+            try:
+                request, priority = await queue.get_with_priority()
+            except QueueShutDown:
+                return
+            try:
+                await self._handle(request, priority)
+            finally:
+                queue.done(request)
+            # A reconcile that never waits would otherwise keep all else from running.
+            await asyncio.sleep(0)
+
+    async def _handle(self, request: Request, priority: int) -> None:
+        """One reconcile and what follows from it."""
+        context = ReconcileContext(self.name, request, str(uuid.uuid4()), priority)
+        token = CURRENT_RECONCILE.set(context)
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        self._metrics.active.inc()
+        try:
+            result = await self._reconcile(request)
+        except Exception as error:
+            self._failed(context, error)
+        else:
+            self._succeeded(context, result)
+        finally:
+            self._metrics.active.dec()
+            self._metrics.time.observe(loop.time() - started)
+            CURRENT_RECONCILE.reset(token)
+
+    async def _reconcile(self, request: Request) -> Result:
+        timeout_s = self.options.reconcile_timeout_s
+        try:
+            async with asyncio.timeout(timeout_s) as timeout:
+                result = await self._call(request)
+        except TimeoutError as error:
+            if not timeout.expired():
+                raise
+            self._metrics.timeouts.inc()
+            raise ReconcileTimeout(f"the reconcile took longer than {timeout_s:g} s") from error
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # Nobody has cancelled this worker: the reconciler has awaited something that was cancelled.
+            raise RuntimeError("the reconciler raised CancelledError, though it was not cancelled") from error
+        if result is None:
+            return _NOTHING_MORE
+        if not isinstance(result, Result):
+            raise TypeError(f"a reconciler returns a Result or None, not {result!r}")
+        return result
+
+    async def _call(self, request: Request) -> object:
+        if is_asynchronous(self._function):
+            return await cast(Awaitable[object], self._function(request))
+        if self._executor is None:
+            workers = self.options.max_concurrent_reconciles
+            self._executor = ThreadPoolExecutor(workers, thread_name_prefix=f"reconcile-{self.name}")
+        answer: object = await in_thread(self._executor, self._function, request)
+        return await answer if isinstance(answer, Awaitable) else answer
+
+    def _succeeded(self, context: ReconcileContext, result: Result) -> None:
+        self.queue.forget(context.request)
+        if result.requeue_after_s is None or result.requeue_after_s <= 0:
+            self._metrics.results["success"].inc()
+            return
+        priority = context.priority if result.priority is None else result.priority
+        self.queue.add_after(context.request, result.requeue_after_s, priority=priority)
+        self._metrics.results["requeue_after"].inc()
+
+    def _failed(self, context: ReconcileContext, error: Exception) -> None:
+        self._metrics.errors.inc()
+        self._metrics.results["error"].inc()
+        if isinstance(error, _BUGS):
+            self._metrics.panics.inc()
+        if isinstance(error, TerminalError):
+            self._metrics.terminal_errors.inc()
+            retry = "is not tried again"
+        else:
+            self.queue.add_rate_limited(context.request, priority=context.priority)
+            retry = f"try {self.queue.num_requeues(context.request)} failed"
+        text = "%s: %s: %s (reconcile %s)"
+        values = (context.controller, context.request, retry, context.reconcile_id)
+        _log.error(text, *values, exc_info=error, extra=context.fields())

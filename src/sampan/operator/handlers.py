@@ -1,0 +1,95 @@
+"""From events of informers to requests: which objects are to be looked at when one has changed.
+
+Source: controller-runtime pkg/handler/{enqueue,enqueue_owner,enqueue_mapped,eventhandler}.go (0.24).
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Generic, TypeVar
+
+from sampan.core.gvk import GroupVersion
+from sampan.informer.handler import Told
+from sampan.informer.ref import Deletion, Ref, last_known
+from sampan.operator.predicates import Predicate
+from sampan.operator.queue import LOW_PRIORITY, WorkQueue
+from sampan.operator.request import Request
+from sampan.resource import ResourceInfo
+
+T = TypeVar("T")
+
+MapFunction = Callable[[Ref[T]], Iterable[Request] | Awaitable[Iterable[Request]]]
+"""Which objects to look at when this one has changed. For an update it is asked for the old and the new state."""
+
+
+def for_object(ref: Ref[Any]) -> Iterable[Request]:
+    """Look at the object itself."""
+    return (Request.of_key(ref.key),)
+
+
+def for_owner(owner: ResourceInfo, *, only_controller: bool = True) -> MapFunction[Any]:
+    """Look at the owners of that group and kind, in any version; `only_controller`: only at the controlling one."""
+
+    def requests(ref: Ref[Any]) -> Iterable[Request]:
+        if b'"ownerReferences"' not in ref.raw:
+            return ()
+        return [
+            Request(ref.namespace if owner.namespaced else "", reference.name)
+            for reference in ref.owner_references
+            if reference.kind == owner.kind
+            and (reference.controller or not only_controller)
+            and GroupVersion.parse(reference.api_version).group == owner.gvr.group
+        ]
+
+    return requests
+
+
+class EnqueueHandler(Generic[T]):
+    """An informer's handler that puts requests into a queue.
+
+    What belongs to the initial list or to a resync (old and new have the same resourceVersion) gets low priority.
+    """
+
+    def __init__(
+        self, queue: WorkQueue[Request], map_function: MapFunction[T], predicates: Iterable[Predicate[T]] = ()
+    ) -> None:
+        self._queue = queue
+        self._map = map_function
+        self._predicates = tuple(predicates)
+
+    def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> Told:
+        """Enqueue, if all predicates let it pass."""
+        if not all(predicate.create(obj) for predicate in self._predicates):
+            return None
+        return self._enqueue(LOW_PRIORITY if is_in_initial_list else 0, obj)
+
+    def on_update(self, old: Ref[T], new: Ref[T]) -> Told:
+        """Enqueue for both states, if all predicates let it pass."""
+        if not all(predicate.update(old, new) for predicate in self._predicates):
+            return None
+        if old.resource_version == new.resource_version:
+            return self._enqueue(LOW_PRIORITY, new)
+        return self._enqueue(0, old, new)
+
+    def on_delete(self, obj: Deletion[T]) -> Told:
+        """Enqueue for the last known state, if all predicates let it pass."""
+        ref = last_known(obj)
+        if not all(predicate.delete(ref) for predicate in self._predicates):
+            return None
+        return self._enqueue(0, ref)
+
+    def _enqueue(self, priority: int, *refs: Ref[T]) -> Told:
+        for position, ref in enumerate(refs):
+            found = self._map(ref)
+            if not isinstance(found, tuple | list) and isinstance(found, Awaitable):
+                return self._enqueue_later(priority, found, *refs[position + 1 :])
+            self._add(found, priority)
+        return None
+
+    async def _enqueue_later(self, priority: int, found: Awaitable[Iterable[Request]], *refs: Ref[T]) -> None:
+        self._add(await found, priority)
+        told = self._enqueue(priority, *refs)
+        if told is not None:
+            await told
+
+    def _add(self, requests: Iterable[Request], priority: int) -> None:
+        for request in requests:
+            self._queue.add(request, priority=priority)

@@ -1,0 +1,123 @@
+"""Sources: where a controller's requests come from: informers, other programs, the clock.
+
+Concurrency: a controller runs each source as one task and cancels it in the end. A source owns nothing else; an
+informer's handler lives as long as the source runs.
+Source: controller-runtime pkg/source/source.go (0.24).
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable
+from typing import Generic, Protocol, TypeVar
+
+from sampan.informer.handler import EventHandler
+from sampan.operator.handlers import EnqueueHandler, MapFunction
+from sampan.operator.predicates import Predicate
+from sampan.operator.queue import LOW_PRIORITY, WorkQueue
+from sampan.operator.request import Request
+
+T = TypeVar("T")
+E = TypeVar("E")
+
+
+class Source(Protocol):
+    """Puts requests into a controller's queue."""
+
+    async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
+        """Run until cancelled; set `synced` when all that there is at the start has been put in."""
+        ...
+
+
+class Registration(Protocol):
+    """What an informer gives for a handler."""
+
+    async def synced(self) -> None:
+        """Wait until the handler has been told of all that there was when it was added."""
+        ...
+
+    def remove(self) -> None:
+        """Tell the handler nothing more."""
+        ...
+
+
+class HandlerHost(Protocol[T]):
+    """What a source needs of a shared informer."""
+
+    def add_handler(self, handler: EventHandler[T]) -> Registration:
+        """Tell a handler of all that is there and of every change."""
+        ...
+
+
+class KindSource(Generic[T]):
+    """The objects of one kind, as a shared informer tells of them."""
+
+    def __init__(
+        self, informer: HandlerHost[T], map_function: MapFunction[T], predicates: Iterable[Predicate[T]] = ()
+    ) -> None:
+        self._informer = informer
+        self._map = map_function
+        self._predicates = tuple(predicates)
+
+    def __str__(self) -> str:
+        return f"kind source: {self._informer}"
+
+    async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
+        """Synced when the informer has told of everything and all of it is in the queue."""
+        registration = self._informer.add_handler(EnqueueHandler(queue, self._map, self._predicates))
+        try:
+            await registration.synced()
+            synced.set()
+            await asyncio.get_running_loop().create_future()
+        finally:
+            registration.remove()
+
+
+class ChannelSource(Generic[E]):
+    """Events from outside of the cluster (a webhook of another system, a message queue), mapped to requests.
+
+    At most `size_max` events wait; then `put` waits and `put_nowait` raises `asyncio.QueueFull`. Events that are put
+    before the controller runs are kept.
+    """
+
+    def __init__(self, map_function: Callable[[E], Iterable[Request]], *, size_max: int = 1024) -> None:
+        self._map = map_function
+        self._events: asyncio.Queue[E] = asyncio.Queue(size_max)
+
+    def __str__(self) -> str:
+        return "channel source"
+
+    async def put(self, event: E) -> None:
+        """Tell of an event; waits while there is no room."""
+        await self._events.put(event)
+
+    def put_nowait(self, event: E) -> None:
+        """Tell of an event. From another thread: `loop.call_soon_threadsafe(source.put_nowait, event)`."""
+        self._events.put_nowait(event)
+
+    async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
+        """Synced at once: nobody knows how much there is."""
+        synced.set()
+        while True:
+            for request in self._map(await self._events.get()):
+                queue.add(request)
+
+
+class PeriodicSource:
+    """Looks at everything again now and then, with low priority: finds what has changed outside of the cluster."""
+
+    def __init__(self, requests: Callable[[], Iterable[Request]], period_s: float, *, jitter: float = 0.1) -> None:
+        """`requests` says what to look at (from a lister, say); each period varies by the share `jitter`."""
+        self._requests = requests
+        self._period_s = period_s
+        self._jitter = jitter
+
+    def __str__(self) -> str:
+        return f"periodic source: every {self._period_s:g} s"
+
+    async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
+        """Synced at once; the first look is after a period."""
+        synced.set()
+        while True:
+            await asyncio.sleep(self._period_s * (1.0 + self._jitter * random.uniform(-1.0, 1.0)))
+            for request in self._requests():
+                queue.add(request, priority=LOW_PRIORITY)

@@ -1,0 +1,118 @@
+"""Which requests events become."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from sampan.informer.ref import DeletedFinalStateUnknown, Ref
+from sampan.operator.handlers import EnqueueHandler, MapFunction, for_object, for_owner
+from sampan.operator.predicates import GenerationChanged, Predicate
+from sampan.operator.queue import LOW_PRIORITY, WorkQueue
+from sampan.operator.request import Request
+from sampan.testing.virtual_time import virtual_time
+from tests.operator.refs import NETWORKS, NODES, ref
+
+
+def owned_by(*owners: tuple[str, str, str, bool], **more: Any) -> Ref[Any]:
+    """A record with owners: apiVersion, kind, name, whether it controls."""
+    references = [
+        {"apiVersion": version, "kind": kind, "name": name, "uid": "u", "controller": controller}
+        for version, kind, name, controller in owners
+    ]
+    return ref(ownerReferences=references, **more)
+
+
+class Bench:
+    """A handler and its queue."""
+
+    def __init__(self, map_function: MapFunction[Any] = for_object, *predicates: Predicate[Any]) -> None:
+        self.queue: WorkQueue[Request] = WorkQueue()
+        self.handler = EnqueueHandler(self.queue, map_function, predicates)
+
+    async def got(self) -> list[tuple[str, int]]:
+        found = [await self.queue.get_with_priority() for _ in range(len(self.queue))]
+        return [(request.key, priority) for request, priority in found]
+
+
+@virtual_time
+async def test_the_initial_list_has_low_priority() -> None:
+    bench = Bench()
+    bench.handler.on_add(ref("old"), True)
+    bench.handler.on_add(ref("new"), False)
+    assert await bench.got() == [("default/new", 0), ("default/old", LOW_PRIORITY)]
+
+
+@virtual_time
+async def test_a_resync_has_low_priority_and_a_change_has_not() -> None:
+    bench = Bench()
+    bench.handler.on_update(ref("resync"), ref("resync"))
+    bench.handler.on_update(ref("changed"), ref("changed", version=2))
+    assert await bench.got() == [("default/changed", 0), ("default/resync", LOW_PRIORITY)]
+
+
+@virtual_time
+async def test_a_tombstone_is_a_deletion() -> None:
+    bench = Bench()
+    bench.handler.on_delete(DeletedFinalStateUnknown("default/a", ref("a")))
+    assert await bench.got() == [("default/a", 0)]
+
+
+@virtual_time
+async def test_predicates_drop_events() -> None:
+    bench = Bench(for_object, GenerationChanged())
+    bench.handler.on_update(ref(generation=1), ref(generation=1, version=2))
+    assert await bench.got() == []
+
+
+@virtual_time
+async def test_the_controlling_owner_is_asked_in_any_version_of_its_group() -> None:
+    bench = Bench(for_owner(NETWORKS))
+    owners = [
+        ("net.example.com/v1beta1", "Network", "mine", True),
+        ("net.example.com/v1", "Network", "other", False),
+        ("other.example.com/v1", "Network", "stranger", True),
+        ("net.example.com/v1", "Router", "router", True),
+    ]
+    bench.handler.on_add(owned_by(*owners), False)
+    assert await bench.got() == [("default/mine", 0)]
+
+
+@virtual_time
+async def test_all_owners_are_asked_if_so_wanted() -> None:
+    bench = Bench(for_owner(NETWORKS, only_controller=False))
+    owners = [("net.example.com/v1", "Network", name, name == "b") for name in "ab"]
+    bench.handler.on_add(owned_by(*owners), False)
+    assert await bench.got() == [("default/a", 0), ("default/b", 0)]
+
+
+@virtual_time
+async def test_an_owner_that_is_of_no_namespace_gets_none() -> None:
+    bench = Bench(for_owner(NODES))
+    bench.handler.on_add(owned_by(("v1", "Node", "n", True)), False)
+    assert await bench.got() == [("n", 0)]
+
+
+@virtual_time
+async def test_what_changes_its_owner_wakes_both() -> None:
+    bench = Bench(for_owner(NETWORKS))
+    before = owned_by(("net.example.com/v1", "Network", "a", True))
+    bench.handler.on_update(before, owned_by(("net.example.com/v1", "Network", "b", True), version=2))
+    assert await bench.got() == [("default/a", 0), ("default/b", 0)]
+
+
+@pytest.mark.parametrize("made", [ref("x"), owned_by()], ids=["no field", "empty field"])
+def test_without_owners_nobody_is_asked(made: Ref[Any]) -> None:
+    assert list(for_owner(NETWORKS)(made)) == []  # type: ignore[arg-type]
+
+
+@virtual_time
+async def test_a_map_function_may_be_asynchronous() -> None:
+    async def both(changed: Ref[Any]) -> Iterable[Request]:
+        return [Request("", f"{changed.name}-{number}") for number in (1, 2)]
+
+    bench = Bench(both)
+    told = bench.handler.on_update(ref("a"), ref("b", version=2))
+    assert told is not None
+    await told
+    assert [key for key, _ in await bench.got()] == ["a-1", "a-2", "b-1", "b-2"]
