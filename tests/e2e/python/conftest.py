@@ -14,6 +14,15 @@ from tests.e2e.python.observe import until
 from tests.e2e.python.relay import Relay, relaying
 
 
+@pytest.fixture(scope="package", autouse=True)
+def no_proxy() -> Iterator[None]:
+    """Some clients would ask the proxy of the machine for a server on loopback."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_PROXY", "*")
+        patch.setenv("no_proxy", "*")
+        yield
+
+
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server of this package; unlike that of the other end-to-end tests it needs no kubectl."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 CHUNK_BYTES = 65536
+WITHIN_S = 10.0
 
 
 class Relay:
@@ -37,6 +38,12 @@ class Relay:
                 _shut(end)
             self._sockets.clear()
             yield
+
+    def wait_idle(self) -> None:
+        """Wait until the other side has ended every connection."""
+        for thread in self._threads[1:]:
+            thread.join(WITHIN_S)
+            assert not thread.is_alive(), "a connection is still there"
 
     def close(self) -> None:
         """Cut everything and wait for the threads."""
