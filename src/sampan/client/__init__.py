@@ -2,6 +2,20 @@
 
 from sampan.client.backoff import Backoff
 from sampan.client.client import Client
+from sampan.client.conditions import (
+    Condition,
+    all_of,
+    any_of,
+    condition_is,
+    deleted,
+    exists,
+    generation_observed,
+    json_path,
+    not_,
+)
+from sampan.client.config import Config, ConfigOverrides, in_cluster_config, load_config
+from sampan.client.connect import connect
+from sampan.client.create_or_update import OperationResult, create_or_patch, create_or_update
 from sampan.client.decoding import Undecoded, guarded
 from sampan.client.errors import (
     AlreadyExists,
@@ -10,6 +24,7 @@ from sampan.client.errors import (
     ClientError,
     ConfigError,
     Conflict,
+    CredentialError,
     Expired,
     Forbidden,
     InternalError,
@@ -31,18 +46,27 @@ from sampan.client.errors import (
     UnsupportedMediaType,
     WaitTimeout,
 )
+from sampan.client.identity import Impersonation
 from sampan.client.list_watch import ListWatch, RawEvent, RawList
 from sampan.client.object_list import ObjectList
 from sampan.client.options import DeleteOptions, ListOptions, WriteOptions
+from sampan.client.pager import list_all, list_pages
 from sampan.client.partial_metadata import PartialObjectMetadata
 from sampan.client.patch import ApplyPatch, JsonPatch, MergePatch, Patch, StrategicMergePatch, merge_patch_between
 from sampan.client.resource_client import ResourceClient
 from sampan.client.rest_mapper import RESTMapper
+from sampan.client.retry import RetryPolicy
+from sampan.client.retry_on_conflict import CONFLICT_BACKOFF, SLOW_CONFLICT_BACKOFF, retry_on_conflict
 from sampan.client.scale import Scale
+from sampan.client.stack import connect_transport
 from sampan.client.subresource_client import SubresourceClient
+from sampan.client.transport import HttpRequest, HttpResponse, Transport
+from sampan.client.wait import wait_for
 from sampan.client.watch import WatchEvent
 
 __all__ = [
+    "CONFLICT_BACKOFF",
+    "SLOW_CONFLICT_BACKOFF",
     "AlreadyExists",
     "ApiError",
     "ApplyPatch",
@@ -50,11 +74,18 @@ __all__ = [
     "BadRequest",
     "Client",
     "ClientError",
+    "Condition",
+    "Config",
     "ConfigError",
+    "ConfigOverrides",
     "Conflict",
+    "CredentialError",
     "DeleteOptions",
     "Expired",
     "Forbidden",
+    "HttpRequest",
+    "HttpResponse",
+    "Impersonation",
     "InternalError",
     "Invalid",
     "JsonPatch",
@@ -66,6 +97,7 @@ __all__ = [
     "NotAcceptable",
     "NotFound",
     "ObjectList",
+    "OperationResult",
     "PartialObjectMetadata",
     "Patch",
     "RESTMapper",
@@ -73,6 +105,7 @@ __all__ = [
     "RawList",
     "RequestEntityTooLarge",
     "ResourceClient",
+    "RetryPolicy",
     "Scale",
     "ServerError",
     "ServerTimeout",
@@ -81,6 +114,7 @@ __all__ = [
     "SubresourceClient",
     "Timeout",
     "TooManyRequests",
+    "Transport",
     "TransportError",
     "TransportTimeout",
     "Unauthorized",
@@ -90,6 +124,24 @@ __all__ = [
     "WaitTimeout",
     "WatchEvent",
     "WriteOptions",
+    "all_of",
+    "any_of",
+    "condition_is",
+    "connect",
+    "connect_transport",
+    "create_or_patch",
+    "create_or_update",
+    "deleted",
+    "exists",
+    "generation_observed",
     "guarded",
+    "in_cluster_config",
+    "json_path",
+    "list_all",
+    "list_pages",
+    "load_config",
     "merge_patch_between",
+    "not_",
+    "retry_on_conflict",
+    "wait_for",
 ]

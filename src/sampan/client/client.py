@@ -10,12 +10,14 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar, overload
 
+from sampan.client.config import Config
 from sampan.client.discovery import discover
 from sampan.client.endpoint import Endpoint
 from sampan.client.options import FieldValidation, WriteOptions
 from sampan.client.resource_client import ResourceClient
 from sampan.client.rest_client import RESTClient
 from sampan.client.rest_mapper import ResourceName, RESTMapper
+from sampan.client.stack import connect_transport
 from sampan.client.transport import Transport
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic, object_type
 
@@ -38,6 +40,11 @@ class Client:
         """Where namespaced objects are that say no namespace."""
         self.mapper = mapper or RESTMapper(lambda: discover(self.rest))
         self._write_options = WriteOptions(field_manager=field_manager)
+
+    @classmethod
+    def from_config(cls, config: Config, *, field_manager: str = "") -> Self:
+        """A client of the server that a configuration names. Raises `ConfigError`."""
+        return cls(connect_transport(config), namespace=config.namespace, field_manager=field_manager)
 
     def with_defaults(
         self,

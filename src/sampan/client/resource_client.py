@@ -119,6 +119,11 @@ class ResourceClient(Generic[T]):
             accept=endpoint.accept,
         )
 
+    def list_watch_of(self, name: str) -> ResourceListWatch:
+        """Raw lists and watches of a single object. Raises `ValueError` where `get` does."""
+        self._endpoint.path_of(name)
+        return self.list_watch(field_selector=f"metadata.name={name}")
+
     # Writing
 
     async def create(self, obj: T, options: WriteOptions = WriteOptions()) -> T:

@@ -1,0 +1,52 @@
+"""`retry_on_conflict`: read, change, write, again and again until nobody came in between.
+
+    async def close() -> Network:
+        network = await networks.get("net")
+        network.spec.open = False
+        return await networks.update(network)
+
+    await retry_on_conflict(close)
+
+Source: client-go util/retry/util.go (1.36).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from sampan.client.backoff import Backoff
+from sampan.client.errors import Conflict
+
+R = TypeVar("R")
+
+CONFLICT_BACKOFF: Final = Backoff(0.010, factor=1.0, jitter=0.1, steps=5)
+"""For several clients that change the same object."""
+
+SLOW_CONFLICT_BACKOFF: Final = Backoff(0.010, factor=5.0, jitter=0.1, steps=4)
+"""For an object that controllers work on meanwhile: they need longer."""
+
+
+async def retry_on_conflict(attempt: Callable[[], Awaitable[R]], *, backoff: Backoff = CONFLICT_BACKOFF) -> R:
+    """What `attempt` gives; it is called again after each `Conflict`, so it must read the object anew itself.
+
+    Raises what `attempt` raises; the last `Conflict` when no attempt is left.
+    """
+    return await retry_on(Conflict, attempt, backoff=backoff)
+
+
+async def retry_on(
+    errors: type[Exception] | tuple[type[Exception], ...],
+    attempt: Callable[[], Awaitable[R]],
+    *,
+    backoff: Backoff = CONFLICT_BACKOFF,
+) -> R:
+    """The same for other errors."""
+    delays = backoff.delays()
+    while True:
+        try:
+            return await attempt()
+        except errors:
+            delay = next(delays, None)
+            if delay is None:
+                raise
+        await asyncio.sleep(delay)
