@@ -1,0 +1,173 @@
+"""`InProcessTransport`: a transport straight into a server's handler: no sockets, no TLS, streams as they come.
+
+Concurrency: one task for each request, as at the real edge; the transport owns them and ends them in `aclose`. The task
+of a stream ends when its client goes; any other runs to its end, as a write may be under way. A stream that nobody
+reads waits beyond the answer's `buffer_bytes_max`.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+
+from sampan.client.errors import TransportError
+from sampan.client.http.answer import Answer
+from sampan.client.http.settings import HttpSettings
+from sampan.client.transport import HttpRequest
+from sampan.core.errors import StatusError, request_entity_too_large
+from sampan.server.request import Handler, Request, Response
+from sampan.server.request_info import TargetCache
+from sampan.server.status import status_response
+
+_log = logging.getLogger("sampan.testing")
+
+_BODILESS = frozenset({204, 304})
+
+
+class InProcessTransport:
+    """A `Transport` to a server in this process. `headers` are added to every request (a token, say)."""
+
+    def __init__(
+        self, handler: Handler, *, headers: Mapping[str, str] | None = None, settings: HttpSettings | None = None
+    ) -> None:
+        self._handler = handler
+        self._headers = dict(headers or {})
+        self._settings = settings or HttpSettings()
+        self._targets = TargetCache()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def send(self, request: HttpRequest) -> Answer:
+        """Have a request answered. Raises `TransportError`."""
+        if self._closed:
+            raise TransportError("the transport is closed", sent=False)
+        exchange = _Exchange(request, self._settings)
+        answer = exchange.answer
+        if request.timeout_s is not None:
+            answer.expire_at(asyncio.get_running_loop().time() + request.timeout_s, request.timeout_s)
+        task = asyncio.get_running_loop().create_task(exchange.run(self._ask(request, exchange)))
+        exchange.task = task
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            await answer.head()
+        except BaseException:
+            answer.close()
+            raise
+        return answer
+
+    async def aclose(self) -> None:
+        """End all requests; who reads gets a `TransportError`."""
+        self._closed = True
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _ask(self, request: HttpRequest, exchange: "_Exchange") -> Response:
+        raw = request.target.encode("latin-1")
+        try:
+            path, query_string, query, info, long_running = self._targets.get(request.method, raw)
+        except StatusError as error:
+            return status_response(error)
+        said = {**self._headers, **request.headers}
+        return await self._handler(
+            Request(
+                request.method,
+                path,
+                query_string,
+                # Bodies are never compressed here, whatever the request accepts.
+                {name: value.replace("\n", ", ") for name, value in said.items() if name != "accept-encoding"},
+                _reader(request.body),
+                query,
+                info,
+                client_address="127.0.0.1",
+                disconnected=exchange.disconnected,
+                received=asyncio.get_running_loop().time(),
+                long_running=long_running,
+            )
+        )
+
+
+class _Exchange:
+    """One request at work: the `Flow` of its answer."""
+
+    def __init__(self, request: HttpRequest, settings: HttpSettings) -> None:
+        self.answer = Answer(self, request, settings)
+        self.gone = asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+        self._wanted = asyncio.Event()
+        self._wanted.set()
+        self._streaming = False
+
+    def pause(self) -> None:
+        self._wanted.clear()
+
+    def resume(self) -> None:
+        self._wanted.set()
+
+    def cut(self) -> None:
+        self.gone.set()
+        if self._streaming and self.task is not None:
+            self.task.cancel()
+
+    async def disconnected(self) -> None:
+        """Returns when the client has gone."""
+        await self.gone.wait()
+
+    async def run(self, asked: Awaitable[Response]) -> None:
+        """Answer, and hand on what comes until the stream or the client ends."""
+        response: Response | None = None
+        try:
+            response = await asked
+            await self._send(response)
+            self.answer.finish()
+        except Exception:
+            _log.exception("the handler failed")
+            self.answer.fail(TransportError("the connection broke: the handler failed", sent=True))
+        finally:
+            self.answer.fail(TransportError("the server ended the request", sent=True))
+            await _release(response)
+
+    async def _send(self, response: Response) -> None:
+        answer = self.answer
+        if response.content_type:
+            answer.headers["content-type"] = response.content_type
+        for name, value in response.headers:
+            text, shown = name.decode("latin-1").lower(), value.decode("latin-1")
+            answer.headers[text] = f"{answer.headers[text]}\n{shown}" if text in answer.headers else shown
+        bodiless = answer.method == "HEAD" or response.status in _BODILESS
+        if response.stream is None and response.status not in _BODILESS:
+            answer.headers["content-length"] = str(len(response.body))
+        answer.head_complete(response.status)
+        if bodiless:
+            return
+        if response.stream is None:
+            if response.body:
+                answer.feed(response.body)
+            return
+        self._streaming = True
+        if self.gone.is_set():
+            return
+        async for chunk in response.stream:
+            if chunk:
+                answer.feed(bytes(chunk))
+            await self._wanted.wait()
+
+
+def _reader(body: bytes) -> Callable[[int], Awaitable[bytes]]:
+    async def read(limit: int) -> bytes:
+        if len(body) > limit:
+            raise request_entity_too_large(f"limit is {limit}")
+        return body
+
+    return read
+
+
+async def _release(response: Response | None) -> None:
+    if response is None:
+        return
+    aclose: Callable[[], Awaitable[None]] | None = getattr(response.stream, "aclose", None)
+    if aclose is not None:
+        await aclose()
+    if response.finished is not None:
+        response.finished()
