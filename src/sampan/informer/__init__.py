@@ -1,1 +1,69 @@
-"""Local copies of what the server holds, kept up by watching, with handlers told of each change."""
+"""Informers: local copies of collections of objects, kept up to date, and news of their changes."""
+
+from sampan.informer.delta import Batch, Delta, DeltaType, Queue, ReflectorStore
+from sampan.informer.delta_fifo import DeltaFIFO
+from sampan.informer.factory import Scope, SharedInformerFactory
+from sampan.informer.handler import EventHandler, EventHandlerFuncs, FilteringEventHandler
+from sampan.informer.in_order_queue import InOrderQueue
+from sampan.informer.indexer import NAMESPACE_INDEX, Indexer, IndexFunction
+from sampan.informer.key import join_key, split_key
+from sampan.informer.lister import Lister, NamespaceLister
+from sampan.informer.metrics import InformerMetrics
+from sampan.informer.ref import (
+    DeletedFinalStateUnknown,
+    Deletion,
+    Ref,
+    RefReader,
+    UnreadableObject,
+    last_known,
+    strip_managed_fields,
+)
+from sampan.informer.reflector import Reflector, WatchErrorHandler, log_watch_error
+from sampan.informer.registration import Registration
+from sampan.informer.settings import InformerSettings, ReflectorSettings
+from sampan.informer.shared_informer import InformerStopped, SharedInformer
+from sampan.informer.sync import Syncable, wait_for_cache_sync
+from sampan.informer.transform import Transform, TransformError, transform_objects
+
+__all__ = [
+    "NAMESPACE_INDEX",
+    "Batch",
+    "DeletedFinalStateUnknown",
+    "Deletion",
+    "Delta",
+    "DeltaFIFO",
+    "DeltaType",
+    "EventHandler",
+    "EventHandlerFuncs",
+    "FilteringEventHandler",
+    "InOrderQueue",
+    "IndexFunction",
+    "Indexer",
+    "InformerMetrics",
+    "InformerSettings",
+    "InformerStopped",
+    "Lister",
+    "NamespaceLister",
+    "Queue",
+    "Ref",
+    "RefReader",
+    "Reflector",
+    "ReflectorSettings",
+    "ReflectorStore",
+    "Registration",
+    "Scope",
+    "SharedInformer",
+    "SharedInformerFactory",
+    "Syncable",
+    "Transform",
+    "TransformError",
+    "UnreadableObject",
+    "WatchErrorHandler",
+    "join_key",
+    "last_known",
+    "log_watch_error",
+    "split_key",
+    "strip_managed_fields",
+    "transform_objects",
+    "wait_for_cache_sync",
+]

@@ -1,0 +1,112 @@
+"""`Applier`: what deltas do to the store, and who is told.
+
+Source: client-go tools/cache/controller.go `processDeltas`, `processReplacedAllInfo` (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Generic, TypeVar
+
+from sampan.informer.delta import Batch, Delta, DeltaType
+from sampan.informer.freshness import Freshness
+from sampan.informer.indexer import Indexer
+from sampan.informer.metrics import InformerMetrics
+from sampan.informer.ref import DeletedFinalStateUnknown, Deletion, Ref, last_known
+from sampan.informer.registration import Registration
+
+T = TypeVar("T")
+
+_LISTED = frozenset({DeltaType.REPLACED, DeltaType.SYNC})
+
+
+class Applier(Generic[T]):
+    """Applies deltas to a store and tells the handlers. `registrations` may change between batches."""
+
+    def __init__(
+        self, indexer: Indexer[T], registrations: "Iterable[Registration[T]]", metrics: InformerMetrics
+    ) -> None:
+        self._indexer = indexer
+        self._registrations = registrations
+        self._metrics = metrics
+        self._freshness: Freshness[T] = Freshness()
+
+    def apply(self, batch: Batch[T]) -> None:
+        """Apply a batch, in order."""
+        for delta in batch.deltas:
+            if self._apply(delta, batch.is_in_initial_list) and delta.resource_version:
+                self._indexer.bookmark(delta.resource_version)
+
+    def _apply(self, delta: Delta[T], is_in_initial_list: bool) -> bool:
+        """Apply one; False when it was stale and says nothing of how far the store is."""
+        obj = delta.obj
+        if obj is None:
+            self._apply_to_all(delta, is_in_initial_list)
+            return True
+        if delta.type is DeltaType.DELETED:
+            return self._delete(obj)
+        return self._put(last_known(obj), is_in_initial_list, listed=delta.type in _LISTED)
+
+    def _apply_to_all(self, delta: Delta[T], is_in_initial_list: bool) -> None:
+        if delta.type is DeltaType.REPLACED_ALL:
+            self._replace(delta, is_in_initial_list)
+        elif delta.type is DeltaType.SYNC_ALL:
+            self._sync_all()
+
+    def _put(self, ref: Ref[T], is_in_initial_list: bool, *, listed: bool) -> bool:
+        """A list is believed even if it goes back (a store restored from a backup); a watch never goes back."""
+        if not listed and not self._freshness.is_news(ref, self._indexer.get(ref.key)):
+            self._metrics.stale += 1
+            return False
+        old = self._indexer.put(ref)
+        if old is None:
+            for registration in self._registrations:
+                registration.tell_added(ref, is_in_initial_list)
+            return True
+        if old.uid != ref.uid:
+            self._freshness.gone(old.uid, ref.resource_version)
+        self._tell_updated(old, ref)
+        return True
+
+    def _tell_updated(self, old: Ref[T], new: Ref[T]) -> None:
+        same = old.resource_version == new.resource_version and old.uid == new.uid
+        for registration in self._registrations:
+            if not same or registration.resyncing:
+                registration.tell_updated(old, new)
+
+    def _delete(self, obj: Deletion[T]) -> bool:
+        known = self._indexer.get(obj.key)
+        if isinstance(obj, Ref) and not self._freshness.is_news(obj, known, deletion=True):
+            self._metrics.stale += 1
+            return False
+        ref = last_known(obj)
+        self._freshness.gone(ref.uid, ref.resource_version)
+        if known is not None:
+            self._indexer.remove(obj.key)
+            for registration in self._registrations:
+                registration.tell_deleted(obj)
+        return True
+
+    def _replace(self, delta: Delta[T], is_in_initial_list: bool) -> None:
+        """First the store is replaced, then the deletions are told, then the rest in the list's order."""
+        before = {ref.key: ref for ref in self._indexer.refs()}
+        self._indexer.replace(delta.refs, delta.resource_version)
+        changed: list[tuple[Ref[T] | None, Ref[T]]] = [
+            (before.pop(ref.key, None), ref) for ref in delta.refs if self._indexer.get(ref.key) is ref
+        ]
+        for key, ref in before.items():
+            self._freshness.gone(ref.uid, delta.resource_version)
+            tombstone = DeletedFinalStateUnknown(key, ref)
+            for registration in self._registrations:
+                registration.tell_deleted(tombstone)
+        for old, new in changed:
+            if old is None:
+                for registration in self._registrations:
+                    registration.tell_added(new, is_in_initial_list)
+            else:
+                self._tell_updated(old, new)
+
+    def _sync_all(self) -> None:
+        due = [registration for registration in self._registrations if registration.resyncing]
+        for registration in due:
+            registration.resyncing = False
+            for ref in self._indexer.refs():
+                registration.tell_updated(ref, ref)

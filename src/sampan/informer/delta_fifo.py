@@ -1,0 +1,138 @@
+"""`DeltaFIFO`: events gathered by key; who takes a key out gets all that has happened to it.
+
+The older of the two queues, for those who want its semantics: keys come out in the order in which they came in, events
+of different keys may pass each other. The store's version is therefore known only when the queue is empty. It is
+bounded as `InOrderQueue` is: a reflector waits while two batches of keys are queued.
+Source: client-go tools/cache/delta_fifo.go `DeltaFIFO` with EmitDeltaTypeReplaced (1.36).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar
+
+from sampan.informer.delta import Batch, Delta, DeltaType
+from sampan.informer.in_order_queue import BATCH_MAX
+from sampan.informer.ref import DeletedFinalStateUnknown, Deletion, Ref, last_known
+
+T = TypeVar("T")
+
+
+class KnownObjects(Protocol[T]):
+    """What the queue's consumer has already."""
+
+    def keys(self) -> Sequence[str]:
+        """All keys."""
+        ...
+
+    def get(self, key: str) -> Ref[T] | None:
+        """The object with this key."""
+        ...
+
+
+class DeltaFIFO(Generic[T]):
+    """Deltas by key. `known_objects` is the consumer's store: replace, delete and resync look at it."""
+
+    def __init__(self, known_objects: KnownObjects[T]) -> None:
+        self._known = known_objects
+        self._deltas: dict[str, list[Delta[T]]] = {}
+        self._newest = ""
+        self._filled = asyncio.Event()
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+        self._populated = False
+        self._initial_left = 0
+
+    def __len__(self) -> int:
+        """Keys that wait."""
+        return len(self._deltas)
+
+    def add(self, ref: Ref[T], *, ordered: bool = True) -> None:
+        """ADDED."""
+        self._populated = True
+        if ordered:
+            self._newest = ref.resource_version
+        self._put(DeltaType.ADDED, ref)
+
+    def update(self, ref: Ref[T]) -> None:
+        """MODIFIED."""
+        self._populated = True
+        self._newest = ref.resource_version
+        self._put(DeltaType.UPDATED, ref)
+
+    def delete(self, ref: Ref[T]) -> None:
+        """DELETED; ignored when neither the queue nor the store has the key (a list has told of it before)."""
+        self._populated = True
+        self._newest = ref.resource_version
+        if ref.key in self._deltas or self._known.get(ref.key) is not None:
+            self._put(DeltaType.DELETED, ref)
+
+    def replace(self, refs: Sequence[Ref[T]], resource_version: str) -> None:
+        """A list: its objects as REPLACED, then a tombstone for each known or queued key that it does not have."""
+        listed = {ref.key for ref in refs}
+        for ref in refs:
+            self._put(DeltaType.REPLACED, ref)
+        deleted = 0
+        for key, deltas in self._deltas.items():
+            newest = deltas[-1].obj
+            if key not in listed and newest is not None:
+                deleted += 1
+                self._put(DeltaType.DELETED, DeletedFinalStateUnknown(key, last_known(newest)))
+        for key in list(self._known.keys()):
+            known = self._known.get(key)
+            if key not in listed and key not in self._deltas and known is not None:
+                deleted += 1
+                self._put(DeltaType.DELETED, DeletedFinalStateUnknown(key, known))
+        self._newest = resource_version
+        self._filled.set()
+        if not self._populated:
+            self._populated = True
+            self._initial_left = len(listed) + deleted
+
+    def bookmark(self, resource_version: str) -> None:
+        """Only moves the version that the store has reached when all is taken out."""
+        self._newest = resource_version
+        self._filled.set()
+
+    def resync(self) -> None:
+        """All known objects as SYNC, except those with something queued: what is known of them is out of date."""
+        for key in list(self._known.keys()):
+            known = self._known.get(key)
+            if key not in self._deltas and known is not None:
+                self._put(DeltaType.SYNC, known)
+
+    async def room(self) -> None:
+        """Wait until there are fewer than two batches of keys."""
+        await self._has_room.wait()
+
+    def has_synced(self) -> bool:
+        """Whether all keys of the first list have been taken out (or single events came first)."""
+        return self._populated and self._initial_left == 0
+
+    async def pop_batch(self) -> Batch[T]:
+        """All deltas of up to `BATCH_MAX` keys; behind the last of all a BOOKMARK with the version reached."""
+        await self._filled.wait()
+        is_in_initial_list = not self.has_synced()
+        limit = min(BATCH_MAX, self._initial_left or BATCH_MAX)
+        keys = [key for key, _ in zip(self._deltas, range(limit), strict=False)]
+        deltas = [delta for key in keys for delta in self._deltas.pop(key)]
+        self._initial_left = max(self._initial_left - len(keys), 0)
+        if not self._deltas:
+            self._filled.clear()
+            if self._newest:
+                deltas.append(Delta(DeltaType.BOOKMARK, None, self._newest))
+        if len(self._deltas) < 2 * BATCH_MAX:
+            self._has_room.set()
+        return Batch(deltas, is_in_initial_list)
+
+    def _put(self, kind: DeltaType, obj: Deletion[T]) -> None:
+        delta = Delta(kind, obj)
+        deltas = self._deltas.setdefault(obj.key, [])
+        if deltas and kind is DeltaType.DELETED and deltas[-1].type is DeltaType.DELETED:
+            # Two deletions are one: that which knows more.
+            if isinstance(deltas[-1].obj, DeletedFinalStateUnknown):
+                deltas[-1] = delta
+        else:
+            deltas.append(delta)
+        self._filled.set()
+        if len(self._deltas) >= 2 * BATCH_MAX:
+            self._has_room.clear()

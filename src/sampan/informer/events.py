@@ -1,0 +1,71 @@
+"""`EventReader`: from the bytes of lists and watches to `Ref`s and versions; what cannot be read is passed over."""
+
+import logging
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from sampan.client.list_watch import RawEvent
+from sampan.informer.metrics import InformerMetrics
+from sampan.informer.ref import Ref, RefReader, UnreadableObject
+
+T = TypeVar("T")
+
+_log = logging.getLogger("sampan.informer")
+
+INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
+"""Annotation of the bookmark that ends a streaming list."""
+
+
+class Bookmark(msgspec.Struct, frozen=True):
+    """A version that has been reached, and whether it ends the first state of a streaming list."""
+
+    resource_version: str
+    ends_initial_events: bool
+
+
+class _BookmarkMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    annotations: dict[str, str] | None = None
+
+
+class _BookmarkObject(msgspec.Struct):
+    metadata: _BookmarkMeta
+
+
+_bookmarks = msgspec.json.Decoder(_BookmarkObject)
+
+
+class EventReader(Generic[T]):
+    """Reads what a `ListWatch` gives; counts and logs what it passes over."""
+
+    def __init__(self, reader: RefReader[T], metrics: InformerMetrics) -> None:
+        self._reader = reader
+        self._metrics = metrics
+
+    def object(self, body: bytes) -> Ref[T] | None:
+        """An item of a list, or the object of an event. Raises `TransformError`."""
+        try:
+            return self._reader.read(body)
+        except UnreadableObject as error:
+            self._passed_over(str(error), body)
+            return None
+
+    def bookmark(self, event: RawEvent) -> Bookmark | None:
+        """What a BOOKMARK says."""
+        self._metrics.bookmarks += 1
+        try:
+            metadata = _bookmarks.decode(event.object).metadata
+        except msgspec.MsgspecError as error:
+            self._passed_over(str(error), bytes(event.object))
+            return None
+        ends = (metadata.annotations or {}).get(INITIAL_EVENTS_END) == "true"
+        return Bookmark(metadata.resource_version, ends)
+
+    def unknown(self, event: RawEvent) -> None:
+        """An event of a type that is not known."""
+        self._passed_over(f"unknown type of event {event.type!r}", bytes(event.object))
+
+    def _passed_over(self, reason: str, body: bytes) -> None:
+        self._metrics.unreadable += 1
+        _log.error("passed over what is no object (%s): %s", reason, body[:256].decode("utf-8", "replace"))

@@ -1,0 +1,146 @@
+"""`SharedInformerFactory`: one informer for each collection, however many ask for it.
+
+Concurrency: `start` puts each informer's `run()` as a task into the caller's task group; `shutdown` and `remove` cancel
+them.
+Source: client-go informers/factory.go, dynamic/dynamicinformer, metadata/metadatainformer (1.36).
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, overload
+
+from sampan.client.partial_metadata import PartialObjectMetadata
+from sampan.informer.settings import InformerSettings
+from sampan.informer.shared_informer import SharedInformer
+from sampan.informer.sync import wait_for_cache_sync
+from sampan.informer.transform import Transform
+from sampan.resource import Object, ObjectType, ResourceInfo
+
+T = TypeVar("T")
+
+
+class Resources(Protocol):
+    """What a factory needs of a client (`sampan.client.client.Client` has it)."""
+
+    def resource(self, what: Any, *, namespace: str | None = None) -> Any:
+        """The client of a resource; it has `object_type`, `list_watch(…)` and `metadata_only()`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which objects of a resource."""
+
+    namespace: str | None = None
+    """"" for all namespaces; None: as the factory says."""
+    label_selector: str = ""
+    field_selector: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Collection:
+    object_type: ObjectType[Any]
+    scope: Scope
+    transform: Transform | None
+
+
+class SharedInformerFactory:
+    """Makes informers, starts and ends them. Whoever asks for the same collection gets the same informer."""
+
+    def __init__(
+        self, client: Resources, *, namespace: str = "", resync_s: float = 0.0, settings: InformerSettings | None = None
+    ) -> None:
+        """`namespace`: that of all informers that do not say another one; "" for all namespaces."""
+        self._client = client
+        self._namespace = namespace
+        self._resync_s = resync_s
+        self._settings = settings
+        self._informers: dict[_Collection, SharedInformer[Any]] = {}
+        self._tasks: dict[SharedInformer[Any], asyncio.Task[None]] = {}
+
+    @property
+    def informers(self) -> list[SharedInformer[Any]]:
+        """All that have been asked for and not removed."""
+        return list(self._informers.values())
+
+    @overload
+    def informer_for(
+        self, what: ResourceInfo, scope: Scope = Scope(), *, transform: Transform | None = None
+    ) -> SharedInformer[Object]: ...
+
+    @overload
+    def informer_for(
+        self, what: ObjectType[T], scope: Scope = Scope(), *, transform: Transform | None = None
+    ) -> SharedInformer[T]: ...
+
+    @overload
+    def informer_for(
+        self, what: type[T], scope: Scope = Scope(), *, transform: Transform | None = None
+    ) -> SharedInformer[T]: ...
+
+    def informer_for(
+        self,
+        what: ResourceInfo | ObjectType[Any] | type[Any],
+        scope: Scope = Scope(),
+        *,
+        transform: Transform | None = None,
+    ) -> SharedInformer[Any]:
+        """The informer of a collection, made when it is asked for first; `start` starts it.
+
+        `what` is a `ResourceInfo` (objects are dicts), an `ObjectType` or a declared type.
+        """
+        scope = self._complete(scope)
+        return self._informer(self._client.resource(what, namespace=scope.namespace), scope, transform)
+
+    def metadata_informer_for(
+        self, what: ResourceInfo | ObjectType[Any] | type[Any], scope: Scope = Scope()
+    ) -> SharedInformer[PartialObjectMetadata]:
+        """The same, of metadata alone: the rest is neither sent nor kept."""
+        scope = self._complete(scope)
+        return self._informer(self._client.resource(what, namespace=scope.namespace).metadata_only(), scope, None)
+
+    async def start(self, task_group: asyncio.TaskGroup) -> None:
+        """Start all informers that have not been started. Call it again after further ones have been asked for."""
+        for informer in self._informers.values():
+            if informer not in self._tasks:
+                self._tasks[informer] = task_group.create_task(informer.run(), name=str(informer))
+
+    async def wait_for_cache_sync(self, *, timeout_s: float | None = None) -> None:
+        """Wait until all stores hold their first lists. Raises `TimeoutError`, which names those that do not."""
+        await wait_for_cache_sync(*self._tasks, timeout_s=timeout_s)
+
+    async def remove(self, informer: SharedInformer[Any]) -> None:
+        """End an informer and forget it: who asks for its collection again gets a new one."""
+        self._informers = {key: other for key, other in self._informers.items() if other is not informer}
+        task = self._tasks.pop(informer, None)
+        if task is not None:
+            await _end(task)
+
+    async def shutdown(self) -> None:
+        """End all informers that were started."""
+        while self._tasks:
+            _, task = self._tasks.popitem()
+            await _end(task)
+
+    def _complete(self, scope: Scope) -> Scope:
+        namespace = self._namespace if scope.namespace is None else scope.namespace
+        return Scope(namespace, scope.label_selector, scope.field_selector)
+
+    def _informer(self, resource: Any, scope: Scope, transform: Transform | None) -> SharedInformer[Any]:
+        collection = _Collection(resource.object_type, scope, transform)
+        informer = self._informers.get(collection)
+        if informer is None:
+            list_watch = resource.list_watch(label_selector=scope.label_selector, field_selector=scope.field_selector)
+            informer = self._informers[collection] = SharedInformer(
+                list_watch,
+                resource.object_type,
+                resync_s=self._resync_s,
+                transform=transform,
+                settings=self._settings,
+            )
+        return informer
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])

@@ -1,0 +1,187 @@
+"""`Indexer`: the store of an informer, with indexes.
+
+One task writes (the informer's own), everybody reads. A read is answered from one state: nothing else runs meanwhile.
+Source: client-go tools/cache/thread_safe_store.go, index.go (1.36).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, Generic, TypeVar
+
+from sampan.informer.ref import Ref
+from sampan.informer.version import as_number, reached
+
+T = TypeVar("T")
+
+_log = logging.getLogger("sampan.informer")
+
+IndexFunction = Callable[[Ref[T]], Iterable[str]]
+"""The values under which an object is found: none, one or many. Must always give the same for the same object."""
+
+NAMESPACE_INDEX: Final = "namespace"
+"""The index that every store has."""
+
+_Index = dict[str, dict[str, None]]
+"""The keys under each value, in the order of arrival."""
+
+
+def index_by_namespace(ref: Ref[T]) -> Iterable[str]:
+    """The namespace, where there is one."""
+    namespace = ref.namespace
+    return (namespace,) if namespace else ()
+
+
+class Indexer(Generic[T]):
+    """The known objects by key and by index. What reading methods give is the caller's; the refs in it never change."""
+
+    def __init__(self, indexers: Mapping[str, IndexFunction[T]] | None = None) -> None:
+        self._refs: dict[str, Ref[T]] = {}
+        self._functions: dict[str, IndexFunction[T]] = {NAMESPACE_INDEX: index_by_namespace, **(indexers or {})}
+        self._indexes: dict[str, _Index] = {name: {} for name in self._functions}
+        self._resource_version = ""
+        self._waiting: list[tuple[str, asyncio.Future[None]]] = []
+
+    def __len__(self) -> int:
+        return len(self._refs)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._refs
+
+    @property
+    def resource_version(self) -> str:
+        """The version that the store has surely reached; empty before the first list."""
+        return self._resource_version
+
+    def get(self, key: str) -> Ref[T] | None:
+        """The object with this key."""
+        return self._refs.get(key)
+
+    def keys(self) -> list[str]:
+        """All keys."""
+        return list(self._refs)
+
+    def refs(self) -> list[Ref[T]]:
+        """All objects."""
+        return list(self._refs.values())
+
+    def by_index(self, name: str, value: str) -> list[Ref[T]]:
+        """The objects that an index has under a value. Raises `KeyError` when there is no such index."""
+        return [self._refs[key] for key in self._indexes[name].get(value, ())]
+
+    def index_keys(self, name: str, value: str) -> list[str]:
+        """The keys of these objects. Raises `KeyError` when there is no such index."""
+        return list(self._indexes[name].get(value, ()))
+
+    def index_values(self, name: str) -> list[str]:
+        """All values of an index. Raises `KeyError` when there is no such index."""
+        return list(self._indexes[name])
+
+    def add_indexer(self, name: str, function: IndexFunction[T]) -> None:
+        """A further index, also over what is there already. Raises `ValueError` when the name is taken."""
+        if name in self._functions:
+            raise ValueError(f"there is an index {name!r} already")
+        self._functions[name] = function
+        index = self._indexes[name] = {}
+        for ref in self._refs.values():
+            _put(index, function, ref)
+
+    async def at_least(self, resource_version: str, *, timeout_s: float | None = None) -> None:
+        """Wait until the store has reached a version: that of one's own write, to read it.
+
+        Versions are compared as numbers; where they are none, only the very version counts. Raises `TimeoutError`.
+        """
+        if reached(self._resource_version, resource_version):
+            return
+        waiting = (resource_version, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        try:
+            async with asyncio.timeout(timeout_s):
+                await waiting[1]
+        finally:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+
+    # What follows is for the one that writes.
+
+    def add(self, ref: Ref[T], *, ordered: bool = True) -> None:
+        """Put an object in, in place of an older state."""
+        self.put(ref)
+        if ordered:
+            self.bookmark(ref.resource_version)
+
+    def update(self, ref: Ref[T]) -> None:
+        """The same as `add`."""
+        self.add(ref)
+
+    def delete(self, ref: Ref[T]) -> None:
+        """Take an object out, if it is there."""
+        self.remove(ref.key)
+        self.bookmark(ref.resource_version)
+
+    def put(self, ref: Ref[T]) -> Ref[T] | None:
+        """Put an object in and give the state that it replaces. The store's version stays."""
+        old = self._refs.get(ref.key)
+        self._refs[ref.key] = ref
+        for name, function in self._functions.items():
+            index = self._indexes[name]
+            if old is not None:
+                _take(index, function, old)
+            _put(index, function, ref)
+        return old
+
+    def remove(self, key: str) -> Ref[T] | None:
+        """Take an object out and give it. The store's version stays."""
+        old = self._refs.pop(key, None)
+        if old is not None:
+            for name, function in self._functions.items():
+                _take(self._indexes[name], function, old)
+        return old
+
+    def replace(self, refs: Sequence[Ref[T]], resource_version: str) -> None:
+        """These objects in place of all others."""
+        self._refs = {ref.key: ref for ref in refs}
+        for name, function in self._functions.items():
+            index: _Index = {}
+            for ref in self._refs.values():
+                _put(index, function, ref)
+            self._indexes[name] = index
+        self.bookmark(resource_version)
+
+    def bookmark(self, resource_version: str) -> None:
+        """The store has reached this version."""
+        self._resource_version = resource_version
+        if self._waiting:
+            number = as_number(resource_version)
+            for wanted, future in self._waiting:
+                if not future.done() and reached(resource_version, wanted, number):
+                    future.set_result(None)
+
+    async def room(self) -> None:
+        """There is always room."""
+
+
+def _values(function: IndexFunction[T], ref: Ref[T]) -> Iterable[str]:
+    try:
+        return tuple(function(ref))
+    except Exception:
+        _log.exception("index function %r failed at %s: it is not in the index", function, ref.key)
+        return ()
+
+
+def _put(index: _Index, function: IndexFunction[T], ref: Ref[T]) -> None:
+    for value in _values(function, ref):
+        keys = index.get(value)
+        if keys is None:
+            index[value] = {ref.key: None}
+        else:
+            keys[ref.key] = None
+
+
+def _take(index: _Index, function: IndexFunction[T], ref: Ref[T]) -> None:
+    for value in _values(function, ref):
+        keys = index.get(value)
+        if keys is not None:
+            keys.pop(ref.key, None)
+            if not keys:
+                del index[value]

@@ -1,0 +1,79 @@
+"""Lists in pages, read as they come.
+
+Source: client-go tools/pager/pager.go; tools/cache/reflector.go `list` (1.36).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, Generic, TypeVar
+
+from sampan.client.errors import Expired
+from sampan.client.list_watch import ListWatch
+from sampan.client.options import ListOptions
+from sampan.informer.events import EventReader
+from sampan.informer.metrics import InformerMetrics
+from sampan.informer.ref import Ref
+
+T = TypeVar("T")
+
+_SLICE: Final = 500
+"""Objects that are read before others get their turn."""
+
+
+class PagedList(Generic[T]):
+    """Lists everything at a version.
+
+    Of the versions only "0" (any) and "" (the newest) are paged: with another one servers leave their cache for the
+    store when asked for pages. Whoever answers "0" in pages has no cache, and is asked for pages ever after.
+    """
+
+    def __init__(
+        self, list_watch: ListWatch, reader: EventReader[T], metrics: InformerMetrics, *, page_size: int
+    ) -> None:
+        self._list_watch = list_watch
+        self._reader = reader
+        self._metrics = metrics
+        self._page_size = page_size
+        self._pages_always = False
+
+    async def read(self, resource_version: str) -> tuple[list[Ref[T]], str]:
+        """All objects, and their version. Raises `ApiError`, `TransportError`, `TransformError`."""
+        self._metrics.lists += 1
+        options = self._options(resource_version)
+        refs: list[Ref[T]] = []
+        version = ""
+        while True:
+            self._metrics.list_pages += 1
+            try:
+                page = await self._list_watch.list(options)
+            except Expired:
+                if not options.continue_token:
+                    raise
+                # The rest has expired while the pages were read: all of it in one piece.
+                refs, version = [], ""
+                options = replace(self._options(resource_version), limit=0, resource_version_match="")
+                continue
+            await self._take_in(page.items, refs)
+            version = version or page.resource_version
+            if not page.continue_token:
+                return refs, version
+            if resource_version == "0":
+                self._pages_always = True
+            options = replace(
+                options, continue_token=page.continue_token, resource_version=None, resource_version_match=""
+            )
+
+    def _options(self, resource_version: str) -> ListOptions:
+        at_some = resource_version not in ("", "0")
+        limit = self._page_size if not at_some or self._pages_always else 0
+        match = "NotOlderThan" if at_some and limit else ""
+        return ListOptions(resource_version=resource_version or None, resource_version_match=match, limit=limit)
+
+    async def _take_in(self, items: Sequence[bytes], refs: list[Ref[T]]) -> None:
+        for begin in range(0, len(items), _SLICE):
+            for item in items[begin : begin + _SLICE]:
+                ref = self._reader.object(item)
+                if ref is not None:
+                    refs.append(ref)
+            await asyncio.sleep(0)

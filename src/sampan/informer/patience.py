@@ -1,0 +1,53 @@
+"""`Patience`: which ends of watches are taken as they come, and which lead to a list.
+
+Source: client-go tools/cache/reflector.go `watch`, `VeryShortWatchError`, retry_with_deadline.go (1.36).
+"""
+
+from sampan.client.errors import ClientError, ServerError
+from sampan.informer.position import is_unavailable
+from sampan.informer.settings import ReflectorSettings
+
+
+class VeryShortWatch(ClientError):
+    """Watches end at once and bring nothing."""
+
+
+class Patience:
+    """Judges the watches that follow each other without a list between them."""
+
+    def __init__(self, settings: ReflectorSettings) -> None:
+        self._settings = settings
+        self._failing_since: float | None = None
+        self._short = 0
+
+    def may_resume_after(self, error: ClientError, now: float) -> bool:
+        """Whether the watch may be resumed where it was.
+
+        Always when the connection was lost or the server has too much to do (429); for a time when the server failed
+        (5xx); never when it does not have the version.
+        """
+        if is_unavailable(error):
+            return False
+        if not isinstance(error, ServerError):
+            return True
+        if self._failing_since is None:
+            self._failing_since = now
+        return now - self._failing_since <= self._settings.internal_error_s
+
+    def was_short(self, lasted_s: float, events: int) -> bool:
+        """Whether a watch that ended without an error was so short that the next must wait.
+
+        Raises `VeryShortWatch` when too many brought nothing: perhaps a list helps.
+        """
+        if events:
+            self._failing_since = None
+            self._short = 0
+        if lasted_s >= self._settings.short_watch_s:
+            self._failing_since = None
+            self._short = 0
+            return False
+        if not events:
+            self._short += 1
+            if self._short >= self._settings.short_watches_max:
+                raise VeryShortWatch(f"{self._short} watches ended within a second and brought nothing")
+        return True

@@ -1,0 +1,294 @@
+"""`Reflector`: keeps a store equal to what a `ListWatch` has.
+
+It lists (as a stream, where the server can), watches from there, resumes watches where they ended, and lists again only
+when it must. One task, `run()`; it waits for the store's room after each batch, so a slow store slows the connection.
+Whatever a server does, it is asked again only after a back-off (0.8 s, doubled up to 30 s, with jitter, begun anew
+after two quiet minutes), except for watches that ended after at least a second, as they do every few minutes.
+Source: client-go tools/cache/reflector.go (1.36).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final, Generic, TypeVar
+
+from sampan.client.errors import (
+    ApiError,
+    BadRequest,
+    ClientError,
+    Expired,
+    Invalid,
+    ServerError,
+    TooManyRequests,
+    TransportError,
+)
+from sampan.client.list_watch import ListWatch, RawEvent
+from sampan.client.options import ListOptions
+from sampan.client.raw_events import watch_error
+from sampan.informer.delta import ReflectorStore
+from sampan.informer.event_stream import EventStream
+from sampan.informer.events import EventReader
+from sampan.informer.metrics import InformerMetrics
+from sampan.informer.pace import Pace
+from sampan.informer.paged_list import PagedList
+from sampan.informer.patience import Patience
+from sampan.informer.position import Position, is_unavailable
+from sampan.informer.ref import Ref, RefReader
+from sampan.informer.settings import ReflectorSettings
+from sampan.informer.streamed_list import StreamedList, StreamStalled
+from sampan.informer.transform import TransformError
+
+T = TypeVar("T")
+
+_log = logging.getLogger("sampan.informer")
+
+STREAM_FAILURES_MAX: Final = 3
+"""After so many streaming lists in a row that broke off, only lists are asked for."""
+
+WatchErrorHandler = Callable[[Exception], None]
+"""Is told of each failure of a list or watch, before the back-off. Must return at once."""
+
+
+def log_watch_error(error: Exception) -> None:
+    """The default `WatchErrorHandler`: expired versions are everyday, lost connections are news, the rest a warning."""
+    if isinstance(error, Expired):
+        _log.debug("watch closed: %s", error)
+    elif isinstance(error, TransportError | TooManyRequests):
+        _log.info("watch interrupted: %s", error)
+    else:
+        _log.warning("list or watch failed: %s", error)
+
+
+class Reflector(Generic[T]):
+    """Lists and watches for ever. `on_error` may be set before it runs."""
+
+    def __init__(
+        self,
+        list_watch: ListWatch,
+        store: ReflectorStore[T],
+        reader: RefReader[T],
+        *,
+        settings: ReflectorSettings | None = None,
+        metrics: InformerMetrics | None = None,
+    ) -> None:
+        self.on_error: WatchErrorHandler = log_watch_error
+        self.metrics = metrics or InformerMetrics()
+        self._list_watch = list_watch
+        self._store = store
+        self._settings = settings or ReflectorSettings()
+        self._reader = EventReader(reader, self.metrics)
+        self._paged_list = PagedList(list_watch, self._reader, self.metrics, page_size=self._settings.page_size)
+        self._pace = Pace(self._settings.backoff, self._settings.backoff_reset_s, self._settings.rand)
+        self._position = Position()
+        self._streaming = self._settings.streaming
+        self._stream_failures = 0
+        self._ordered = True
+
+    @property
+    def last_resource_version(self) -> str:
+        """The version up to which lists and watches have been put into the store; empty before the first list."""
+        return self._position.resource_version
+
+    @property
+    def streaming(self) -> bool:
+        """Whether streaming lists are (still) asked for."""
+        return self._streaming
+
+    async def run(self) -> None:
+        """List and watch until cancelled. Failures are told to `on_error` and retried, for ever."""
+        while True:
+            asked_s = 0.0
+            try:
+                await self._list_and_watch()
+            except (ClientError, TransformError) as error:
+                self.on_error(error)
+                asked_s = _asked_s(error)
+            await self._back_off(asked_s)
+
+    async def _back_off(self, asked_s: float) -> None:
+        self.metrics.backoffs += 1
+        await self._pace.wait(asked_s)
+
+    async def _list_and_watch(self) -> None:
+        """Returns never; raises when a list is due."""
+        stream = await self._stream() if self._streaming else None
+        if stream is None:
+            await self._list()
+            self._stream_failures += 1
+            self._streaming = self._streaming and self._stream_failures < STREAM_FAILURES_MAX
+        else:
+            self._stream_failures = 0
+        await self._watch(stream)
+
+    # The first state: a list, or a stream.
+
+    async def _list(self) -> None:
+        try:
+            refs, version = await self._read_list()
+        except (ClientError, TransformError):
+            self.metrics.list_failures += 1
+            raise
+        self._store.replace(refs, version)
+        self._position.listed(version)
+        await self._store.room()
+
+    async def _read_list(self) -> tuple[list[Ref[T]], str]:
+        wanted = self._position.for_list()
+        try:
+            return await self._paged_list.read(wanted)
+        except ApiError as error:
+            if not wanted or not is_unavailable(error):
+                raise
+        self._position.unavailable = True
+        return await self._paged_list.read(self._position.for_list())
+
+    async def _stream(self) -> EventStream | None:
+        """A watch whose first state is in the store; None when a list is to be asked for instead.
+
+        Only a stream that surely is not supported (refused, or stalled) is not asked for again; one that broke off may
+        have had bad luck, and is, unless that happens too often.
+        """
+        while True:
+            try:
+                return await self._read_stream()
+            except TooManyRequests as error:
+                self.on_error(error)
+                await self._back_off(_asked_s(error))
+            except (BadRequest, Invalid, StreamStalled) as error:
+                _log.info("no streaming lists from here on: %s", error)
+                self._streaming = False
+                break
+            except (ClientError, TransformError) as error:
+                if is_unavailable(error) and self._position.for_stream():
+                    self._position.unavailable = True
+                    continue
+                self.on_error(error)
+                break
+        self.metrics.stream_fallbacks += 1
+        return None
+
+    async def _read_stream(self) -> EventStream:
+        self.metrics.streams += 1
+        stream = self._begin(
+            ListOptions(
+                resource_version=self._position.for_stream() or None,
+                resource_version_match="NotOlderThan",
+                timeout_seconds=self._timeout_seconds(),
+                allow_watch_bookmarks=True,
+                send_initial_events=True,
+            )
+        )
+        try:
+            refs, version = await StreamedList(self._reader, self._settings).read(stream)
+        except BaseException:
+            self.metrics.watch_failures += 1
+            await stream.aclose()
+            raise
+        self._store.replace(refs, version)
+        self._position.listed(version)
+        return stream
+
+    # Watches.
+
+    async def _watch(self, stream: EventStream | None) -> None:
+        """Watch on and on, each time from where the last watch ended. Raises when a list is due."""
+        loop = asyncio.get_running_loop()
+        patience = Patience(self._settings)
+        while True:
+            began = loop.time()
+            try:
+                brought = await self._follow(stream or self._begin_watch())
+            except (TransportError, TooManyRequests, ServerError) as error:
+                if not patience.may_resume_after(error, loop.time()):
+                    raise
+                self.on_error(error)
+                await self._back_off(_asked_s(error))
+            else:
+                if patience.was_short(loop.time() - began, brought):
+                    self.metrics.short_watches += 1
+                    await self._back_off(0.0)
+            stream = None
+
+    def _begin_watch(self) -> EventStream:
+        self.metrics.watches += 1
+        version = self._position.resource_version
+        # A watch from no version, or any, begins with the present objects, in no order of versions.
+        self._ordered = version not in ("", "0")
+        return self._begin(
+            ListOptions(
+                resource_version=version or None,
+                timeout_seconds=self._timeout_seconds(),
+                allow_watch_bookmarks=True,
+            )
+        )
+
+    async def _follow(self, stream: EventStream) -> int:
+        """Put the events of one watch into the store; how many there were. Raises what ended the watch."""
+        loop = asyncio.get_running_loop()
+        brought = 0
+        try:
+            while True:
+                batch = await stream.next(loop.time() + self._settings.idle_timeout_s)
+                if batch is None:
+                    return brought
+                brought += len(batch)
+                self._take_in(batch)
+                await self._store.room()
+        except TimeoutError:
+            self.metrics.idle_watches += 1
+            _log.info("a watch was silent for %g s and is begun anew", self._settings.idle_timeout_s)
+            return brought
+        except (ClientError, TransformError):
+            self.metrics.watch_failures += 1
+            raise
+        finally:
+            await stream.aclose()
+
+    def _take_in(self, batch: Sequence[RawEvent]) -> None:
+        version = ""
+        try:
+            for event in batch:
+                version = self._take_in_one(event) or version
+        finally:
+            self._position.advance(version)
+
+    def _take_in_one(self, event: RawEvent) -> str:
+        """Put one event into the store; gives the version that is reached with it, if that can be said."""
+        kind = event.type
+        if kind == "ERROR":
+            raise watch_error(event)
+        if kind == "BOOKMARK":
+            self._ordered = True
+            bookmark = self._reader.bookmark(event)
+            if bookmark is None:
+                return ""
+            self._store.bookmark(bookmark.resource_version)
+            return bookmark.resource_version
+        ref = self._reader.object(bytes(event.object))
+        if ref is None:
+            return ""
+        self.metrics.events += 1
+        if kind == "ADDED":
+            self._store.add(ref, ordered=self._ordered)
+            return ref.resource_version if self._ordered else ""
+        if kind == "MODIFIED":
+            self._store.update(ref)
+        elif kind == "DELETED":
+            self._store.delete(ref)
+        else:
+            self._reader.unknown(event)
+            return ""
+        self._ordered = True
+        return ref.resource_version
+
+    def _begin(self, options: ListOptions) -> EventStream:
+        return EventStream(self._list_watch.watch(options))
+
+    def _timeout_seconds(self) -> int:
+        shortest, longest = self._settings.watch_s_min, self._settings.watch_s_max
+        return int(shortest + self._settings.rand() * (longest - shortest))
+
+
+def _asked_s(error: Exception) -> float:
+    """How long the server asks to be left alone."""
+    return error.retry_after_s if isinstance(error, ApiError) else 0.0

@@ -1,0 +1,80 @@
+"""Streaming lists: the first state as the beginning of a watch.
+
+The server sends an ADDED for each object and then a bookmark with an annotation; the same watch goes on from there.
+A server or proxy that does not know such streams may refuse, or ignore the wish and never send the bookmark.
+Source: client-go tools/cache/reflector.go `watchList` (1.36); KEP-3157.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+from sampan.client.errors import ClientError
+from sampan.client.list_watch import RawEvent
+from sampan.client.raw_events import watch_error
+from sampan.informer.event_stream import EventStream
+from sampan.informer.events import Bookmark, EventReader
+from sampan.informer.ref import Ref
+from sampan.informer.settings import ReflectorSettings
+
+T = TypeVar("T")
+
+
+class StreamStalled(ClientError):
+    """A streaming list does not come to its end: server or proxy do not know such streams."""
+
+
+class StreamBroken(ClientError):
+    """A streaming list has ended before it was complete."""
+
+
+class StreamedList(Generic[T]):
+    """Collects the first state from a stream; nobody sees it before it is complete."""
+
+    def __init__(self, reader: EventReader[T], settings: ReflectorSettings) -> None:
+        self._reader = reader
+        self._settings = settings
+        self._refs: dict[str, Ref[T]] = {}
+
+    async def read(self, stream: EventStream) -> tuple[list[Ref[T]], str]:
+        """All objects, and their version; the stream goes on behind them.
+
+        Raises `StreamStalled`, `StreamBroken`, `ApiError`, `TransportError`, `TransformError`.
+        """
+        loop = asyncio.get_running_loop()
+        given_up_at = loop.time() + self._settings.stream_s_max
+        stalled_at = loop.time() + self._settings.stream_stall_s
+        while True:
+            try:
+                batch = await stream.next(min(given_up_at, stalled_at))
+            except TimeoutError:
+                raise StreamStalled("a streaming list did not come to its end") from None
+            if batch is None:
+                raise StreamBroken("a streaming list ended before it was complete")
+            before = len(self._refs)
+            end = self._take_in(stream, batch)
+            if end is not None:
+                return list(self._refs.values()), end.resource_version
+            if len(self._refs) > before:
+                stalled_at = loop.time() + self._settings.stream_stall_s
+            elif loop.time() >= stalled_at:
+                raise StreamStalled("a streaming list brings no objects and does not come to its end")
+
+    def _take_in(self, stream: EventStream, batch: Sequence[RawEvent]) -> Bookmark | None:
+        for at, event in enumerate(batch, 1):
+            if event.type == "ERROR":
+                raise watch_error(event)
+            if event.type == "BOOKMARK":
+                bookmark = self._reader.bookmark(event)
+                if bookmark is not None and bookmark.ends_initial_events:
+                    stream.give_back(batch[at:])
+                    return bookmark
+                continue
+            ref = self._reader.object(bytes(event.object))
+            if ref is None:
+                continue
+            if event.type == "DELETED":
+                self._refs.pop(ref.key, None)
+            else:
+                self._refs[ref.key] = ref
+        return None
