@@ -40,7 +40,7 @@ from sampan.server.pki.kubeconfig import kubeconfig
 from sampan.server.request import UserInfo
 from sampan.server.settings import HttpSettings
 from sampan.server.sni import CertKey
-from sampan.server.tls import HTTP_1, VERSIONS, ServingTls, TlsSettings
+from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.storage.memory import MemoryStore
 from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.store import Store
@@ -49,7 +49,7 @@ _log = logging.getLogger("sampan.app")
 
 PROGRESS_INTERVAL_S = 5.0
 _GC_THRESHOLDS = (50_000, 20, 100)
-_PROTOCOLS = {"prefer": (HTTP_1,), "offer": (HTTP_1,), "off": (HTTP_1,)}
+_PROTOCOLS = {"prefer": (HTTP_2, HTTP_1), "offer": (HTTP_1, HTTP_2), "off": (HTTP_1,)}
 
 Announce = Callable[[str], None]
 

@@ -1,10 +1,10 @@
-"""`Heads`: the heads of HTTP/1.1 answers."""
+"""`Heads`: the heads of answers."""
 
 import time
 from email.utils import formatdate
 from http import HTTPStatus
 
-from sampan.server.request import Response
+from sampan.server.request import Headers, Response
 
 _STATUS_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
 _PREFIXES_MAX = 1024
@@ -26,10 +26,8 @@ class Heads:
         prefix = self._prefixes.get(key)
         if prefix is None:
             prefix = self._remember(key)
-        now = time.monotonic()
-        if now >= self._date_until:
-            self._date = b"Date: " + formatdate(time.time(), usegmt=True).encode() + b"\r\n"
-            self._date_until = now + 1.0
+        if time.monotonic() >= self._date_until:
+            self._read_clock()
         parts = [prefix]
         for name, value in response.headers:
             parts += (name, b": ", value, b"\r\n")
@@ -43,6 +41,23 @@ class Heads:
         else:
             parts.append(b"Content-Length: %d\r\n\r\n" % length)
         return b"".join(parts)
+
+    def fields(self, response: Response, length: int | None) -> Headers:
+        """The same for HTTP/2. `length` None: not known before the end."""
+        if time.monotonic() >= self._date_until:
+            self._read_clock()
+        fields: Headers = [(b":status", b"%d" % response.status)]
+        if response.content_type:
+            fields.append((b"content-type", response.content_type.encode("latin-1")))
+        fields += [(name.lower(), value) for name, value in response.headers]
+        fields.append((b"date", self._date[6:-2]))
+        if length is not None and response.status not in BODILESS:
+            fields.append((b"content-length", b"%d" % length))
+        return fields
+
+    def _read_clock(self) -> None:
+        self._date = b"Date: " + formatdate(time.time(), usegmt=True).encode() + b"\r\n"
+        self._date_until = time.monotonic() + 1.0
 
     def _remember(self, key: tuple[int, str]) -> bytes:
         status, content_type = key

@@ -8,15 +8,32 @@ import logging
 import socket
 import ssl
 import time
+from typing import cast
 
 from sampan.server.heads import Heads
 from sampan.server.http import Connection
+from sampan.server.http2.connection import Http2Connection
 from sampan.server.owner import Served
 from sampan.server.request import Handler
 from sampan.server.request_info import TargetCache
 from sampan.server.settings import HttpSettings
+from sampan.server.tls import HTTP_2
 
 _log = logging.getLogger("sampan.http")
+
+
+class Negotiated(asyncio.Protocol):
+    """A connection until its handshake has settled what is spoken."""
+
+    def __init__(self, owner: "HttpServer") -> None:
+        self._owner = owner
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        ssl_object = transport.get_extra_info("ssl_object")
+        is_http_2 = ssl_object is not None and ssl_object.selected_alpn_protocol() == HTTP_2
+        protocol = Http2Connection(self._owner) if is_http_2 else Connection(self._owner)
+        cast(asyncio.Transport, transport).set_protocol(protocol)
+        protocol.connection_made(transport)
 
 
 class HttpServer:
@@ -53,9 +70,9 @@ class HttpServer:
         return len(self._connections)
 
     async def start(self, sock: socket.socket, context: ssl.SSLContext | None) -> None:
-        """Serve on a bound socket. Raises `OSError`."""
+        """Serve on a bound socket; HTTP/2 where the client and `context` have agreed on it. Raises `OSError`."""
         self._server = await self.loop.create_server(
-            lambda: Connection(self),
+            lambda: Negotiated(self),
             sock=sock,
             ssl=context,
             backlog=self.settings.backlog,

@@ -26,10 +26,12 @@ class Served(Protocol):
 
     active: float
     """Monotonic time at which something of the client's came last."""
-    streaming: bool
-    """Whether an answer is being sent that has no end of its own."""
     write_paused_at: float
     """Monotonic time since which the client has not read what was sent to it; 0: it reads."""
+
+    @property
+    def streaming(self) -> bool:
+        """Whether an answer is being sent that has no end of its own."""
 
     @property
     def idle(self) -> bool:

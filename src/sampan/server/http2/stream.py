@@ -1,0 +1,271 @@
+"""`Stream`: one request on an HTTP/2 connection, and its answer.
+
+Concurrency: each stream has one task. What it sends waits for the client's windows and for the transport. When the
+client resets the stream, the task of a read or a watch is cancelled at once; any other runs to its end, as a write may
+be under way.
+"""
+
+import asyncio
+import logging
+from time import monotonic
+from typing import Protocol
+
+from h2.errors import ErrorCodes
+
+from sampan.core.errors import StatusError
+from sampan.server.authentication.authenticator import ANONYMOUS
+from sampan.server.compression import SIZE_MIN_BYTES, compress_response
+from sampan.server.heads import BODILESS
+from sampan.server.http2.frames import Frames
+from sampan.server.incoming import Incoming
+from sampan.server.owner import ConnectionOwner, Peer, header_name, make_request, release
+from sampan.server.request import Headers, Request, Response
+from sampan.server.status import status_response
+
+_log = logging.getLogger("sampan.http")
+
+SEND_BYTES_MAX = 64 << 10
+"""How much one stream sends before it looks whether the client still reads."""
+BODY_PIECES_MAX = 1024
+_SAFE = frozenset({"GET", "HEAD"})
+
+
+class StreamOwner(Protocol):
+    """What a stream needs of its connection."""
+
+    owner: ConnectionOwner
+    peer: Peer
+    frames: Frames
+    ending: bool
+    writable: asyncio.Event
+
+    def retire(self) -> None: ...
+
+    def finished(self, stream: "Stream") -> None: ...
+
+
+class Stream:
+    """A request as it arrives, and the task that answers it."""
+
+    def __init__(self, connection: StreamOwner, stream_id: int, headers: Headers) -> None:
+        self._connection = connection
+        self._frames = connection.frames
+        self.stream_id = stream_id
+        self.loop = connection.owner.loop
+        self.closed = False
+        """Whether the client wants no answer any more."""
+        self.streaming = False
+        self.incoming = Incoming(self)
+        self._unacknowledged = 0
+        self._window: asyncio.Future[None] | None = None
+        self._gone: asyncio.Future[None] | None = None
+        self._received = monotonic()
+        self._read_head(headers)
+        self.task = self.loop.create_task(self._serve())
+
+    # --- what comes
+
+    def receive(self, data: bytes, flow_size: int) -> None:
+        """A piece of the body; `flow_size` is what it takes of the windows."""
+        incoming = self.incoming
+        incoming.size += len(data)
+        if incoming.limit < 0:
+            self._unacknowledged += flow_size
+        else:
+            self._frames.acknowledge(self.stream_id, flow_size)
+            if incoming.size > incoming.limit:
+                incoming.wake()
+                return
+        if data:
+            incoming.body.append(data)
+            if len(incoming.body) >= BODY_PIECES_MAX:
+                incoming.body[:] = [b"".join(incoming.body)]
+
+    def complete(self) -> None:
+        """The body has ended."""
+        self.incoming.complete = True
+        self.incoming.wake()
+
+    def reset(self) -> None:
+        """The client wants no answer, or has gone."""
+        self.closed = True
+        self.incoming.wake()
+        self.open_window()
+        if self._gone is not None and not self._gone.done():
+            self._gone.set_result(None)
+        if self.streaming or self.incoming.method in _SAFE:
+            self.task.cancel()
+
+    def open_window(self) -> None:
+        """The client may take more now."""
+        if self._window is not None and not self._window.done():
+            self._window.set_result(None)
+
+    def end(self) -> None:
+        """End an answer that has no end of its own."""
+        if self.streaming:
+            self.task.cancel()
+
+    # --- for the request at work (`incoming.Source`)
+
+    def send_continue(self) -> None:
+        if not self.closed:
+            self._frames.send_head(self.stream_id, [(b":status", b"100")], end=False)
+            self._frames.flush()
+
+    def resume_reading(self) -> None:
+        size, self._unacknowledged = self._unacknowledged, 0
+        if size and not self.closed:
+            self._frames.acknowledge(self.stream_id, size)
+            self._frames.flush()
+
+    async def wait_closed(self) -> None:
+        if not self.closed:
+            if self._gone is None:
+                self._gone = self.loop.create_future()
+            await asyncio.shield(self._gone)
+
+    # --- the answer
+
+    def _read_head(self, headers: Headers) -> None:
+        incoming, owner = self.incoming, self._connection.owner
+        found = incoming.headers
+        for name, value in headers:
+            if name[0] == 0x3A:
+                if name == b":method":
+                    incoming.method = value.decode("latin-1")
+                elif name == b":path":
+                    incoming.raw_target = value
+                elif name == b":authority":
+                    found["host"] = value.decode("latin-1")
+                continue
+            key = owner.header_names.get(name) or header_name(owner, name)
+            text = value.decode("latin-1")
+            if key in found and key != "host":
+                found[key] = f"{found[key]}{'; ' if key == 'cookie' else ', '}{text}"
+            else:
+                found[key] = text
+        incoming.expect_continue = found.get("expect", "").lower() == "100-continue"
+
+    async def _serve(self) -> None:
+        response: Response | None = None
+        try:
+            request, response = await self._ask()
+            if not self.closed:
+                last = response.close or request is None or request.user is None or request.user.name == ANONYMOUS
+                if last and response.stream is not None:
+                    self._connection.retire()
+                await self._send(response)
+                if last:  # not before, as some clients take nothing in that comes after a GOAWAY
+                    self._frames.flush()
+                    self._connection.retire()
+        except asyncio.CancelledError:
+            if not self.closed:
+                self._give_up()
+                raise
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()
+        except Exception:
+            if not self.closed:
+                _log.exception("stream cut", extra={"path": self.incoming.raw_target.decode("latin-1")})
+            self._give_up()
+        finally:
+            if response is not None:
+                await release(response)
+            self._over()
+
+    async def _ask(self) -> tuple[Request | None, Response]:
+        """The answer, and the request unless its target cannot be read."""
+        incoming, connection = self.incoming, self._connection
+        try:
+            target = connection.owner.targets.get(incoming.method, incoming.raw_target)
+        except StatusError as error:
+            return None, status_response(error)
+        request = make_request(incoming, target, connection.peer, received=self._received)
+        return request, await connection.owner.handler(request)
+
+    async def _send(self, response: Response) -> None:
+        if response.takeover is not None:
+            self._frames.reset(self.stream_id, ErrorCodes.HTTP_1_1_REQUIRED)
+            self.closed = True
+        elif response.stream is not None:
+            await self._send_stream(response)
+        else:
+            await self._send_body(response)
+        if not self.closed and not self.incoming.complete:
+            self._frames.reset(self.stream_id, ErrorCodes.NO_ERROR)
+
+    async def _send_body(self, response: Response) -> None:
+        if len(response.body) > SIZE_MIN_BYTES or response.gzip_body is not None:
+            await compress_response(self.incoming.headers, response)
+            if self.closed:
+                return
+        body = response.body
+        no_body = not body or self.incoming.method == "HEAD" or response.status in BODILESS
+        head = self._connection.owner.heads.fields(response, len(body))
+        self._frames.send_head(self.stream_id, head, end=no_body)
+        if not no_body:
+            await self._send_data(body, end=True)
+
+    async def _send_stream(self, response: Response) -> None:
+        head = self._connection.owner.heads.fields(response, None)
+        no_body = self.incoming.method == "HEAD" or response.stream is None
+        self._frames.send_head(self.stream_id, head, end=no_body)
+        self._frames.flush()
+        if no_body or response.stream is None:
+            return
+        self.streaming = True
+        try:
+            if not self._connection.ending:
+                async for chunk in response.stream:
+                    if chunk:
+                        await self._send_data(chunk, end=False)
+        except asyncio.CancelledError:
+            if self.closed or not self._connection.ending:
+                raise
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()
+        finally:
+            self.streaming = False
+        if not self.closed:
+            self._frames.end_stream(self.stream_id)
+
+    async def _send_data(self, data: bytes, *, end: bool) -> None:
+        """Raises `TimeoutError` when the client takes nothing for too long."""
+        view, at, writable = memoryview(data), 0, self._connection.writable
+        while at < len(view):
+            if not writable.is_set():
+                await writable.wait()
+            if self.closed:
+                return
+            room = min(self._frames.window(self.stream_id), SEND_BYTES_MAX)
+            if room <= 0:
+                await self._wait_window()
+                continue
+            piece = view[at : at + room]
+            at += len(piece)
+            self._frames.send_data(self.stream_id, piece, end=end and at == len(view))
+            self._frames.flush()
+
+    async def _wait_window(self) -> None:
+        self._window = self.loop.create_future()
+        try:
+            async with asyncio.timeout(self._connection.owner.settings.write_timeout_s):
+                await self._window
+        finally:
+            self._window = None
+
+    def _give_up(self) -> None:
+        """Cut the stream, as there will be no answer."""
+        if not self.closed:
+            self.closed = True
+            self._frames.reset(self.stream_id, ErrorCodes.INTERNAL_ERROR)
+
+    def _over(self) -> None:
+        self._frames.acknowledge(self.stream_id, self._unacknowledged)
+        self._unacknowledged = 0
+        self.closed = True
+        self._frames.flush()
+        self._connection.finished(self)

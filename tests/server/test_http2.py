@@ -1,0 +1,546 @@
+"""HTTP/2 over TLS: many requests on one connection, and what bounds them."""
+
+import asyncio
+import contextlib
+import gzip
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from h2.errors import ErrorCodes
+from h2.events import (
+    ConnectionTerminated,
+    InformationalResponseReceived,
+    PingAckReceived,
+    ResponseReceived,
+    SettingsAcknowledged,
+    StreamEnded,
+    StreamReset,
+)
+from h2.settings import SettingCodes
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sampan.core.errors import StatusError
+from sampan.server.http2.connection import Http2Connection
+from sampan.server.http2.frames import UNREAD_BYTES_MAX
+from sampan.server.listener import HttpServer
+from sampan.server.request import Request, Response, UserInfo
+from sampan.server.settings import HttpSettings
+from sampan.server.status import status_response
+from sampan.server.tls import HTTP_1, HTTP_2
+from tests.server.http2_client import Http2Client, Running, connected, running
+from tests.server.tls_files import Files, make_files
+
+LIMIT = 3 << 20
+ONE_MS = HttpSettings(linger_s=0.001)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    return make_files(tmp_path_factory.mktemp("tls"))
+
+
+class Route:
+    """Answers by path, as somebody who is known."""
+
+    def __init__(self) -> None:
+        self.user = UserInfo("jane")
+        self.begun = asyncio.Event()
+        self.go = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.written = asyncio.Event()
+        self.chunks: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self.finished = 0
+
+    async def __call__(self, request: Request) -> Response:
+        request.user = self.user
+        return await getattr(self, request.path.split("/")[1])(request)  # type: ignore[no-any-return]
+
+    async def echo(self, request: Request) -> Response:
+        try:
+            body = await request.read_body(LIMIT)
+        except StatusError as error:
+            return status_response(error)
+        headers = request.headers
+        text = f"{request.method} {request.path} {request.query_string} {headers.get('x-a', '')} {len(body)}"
+        return Response(body=text.encode(), content_type="text/plain", headers=[(b"X-Upper", b"1")])
+
+    async def headers(self, request: Request) -> Response:
+        return Response(body=repr(sorted(request.headers.items())).encode())
+
+    async def big(self, request: Request) -> Response:
+        return Response(body=b"x" * int(request.path.rpartition("/")[2]))
+
+    async def empty(self, request: Request) -> Response:
+        return Response(204)
+
+    async def fault(self, request: Request) -> Response:
+        raise ZeroDivisionError
+
+    async def wait(self, request: Request) -> Response:
+        self.begun.set()
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            self.ended.set()
+            raise
+        self.written.set()
+        return Response(body=b"done")
+
+    async def gone(self, request: Request) -> Response:
+        self.begun.set()
+        assert request.disconnected is not None
+        await request.disconnected()
+        self.ended.set()
+        return Response()
+
+    async def watch(self, request: Request) -> Response:
+        return Response(stream=self._chunks(), finished=self._finish)
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        self.begun.set()
+        try:
+            while (chunk := await self.chunks.get()) is not None:
+                yield chunk
+        finally:
+            self.ended.set()
+
+    def _finish(self) -> None:
+        self.finished += 1
+
+
+@contextlib.asynccontextmanager
+async def conversation(
+    files: Files, http: HttpSettings | None = None
+) -> AsyncIterator[tuple[Route, Running, Http2Client]]:
+    route = Route()
+    async with running(files, route, http) as server, connected(server) as client:
+        yield route, server, client
+
+
+@contextlib.asynccontextmanager
+async def httpx_client(files: Files, route: Route) -> AsyncIterator[tuple[Running, httpx.AsyncClient]]:
+    """A server that prefers HTTP/2, as httpx offers both."""
+    async with (
+        running(files, route, protocols=(HTTP_2, HTTP_1)) as server,
+        httpx.AsyncClient(
+            http2=True, verify=server.context(), base_url=f"https://localhost:{server.port}", trust_env=False
+        ) as client,
+    ):
+        yield server, client
+
+
+# --- what is spoken
+
+
+@pytest.mark.parametrize(
+    ("offered", "wanted", "chosen"),
+    [
+        ((HTTP_1, HTTP_2), (HTTP_2, HTTP_1), HTTP_1),
+        ((HTTP_1, HTTP_2), (HTTP_2,), HTTP_2),
+        ((HTTP_2, HTTP_1), (HTTP_1, HTTP_2), HTTP_2),
+        ((HTTP_1,), (HTTP_2, HTTP_1), HTTP_1),
+        ((HTTP_1,), (HTTP_2,), None),
+        ((HTTP_1, HTTP_2), (), None),
+    ],
+    ids=["offer-both", "offer-h2", "prefer", "off-both", "off-h2", "no-alpn"],
+)
+async def test_what_is_spoken_is_negotiated(
+    files: Files, offered: tuple[str, ...], wanted: tuple[str, ...], chosen: str | None
+) -> None:
+    async with running(files, Route(), protocols=offered) as server:
+        context = server.context(*wanted) if wanted else server.context("none")
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=context, server_hostname="localhost")
+        assert writer.get_extra_info("ssl_object").selected_alpn_protocol() == chosen
+        writer.close()
+
+
+# --- requests and answers
+
+
+async def test_a_get_is_answered(files: Files) -> None:
+    async with conversation(files) as (_, _, client):
+        stream_id = client.request("GET", "/echo/a%20b?x=1", headers=[("x-a", "1"), ("x-a", "2")])
+        answer = await client.answer(stream_id)
+    assert (answer.status, answer.body) == (200, b"GET /echo/a b x=1 1, 2 0")
+    assert answer.headers["content-length"] == str(len(answer.body))
+    assert answer.headers["content-type"] == "text/plain"
+    assert answer.headers["x-upper"] == "1"
+    assert "date" in answer.headers
+
+
+async def test_headers_are_read_as_from_http_1(files: Files) -> None:
+    async with conversation(files) as (_, _, client):
+        answer = await client.answer(client.request("GET", "/headers", headers=[("cookie", "a=1"), ("cookie", "b=2")]))
+    assert answer.body == b"[('cookie', 'a=1; b=2'), ('host', 'localhost')]"
+
+
+async def test_a_real_client_gets_many_answers_on_one_connection(files: Files) -> None:
+    async with httpx_client(files, Route()) as (server, client):
+        answers = await asyncio.gather(*(client.post(f"/echo/{i}", content=b"x" * i) for i in range(200)))
+        assert {answer.http_version for answer in answers} == {"HTTP/2"}
+        assert [answer.text for answer in answers] == [f"POST /echo/{i}   {i}" for i in range(200)]
+        assert server.server.connection_count == 1
+
+
+async def test_a_watch_and_many_gets_share_a_connection(files: Files) -> None:
+    route = Route()
+    async with httpx_client(files, route) as (server, client), client.stream("GET", "/watch") as watch:
+        lines = watch.aiter_lines()
+        for i in range(50):
+            route.chunks.put_nowait(f"{i}\n".encode())
+            got, line = await asyncio.gather(client.get(f"/echo/{i}"), anext(lines))
+            assert (got.status_code, line) == (200, str(i))
+        route.chunks.put_nowait(None)
+        assert [line async for line in lines] == []
+    assert (server.server.connection_count, route.finished) == (0, 1)
+
+
+@pytest.mark.parametrize("size", [0, 1, 16384, 65535, 65536, 9 << 20])
+async def test_answers_of_any_size_pass_the_windows(files: Files, size: int) -> None:
+    async with httpx_client(files, Route()) as (_, client):
+        answer = await client.get(f"/big/{size}", headers={"accept-encoding": "identity"})
+        assert len(answer.content) == size
+
+
+async def test_large_answers_are_gzipped_for_who_accepts_it(files: Files) -> None:
+    async with conversation(files) as (_, _, client):
+        answer = await client.answer(client.request("GET", "/big/1000000", headers=[("accept-encoding", "gzip")]))
+    assert answer.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(answer.body) == b"x" * 1000000
+
+
+@pytest.mark.parametrize("path", ["/big/100", "/watch"])
+async def test_head_has_no_body(files: Files, path: str) -> None:
+    async with conversation(files) as (_, _, client):
+        assert (await client.ask("HEAD", path)).body == b""
+        assert (await client.ask("GET", "/empty")).status == 204
+
+
+@pytest.mark.parametrize("size", [1, 300_000, LIMIT])
+async def test_bodies_up_to_the_limit_are_read(files: Files, size: int) -> None:
+    async with httpx_client(files, Route()) as (_, client):
+        assert (await client.put("/echo", content=b"x" * size)).text == f"PUT /echo   {size}"
+
+
+@pytest.mark.parametrize("declared", [True, False])
+async def test_a_body_beyond_the_limit_is_too_large_and_the_connection_lives(files: Files, declared: bool) -> None:
+    async with conversation(files) as (_, _, client):
+        size = LIMIT + 300_000
+        headers = [("content-length", str(size))] if declared else []
+        stream_id = client.request("PUT", "/echo", end=False, headers=headers)
+        await client.upload(stream_id, b"x" * size)
+        answer = await client.answer(stream_id)
+        assert (answer.status, b"RequestEntityTooLarge" in answer.body) == (413, True)
+        for _ in range(20):
+            assert (await client.ask("PUT", "/echo", b"x" * 60000)).status == 200
+
+
+async def test_a_body_that_nobody_reads_is_not_taken_in_beyond_the_window(files: Files) -> None:
+    async with conversation(files) as (route, _, client):
+        stream_id = client.request("PUT", "/wait", end=False)
+        await route.begun.wait()
+        await client.wait(SettingsAcknowledged)
+        upload = asyncio.create_task(client.upload(stream_id, b"x" * (1 << 20)))
+        await asyncio.wait([upload], timeout=0.1)
+        assert not upload.done()
+        assert client.h2.local_flow_control_window(stream_id) == 0
+        route.go.set()
+        await upload
+        assert (await client.answer(stream_id)).body == b"done"
+        assert (await client.wait(StreamReset, stream_id)).error_code == ErrorCodes.NO_ERROR
+        assert (await client.ask("PUT", "/echo", b"x" * 60000)).status == 200
+
+
+async def test_a_client_that_waits_is_told_to_continue(files: Files) -> None:
+    async with conversation(files) as (_, _, client):
+        stream_id = client.request("PUT", "/echo", end=False, headers=[("expect", "100-continue")])
+        await client.wait(InformationalResponseReceived, stream_id)
+        client.h2.send_data(stream_id, b"hi", end_stream=True)
+        client.flush()
+        assert (await client.answer(stream_id)).body == b"PUT /echo   2"
+
+
+async def test_a_fault_ends_its_stream_alone(files: Files, caplog: pytest.LogCaptureFixture) -> None:
+    async with conversation(files) as (_, _, client):
+        stream_id = client.request("GET", "/fault")
+        assert (await client.wait(StreamReset, stream_id)).error_code == ErrorCodes.INTERNAL_ERROR
+        assert (await client.ask("GET", "/echo")).status == 200
+    assert "ZeroDivisionError" in caplog.text
+
+
+async def test_a_malformed_target_is_refused(files: Files) -> None:
+    async with conversation(files) as (_, _, client):
+        assert (await client.ask("GET", "/a%zz")).status == 400
+
+
+async def test_a_ping_is_answered(files: Files) -> None:
+    async with conversation(files) as (_, _, client):
+        client.h2.ping(b"12345678")
+        client.flush()
+        assert (await client.wait(PingAckReceived)).ping_data == b"12345678"
+
+
+# --- windows of the client
+
+
+async def test_a_stream_that_its_client_does_not_read_waits_and_others_go_on(files: Files) -> None:
+    async with conversation(files) as (route, _, client):
+        client.acknowledges = False
+        client.h2.update_settings({SettingCodes.INITIAL_WINDOW_SIZE: 1000})
+        client.flush()
+        await client.wait(SettingsAcknowledged)
+        slow = client.request("GET", "/big/5000")
+        while len(client.body(slow)) < 1000:
+            await client.hear()
+        assert (await client.ask("GET", "/echo")).status == 200
+        assert len(client.body(slow)) == 1000
+        client.h2.increment_flow_control_window(4000, slow)
+        client.flush()
+        assert len((await client.answer(slow)).body) == 5000
+        assert route.finished == 0
+
+
+async def test_the_window_of_the_connection_holds_all_streams_back(files: Files) -> None:
+    async with conversation(files) as (_, _, client):
+        client.acknowledges = False
+        streams = [client.request("GET", "/big/40000") for _ in range(3)]
+        while sum(len(client.body(stream)) for stream in streams) < 65535:
+            await client.hear()
+        client.h2.increment_flow_control_window(100_000)
+        client.flush()
+        assert [len((await client.answer(stream)).body) for stream in streams] == [40000] * 3
+
+
+async def test_a_client_that_takes_nothing_for_too_long_loses_its_stream(files: Files) -> None:
+    http = HttpSettings(write_timeout_s=0.01, linger_s=0.001)
+    async with conversation(files, http) as (_, _, client):
+        client.acknowledges = False
+        stream_id = client.request("GET", "/big/70000")
+        assert (await client.wait(StreamReset, stream_id)).error_code == ErrorCodes.INTERNAL_ERROR
+
+
+async def test_a_watch_waits_for_its_client(files: Files) -> None:
+    async with conversation(files) as (route, _, client):
+        client.acknowledges = False
+        stream_id = client.request("GET", "/watch")
+        for _ in range(10):
+            route.chunks.put_nowait(b"x" * 20_000)
+        while len(client.body(stream_id)) < 65535:
+            await client.hear()
+        assert route.chunks.qsize() >= 6
+        client.h2.increment_flow_control_window(200_000)
+        client.h2.increment_flow_control_window(200_000, stream_id)
+        client.flush()
+        while len(client.body(stream_id)) < 200_000:
+            await client.hear()
+
+
+# --- ends
+
+
+async def test_a_watch_that_is_cancelled_ends_at_once(files: Files) -> None:
+    async with conversation(files) as (route, _, client):
+        stream_id = client.request("GET", "/watch")
+        await client.wait(ResponseReceived, stream_id)
+        await route.begun.wait()
+        client.h2.reset_stream(stream_id, ErrorCodes.CANCEL)
+        client.flush()
+        await asyncio.wait_for(route.ended.wait(), 5)
+        assert (await client.ask("GET", "/echo")).status == 200
+        assert route.finished == 1
+
+
+@pytest.mark.parametrize(("method", "cancelled"), [("GET", True), ("POST", False)])
+async def test_a_read_that_is_cancelled_stops_and_a_write_does_not(files: Files, method: str, cancelled: bool) -> None:
+    async with conversation(files) as (route, _, client):
+        stream_id = client.request(method, "/wait")
+        await route.begun.wait()
+        client.h2.reset_stream(stream_id, ErrorCodes.CANCEL)
+        client.flush()
+        assert (await client.ask("GET", "/echo")).status == 200
+        route.go.set()
+        await asyncio.wait_for((route.ended if cancelled else route.written).wait(), 5)
+        assert (route.ended.is_set(), route.written.is_set()) == (cancelled, not cancelled)
+
+
+async def test_a_client_that_goes_ends_all_its_streams(files: Files) -> None:
+    async with conversation(files) as (route, server, client):
+        client.request("GET", "/watch")
+        client.request("POST", "/gone")
+        await route.begun.wait()
+        client.writer.close()
+        await asyncio.wait_for(route.ended.wait(), 5)
+        await asyncio.wait_for(server.server.drain(5), 5)
+        assert server.server.connection_count == 0
+
+
+async def test_a_server_that_ends_ends_streams_properly_and_finishes_requests(files: Files) -> None:
+    async with conversation(files, ONE_MS) as (route, server, client):
+        watch, wait = client.request("GET", "/watch"), client.request("GET", "/wait")
+        await client.wait(ResponseReceived, watch)
+        await route.begun.wait()
+        closing = asyncio.create_task(server.server.close_streams())
+        await client.wait(StreamEnded, watch)
+        assert (await client.wait(ConnectionTerminated)).last_stream_id == wait
+        await closing
+        route.go.set()
+        assert (await client.answer(wait)).body == b"done"
+        await server.server.drain(5)
+
+
+async def test_streams_opened_after_the_end_began_are_refused(files: Files) -> None:
+    async with conversation(files, ONE_MS) as (route, server, client):
+        client.request("GET", "/wait")
+        await route.begun.wait()
+        drain = asyncio.create_task(server.server.drain(5))
+        await asyncio.sleep(0)
+        late = client.request("GET", "/echo")
+        assert (await client.wait(StreamReset, late)).error_code == ErrorCodes.REFUSED_STREAM
+        route.go.set()
+        await drain
+
+
+async def test_somebody_unknown_gets_one_answer_and_has_to_go(files: Files) -> None:
+    async with conversation(files, ONE_MS) as (route, _, client):
+        route.user = UserInfo("system:anonymous")
+        stream_id = client.request("GET", "/echo")
+        assert (await client.answer(stream_id)).status == 200
+        assert (await client.wait(ConnectionTerminated)).last_stream_id == stream_id
+        await client.closed()
+
+
+async def test_a_real_client_that_is_unknown_takes_a_new_connection_each_time(files: Files) -> None:
+    route = Route()
+    route.user = UserInfo("system:anonymous")
+    async with httpx_client(files, route) as (_, client):
+        for i in range(5):
+            assert (await client.get(f"/echo/{i}")).status_code == 200
+
+
+async def test_a_connection_that_idles_is_told_to_go(files: Files) -> None:
+    async with conversation(files, ONE_MS) as (_, server, client):
+        assert (await client.ask("GET", "/echo")).status == 200
+        now = asyncio.get_running_loop().time()
+        server.server.sweep(now + ONE_MS.idle_timeout_s - 1)
+        assert (await client.ask("GET", "/echo")).status == 200
+        server.server.sweep(now + ONE_MS.idle_timeout_s + 1)
+        await client.wait(ConnectionTerminated)
+        await client.closed()
+
+
+# --- abuse
+
+
+async def silent(server: Running) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", server.port, ssl=server.context(), server_hostname="localhost")
+
+
+async def test_a_client_that_never_greets_is_closed(files: Files) -> None:
+    async with running(files, Route(), ONE_MS) as server:
+        reader, writer = await silent(server)
+        writer.write(b"PRI * HTTP/2.0\r\n")
+        await reader.readexactly(9)
+        server.server.sweep(asyncio.get_running_loop().time() + ONE_MS.header_timeout_s + 1)
+        await asyncio.wait_for(reader.read(), 5)
+        writer.close()
+
+
+async def test_more_streams_than_allowed_end_the_connection(files: Files) -> None:
+    async with conversation(files, HttpSettings(http2_streams_max=2, linger_s=0.001)) as (route, _, client):
+        client.request("GET", "/wait")
+        client.request("GET", "/wait")
+        await route.begun.wait()
+        client.request("GET", "/wait")
+        await client.wait(ConnectionTerminated)
+        await asyncio.wait_for(route.ended.wait(), 5)
+
+
+async def test_streams_that_are_reset_at_once_do_not_pile_up(files: Files) -> None:
+    async with conversation(files, HttpSettings(http2_streams_max=2, linger_s=0.001)) as (route, _, client):
+        for _ in range(9):
+            stream_id = client.request("POST", "/wait")
+            client.h2.reset_stream(stream_id, ErrorCodes.CANCEL)
+            client.flush()
+        assert (await client.wait(ConnectionTerminated)).error_code == ErrorCodes.ENHANCE_YOUR_CALM
+        route.go.set()
+
+
+@pytest.mark.parametrize("size", [(1 << 20) + 10_000, 40 << 20], ids=["list", "frames"])
+async def test_endless_headers_end_the_connection(files: Files, size: int) -> None:
+    async with running(files, Route()) as server, connected(server) as client:
+        fields = [(f"x-{i}", "a" * 8000) for i in range(min(size, 2 << 20) // 8000)]
+        if size < 2 << 20:
+            client.request("GET", "/echo", headers=fields)
+        else:
+            frame = b"\x00\x40\x00\x09\x00\x00\x00\x00\x01" + b"\x00" * 0x4000
+            client.writer.write(b"\x00\x00\x00\x01\x00\x00\x00\x00\x01" + frame * 100)
+        with contextlib.suppress(ConnectionError):
+            await client.closed()
+
+
+class Wire(asyncio.Transport):
+    """A transport that keeps what is written."""
+
+    def __init__(self) -> None:
+        super().__init__({"peername": ("127.0.0.1", 1)})
+        self.written = b""
+        self.closed = False
+        self.unread = 0
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += bytes(data)
+
+    def close(self) -> None:
+        self.closed = True
+
+    def abort(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+FRAME = st.builds(
+    lambda kind, flags, stream, payload: (
+        len(payload).to_bytes(3, "big") + bytes((kind, flags)) + stream.to_bytes(4, "big") + payload
+    ),
+    st.integers(0, 12),
+    st.integers(0, 255),
+    st.integers(0, 9),
+    st.one_of(st.binary(max_size=40), st.just(bytes.fromhex("8284870103666f6f"))),
+)
+
+
+async def test_a_client_that_asks_and_does_not_read_is_cut() -> None:
+    connection, wire = Http2Connection(HttpServer(Route())), Wire()
+    connection.connection_made(wire)
+    ping = bytes.fromhex("0000080600000000003132333435363738")
+    connection.data_received(PREFACE + ping)
+    assert not wire.closed
+    wire.unread = UNREAD_BYTES_MAX + 1
+    connection.data_received(ping)
+    assert wire.closed
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.one_of(FRAME, st.binary(max_size=40)), max_size=12), st.booleans())
+async def test_garbage_ends_the_connection_and_nothing_else(pieces: list[bytes], greeted: bool) -> None:
+    route = Route()
+    server = HttpServer(route)
+    connection, wire = Http2Connection(server), Wire()
+    connection.connection_made(wire)
+    if greeted:
+        connection.data_received(PREFACE)
+    for piece in pieces:
+        if not wire.closed:
+            connection.data_received(piece)
+            await asyncio.sleep(0)
+    connection.connection_lost(None)
+    assert server.connection_count == 0
+    assert connection.idle
