@@ -1,0 +1,99 @@
+"""Conditions in an object's status: what holds of it, of which generation, and since when.
+
+The functions work on the list, be its items `Condition`s, a struct of one's own with the same fields, or dicts.
+Source: apimachinery pkg/api/meta/conditions.go, pkg/apis/meta/v1/types.go `Condition` (1.36).
+"""
+
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import msgspec
+
+from sampan.core.time import Clock, timestamp
+
+C = TypeVar("C")
+
+ConditionStatus = Literal["True", "False", "Unknown"]
+
+_OWN_FIELDS: Final = ("status", "reason", "message", "observed_generation")
+_NAMES: Final = {"observed_generation": "observedGeneration", "last_transition_time": "lastTransitionTime"}
+_REASON: Final = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
+
+
+class Condition(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """Whether something holds, as `metav1.Condition`; declared kinds may have a `list_map("type")` of it."""
+
+    type: Annotated[str, msgspec.Meta(max_length=316)]
+    status: ConditionStatus
+    reason: Annotated[str, msgspec.Meta(min_length=1, max_length=1024, pattern=_REASON)]
+    """Why, in one word for programs: `NetworkCreated`."""
+    message: Annotated[str, msgspec.Meta(max_length=32768)] = ""
+    """Why, in a sentence for people."""
+    last_transition_time: str = ""
+    """Since when the status is what it is."""
+    observed_generation: int = 0
+    """The generation of the object that was looked at."""
+
+
+def find_condition(conditions: list[C], type: str) -> C | None:
+    """The condition of a type."""
+    return next((condition for condition in conditions if _get(condition, "type") == type), None)
+
+
+def set_condition(conditions: list[C], new: C, clock: Clock) -> bool:
+    """Put a condition into the list, in place of the one of its type; whether that changed anything.
+
+    The time of transition is that of `new` or, where it has none, now; it changes only when the status does.
+    """
+    existing = find_condition(conditions, _get(new, "type"))
+    if existing is None:
+        if not _get(new, "last_transition_time"):
+            _set(new, "last_transition_time", timestamp(clock))
+        conditions.append(new)
+        return True
+    changed = [field for field in _OWN_FIELDS if _get(existing, field) != _get(new, field)]
+    if "status" in changed:
+        _set(existing, "last_transition_time", _get(new, "last_transition_time") or timestamp(clock))
+    for field in changed:
+        _set(existing, field, _get(new, field))
+    return bool(changed)
+
+
+def remove_condition(conditions: list[C], type: str) -> bool:
+    """Take the condition of a type off the list; False when there was none."""
+    existing = find_condition(conditions, type)
+    if existing is None:
+        return False
+    conditions.remove(existing)
+    return True
+
+
+def is_true(conditions: list[C], type: str, *, generation: int = 0) -> bool:
+    """Whether a condition holds; with `generation`, whether it was found to hold of that generation or a later one."""
+    return _is(conditions, type, "True", generation)
+
+
+def is_false(conditions: list[C], type: str, *, generation: int = 0) -> bool:
+    """Whether a condition is there and does not hold; `generation` as above."""
+    return _is(conditions, type, "False", generation)
+
+
+def _is(conditions: list[C], type: str, status: ConditionStatus, generation: int) -> bool:
+    found = find_condition(conditions, type)
+    if found is None or _get(found, "status") != status:
+        return False
+    return int(_get(found, "observed_generation")) >= generation
+
+
+def _get(condition: Any, field: str) -> Any:
+    if not isinstance(condition, dict):
+        return getattr(condition, field)
+    return condition.get(_NAMES.get(field, field)) or (0 if field == "observed_generation" else "")
+
+
+def _set(condition: Any, field: str, value: Any) -> None:
+    if not isinstance(condition, dict):
+        setattr(condition, field, value)
+    elif value or field == "message":
+        condition[_NAMES.get(field, field)] = value
+    else:
+        condition.pop(_NAMES.get(field, field), None)
