@@ -1,6 +1,8 @@
 """The client's half of the API: configuration, transport, resources. Works against any Kubernetes."""
 
 from sampan.client.backoff import Backoff
+from sampan.client.blocking import BlockingClient
+from sampan.client.blocking_resource_client import BlockingResourceClient
 from sampan.client.client import Client
 from sampan.client.conditions import (
     Condition,
@@ -45,6 +47,7 @@ from sampan.client.errors import (
     Undecodable,
     UnsupportedMediaType,
     WaitTimeout,
+    api_error,
 )
 from sampan.client.identity import Impersonation
 from sampan.client.list_watch import ListWatch, RawEvent, RawList
@@ -72,6 +75,8 @@ __all__ = [
     "ApplyPatch",
     "Backoff",
     "BadRequest",
+    "BlockingClient",
+    "BlockingResourceClient",
     "Client",
     "ClientError",
     "Condition",
@@ -126,6 +131,7 @@ __all__ = [
     "WriteOptions",
     "all_of",
     "any_of",
+    "api_error",
     "condition_is",
     "connect",
     "connect_transport",

@@ -92,7 +92,11 @@ class ResourceClient(Generic[T]):
         shown. Raises the error that the server sends in the stream: `Expired`, say.
         Close it (`contextlib.aclosing`) when it is left before its end.
         """
-        return one_by_one(decoded_events(self.list_watch().watch(options), self.object_type))
+        return one_by_one(self.watch_batches(options))
+
+    def watch_batches(self, options: ListOptions = ListOptions()) -> AsyncGenerator[Sequence[WatchEvent[T]], None]:
+        """The same as `watch`, as many events at a time as came."""
+        return decoded_events(self.list_watch().watch(options), self.object_type)
 
     def follow(self, options: ListOptions = ListOptions()) -> AsyncGenerator[WatchEvent[T], None]:
         """The events since `options.resource_version`, over as many watches as it takes; ends only by an error.

@@ -1,0 +1,117 @@
+"""The client for scripts: the same names without `await`.
+
+    with BlockingClient.connect() as client:
+        networks = client.resource(Network)
+        networks.create(Network(metadata=ObjectMeta(name="net"), spec=NetworkSpec("10.0.0.0/24")))
+        networks.wait_for("net", condition_is("Ready"), timeout_s=30)
+        for event in networks.follow():
+            print(event.type, event.object.metadata.name)
+
+An event loop runs in one thread beside the script (`LoopThread`); any of the script's threads may call. Ctrl-C ends the
+call that waits. Iterators that are left before their end should be closed (`contextlib.closing`), or just forgotten.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any, Self, TypeVar, overload
+
+from sampan.client.backoff import Backoff
+from sampan.client.blocking_resource_client import BlockingResourceClient
+from sampan.client.client import Client
+from sampan.client.config import Config
+from sampan.client.connect import connect
+from sampan.client.errors import Conflict
+from sampan.client.loop_thread import LoopThread
+from sampan.client.rest_mapper import ResourceName
+from sampan.client.retry_on_conflict import CONFLICT_BACKOFF
+from sampan.resource import Object, ObjectType, ResourceInfo
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class BlockingClient:
+    """A `Client` behind a thread, between the beginning and the end of a `with` block."""
+
+    def __init__(self, make: Callable[[], Client]) -> None:
+        self._make = make
+        self._thread = LoopThread()
+
+    @classmethod
+    def connect(
+        cls,
+        path: str | Path | None = None,
+        *,
+        context: str = "",
+        namespace: str = "",
+        field_manager: str = "",
+        environ: Mapping[str, str] | None = None,
+    ) -> Self:
+        """As `sampan.client.connect`; the configuration is read when the block begins."""
+        said = {"context": context, "namespace": namespace, "field_manager": field_manager}
+        return cls(lambda: connect(path, environ=environ, **said))
+
+    @classmethod
+    def from_config(cls, config: Config, *, field_manager: str = "") -> Self:
+        """As `Client.from_config`."""
+        return cls(lambda: Client.from_config(config, field_manager=field_manager))
+
+    def __enter__(self) -> Self:
+        async def make() -> Client:
+            return self._make()
+
+        self._thread.__enter__()
+        try:
+            self.asynchronous = self.run(make())
+            """The client that does the work; its coroutines are for `run`."""
+        except BaseException:
+            self._thread.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.run(self.asynchronous.aclose())
+        finally:
+            self._thread.__exit__()
+
+    def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
+        """Run any coroutine in the client's thread: `client.run(wait_for(pods.asynchronous, …))`."""
+        return self._thread.run(coroutine)
+
+    @overload
+    def resource(self, what: ResourceInfo, *, namespace: str | None = None) -> BlockingResourceClient[Object]: ...
+
+    @overload
+    def resource(self, what: ObjectType[T], *, namespace: str | None = None) -> BlockingResourceClient[T]: ...
+
+    @overload
+    def resource(self, what: type[T], *, namespace: str | None = None) -> BlockingResourceClient[T]: ...
+
+    def resource(
+        self, what: ResourceInfo | ObjectType[T] | type[T], *, namespace: str | None = None
+    ) -> BlockingResourceClient[Object] | BlockingResourceClient[T]:
+        """As `Client.resource`."""
+        if isinstance(what, ResourceInfo):
+            return BlockingResourceClient(self._thread, self.asynchronous.resource(what, namespace=namespace))
+        if isinstance(what, ObjectType):
+            return BlockingResourceClient(self._thread, self.asynchronous.resource(what, namespace=namespace))
+        return BlockingResourceClient(self._thread, self.asynchronous.resource(what, namespace=namespace))
+
+    def resource_for(self, what: ResourceName, *, namespace: str | None = None) -> BlockingResourceClient[Object]:
+        """As `Client.resource_for`."""
+        found = self.run(self.asynchronous.resource_for(what, namespace=namespace))
+        return BlockingResourceClient(self._thread, found)
+
+    def retry_on_conflict(self, attempt: Callable[[], R], *, backoff: Backoff = CONFLICT_BACKOFF) -> R:
+        """As the function of this name; `attempt` is called in the calling thread."""
+        delays = backoff.delays()
+        while True:
+            try:
+                return attempt()
+            except Conflict:
+                delay = next(delays, None)
+                if delay is None:
+                    raise
+            self.run(asyncio.sleep(delay))

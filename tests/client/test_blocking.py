@@ -1,0 +1,102 @@
+"""The client for scripts."""
+
+import threading
+
+import pytest
+
+from sampan.client import BlockingClient, Client, ClientError, Conflict, NotFound, api_error
+from sampan.core.gvk import GroupVersionResource
+from sampan.resource import ResourceInfo
+from tests.client.scripted_transport import ScriptedResponse, ScriptedTransport, answer, body, event, lines, list_body
+
+CONFIG_MAPS = ResourceInfo(GroupVersionResource("", "v1", "configmaps"), "ConfigMap", True)
+STATUS_404 = {"kind": "Status", "code": 404, "reason": "NotFound", "message": "not found"}
+
+
+def blocking(*answers: ScriptedResponse | Exception) -> tuple[BlockingClient, ScriptedTransport]:
+    transport = ScriptedTransport(list(answers))
+    return BlockingClient(lambda: Client(transport)), transport
+
+
+def test_a_call_gives_the_object() -> None:
+    client, transport = blocking(answer(body("a", 1)))
+    with client:
+        assert client.resource(CONFIG_MAPS).get("a")["metadata"]["name"] == "a"
+    assert transport.closed
+
+
+def test_errors_arrive_in_the_calling_thread() -> None:
+    client, _ = blocking(answer(STATUS_404, 404))
+    with client, pytest.raises(NotFound):
+        client.resource(CONFIG_MAPS).get("a")
+
+
+def test_items_and_events_are_iterated() -> None:
+    events = lines(event("ADDED", "a", 1), event("DELETED", "a", 2))
+    client, _ = blocking(answer(list_body(body("a", 1))), answer(events))
+    with client:
+        config_maps = client.resource(CONFIG_MAPS)
+        assert [item["metadata"]["name"] for item in config_maps.items()] == ["a"]
+        assert [each.type for each in config_maps.watch()] == ["ADDED", "DELETED"]
+
+
+def test_an_iterator_that_is_left_gives_its_connection_up() -> None:
+    response = ScriptedResponse(parts=[lines(event("ADDED", "a", 1)), 1000.0])
+    client, _ = blocking(response)
+    with client:
+        for each in client.resource(CONFIG_MAPS).watch():
+            assert each.type == "ADDED"
+            break
+        assert response.closed
+
+
+def test_an_iterator_may_outlive_the_client() -> None:
+    client, _ = blocking(ScriptedResponse(parts=[lines(event("ADDED", "a", 1)), 1000.0]))
+    with client:
+        events = client.resource(CONFIG_MAPS).watch()
+        next(events)
+    with pytest.raises(ClientError):
+        next(events)
+
+
+def test_a_conflict_is_tried_again_in_the_calling_thread() -> None:
+    client, _ = blocking()
+    attempts: list[threading.Thread] = []
+
+    def attempt() -> int:
+        attempts.append(threading.current_thread())
+        if len(attempts) < 3:
+            raise api_error({"code": 409, "reason": "Conflict"})
+        return 7
+
+    with client:
+        assert client.retry_on_conflict(attempt) == 7
+    assert attempts == [threading.current_thread()] * 3
+
+
+def test_the_last_conflict_is_raised() -> None:
+    client, _ = blocking()
+
+    def attempt() -> None:
+        raise api_error({"code": 409, "reason": "Conflict"})
+
+    with client, pytest.raises(Conflict):
+        client.retry_on_conflict(attempt)
+
+
+def test_a_client_that_cannot_be_made_leaves_no_thread() -> None:
+    def make() -> Client:
+        raise ClientError("no")
+
+    before = threading.active_count()
+    with pytest.raises(ClientError, match="no"), BlockingClient(make):
+        pass
+    assert threading.active_count() == before
+
+
+def test_outside_of_its_block_it_refuses() -> None:
+    client, _ = blocking()
+    with client:
+        config_maps = client.resource(CONFIG_MAPS)
+    with pytest.raises(ClientError, match="closed"):
+        config_maps.get("a")
