@@ -1,0 +1,16 @@
+"""Leader election on Leases: of several replicas one works, and another takes over when it is gone."""
+
+from sampan.operator.leader_election.config import LeaderElectionConfig
+from sampan.operator.leader_election.elector import LeaderElectionLost, LeaderElector
+from sampan.operator.leader_election.lease_lock import Lease, LeaseLock, LeaseRecord
+from sampan.operator.leader_election.metrics import LeaderElectionMetrics
+
+__all__ = [
+    "LeaderElectionConfig",
+    "LeaderElectionLost",
+    "LeaderElectionMetrics",
+    "LeaderElector",
+    "Lease",
+    "LeaseLock",
+    "LeaseRecord",
+]

@@ -1,0 +1,108 @@
+"""`LeaseLock`: the Lease object that candidates write their names into.
+
+Source: client-go tools/leaderelection/resourcelock/leaselock.go (1.36).
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from sampan.client.client import Client
+from sampan.client.errors import NotFound
+from sampan.core.gvk import GroupVersionResource
+from sampan.core.time import Clock, format_micro_time
+from sampan.resource import Object, ResourceInfo
+
+LEASES: Final = ResourceInfo(GroupVersionResource("coordination.k8s.io", "v1", "leases"), "Lease", namespaced=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRecord:
+    """What a Lease says. Times are texts: nobody compares them with a clock."""
+
+    holder: str
+    duration_s: int
+    acquire_time: str = ""
+    renew_time: str = ""
+    transitions: int = 0
+
+
+class Lease(Protocol):
+    """A lock that candidates share. All methods raise `ClientError`."""
+
+    async def get(self) -> LeaseRecord | None:
+        """What it says; None when there is none yet."""
+        ...
+
+    async def create(self, record: LeaseRecord) -> None:
+        """Make it. Raises `AlreadyExists`."""
+        ...
+
+    async def update(self, record: LeaseRecord) -> None:
+        """Write it. Raises `Conflict` when it has changed since it was last read or written here."""
+        ...
+
+    def time(self) -> str:
+        """The present time as it stands in records."""
+        ...
+
+
+class LeaseLock:
+    """The Lease of a name in a namespace. Labels and annotations that others give it are kept."""
+
+    def __init__(self, client: Client, namespace: str, name: str, clock: Clock) -> None:
+        self._leases = client.resource(LEASES, namespace=namespace)
+        self._name = name
+        self._clock = clock
+        self._lease: Object | None = None
+
+    def __str__(self) -> str:
+        return f"{self._leases.namespace}/{self._name}"
+
+    def time(self) -> str:
+        """A micro time."""
+        return format_micro_time(self._clock.now())
+
+    async def get(self) -> LeaseRecord | None:
+        """Read the Lease."""
+        try:
+            self._lease = await self._leases.get(self._name)
+        except NotFound:
+            return None
+        return _record_of(self._lease.get("spec") or {})
+
+    async def create(self, record: LeaseRecord) -> None:
+        """Make the Lease."""
+        lease = {
+            "apiVersion": LEASES.api_version,
+            "kind": LEASES.kind,
+            "metadata": {"name": self._name, "namespace": self._leases.namespace},
+            "spec": _spec_of(record, {}),
+        }
+        self._lease = await self._leases.create(lease)
+
+    async def update(self, record: LeaseRecord) -> None:
+        """Write the Lease as it was last read or written; the resourceVersion guards it."""
+        assert self._lease is not None, "a lease is read before it is written"
+        changed = {**self._lease, "spec": _spec_of(record, self._lease.get("spec") or {})}
+        self._lease = await self._leases.update(changed)
+
+
+def _record_of(spec: dict[str, Any]) -> LeaseRecord:
+    return LeaseRecord(
+        spec.get("holderIdentity") or "",
+        spec.get("leaseDurationSeconds") or 0,
+        spec.get("acquireTime") or "",
+        spec.get("renewTime") or "",
+        spec.get("leaseTransitions") or 0,
+    )
+
+
+def _spec_of(record: LeaseRecord, others: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **others,
+        "holderIdentity": record.holder,
+        "leaseDurationSeconds": record.duration_s,
+        "acquireTime": record.acquire_time or None,
+        "renewTime": record.renew_time or None,
+        "leaseTransitions": record.transitions,
+    }
