@@ -34,7 +34,7 @@ class Plan:
     end: Exception | RawEvent | None = None
     """What the end is: an error raised, an event sent, or just the end."""
     after_s: float | None = None
-    """The end comes after so long, without events."""
+    """The end comes after so long, if not before."""
     silent: bool = False
     """Nothing is ever sent, nor does the watch end: a half-open connection."""
     without_bookmark: bool = False
@@ -148,7 +148,9 @@ class FakeServer:
         ends_s = min(plan.after_s if plan.after_s is not None else 1e9, options.timeout_seconds or 1e9)
         try:
             async with asyncio.timeout(ends_s):
-                if left != 0:
+                if left == 0:
+                    await asyncio.sleep(plan.after_s or 0)
+                else:
                     async for batch in self._events(options, plan):
                         yield batch[:left]
                         left = None if left is None else left - len(batch)
