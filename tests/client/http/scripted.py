@@ -114,8 +114,16 @@ async def scripted(
         listening.close()
         for task in list(tasks):
             task.cancel()
-        while tasks:
-            await asyncio.sleep(0)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Returns when the condition holds, which takes the network a moment. Raises `TimeoutError`."""
+    for _ in range(1000):
+        if condition():
+            return
+        await asyncio.sleep(0.002)
+    raise TimeoutError
 
 
 def answers(*parts: bytes) -> Script:

@@ -77,7 +77,7 @@ class Answer:
         self._buffered += len(chunk)
         if self._collecting:
             if self._buffered > self._settings.body_bytes_max:
-                self.fail(TransportError(f"the body is larger than {self._settings.body_bytes_max} bytes", sent=True))
+                self.fail(_too_large(self._settings.body_bytes_max))
             return
         if self._buffered > self._settings.buffer_bytes_max and not self._paused and self._flow is not None:
             self._paused = True
@@ -123,9 +123,11 @@ class Answer:
             self._chunks.clear()
             raise self._error
         body = self._taken()
+        limit = self._settings.body_bytes_max
+        if len(body) > limit:
+            raise _too_large(limit)
         if not self._is_gzip:
             return body
-        limit = self._settings.body_bytes_max
         if len(body) < _INFLATE_ASIDE_BYTES:
             return _inflated(body, limit)
         return await self._loop.run_in_executor(None, _inflated, body, limit)
@@ -214,6 +216,10 @@ class Answer:
         self.fail(TransportTimeout(f"the stream was silent for {silence_s:g} s", sent=True))
 
 
+def _too_large(limit: int) -> TransportError:
+    return TransportError(f"the body is larger than {limit} bytes", sent=True)
+
+
 def _inflated(body: bytes, limit: int) -> bytes:
     inflater = Inflater()
     pieces: list[bytes] = []
@@ -223,7 +229,7 @@ def _inflated(body: bytes, limit: int) -> bytes:
             pieces.append(piece)
             size += len(piece)
             if size > limit:
-                raise TransportError(f"the body is larger than {limit} bytes", sent=True)
+                raise _too_large(limit)
     except ValueError as error:
         raise TransportError(str(error), sent=True) from error
     if not inflater.finished:

@@ -45,14 +45,10 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         self._interim = False
         self._in_body = False
+        self._unasked = False
         self._keep_alive = False
 
     # --- for the transport
-
-    @property
-    def busy(self) -> bool:
-        """Whether an answer is awaited."""
-        return self._answer is not None
 
     @property
     def answer_begun(self) -> bool:
@@ -70,6 +66,7 @@ class Connection(asyncio.Protocol):
     def close(self) -> None:
         """Close an idle connection properly."""
         if not self.closed:
+            self.closed = True
             self._transport.close()
 
     # --- for the answer
@@ -82,7 +79,8 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def cut(self) -> None:
-        if not self.closed and self._transport is not None:
+        self.closed = True
+        if self._transport is not None:
             self._transport.abort()
 
     # --- the loop's callbacks
@@ -104,7 +102,9 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserError as error:
             self._fail(f"the answer is not HTTP: {error}")
             return
-        if self._answer is not None and not self._answer.has_head:
+        if self._unasked:
+            self.cut()
+        elif self._answer is not None and not self._answer.has_head:
             self._head_bytes += len(data)
             if self._head_bytes > self.settings.head_bytes_max:
                 self._fail(f"the head of the answer is larger than {self.settings.head_bytes_max} bytes")
@@ -123,6 +123,10 @@ class Connection(asyncio.Protocol):
         self._lost(self)
 
     # --- the parser's callbacks
+
+    def on_message_begin(self) -> None:
+        # A second answer right behind the first one: whose would it be?
+        self._unasked = self._answer is None
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body or self._answer is None:
@@ -172,7 +176,7 @@ class Connection(asyncio.Protocol):
         self.reused = True
         answer.finish()
         if not self._keep_alive:
-            self._transport.close()
+            self.close()
         elif not self.closed:
             self._released(self)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from base64 import b64encode
+from typing import cast
 
 import httptools
 
@@ -30,8 +31,7 @@ class Tunnel(asyncio.Protocol):
         authorization = proxy_authorization(self._proxy)
         if authorization:
             lines.append(f"proxy-authorization: {authorization}")
-        assert isinstance(transport, asyncio.WriteTransport)
-        transport.write("\r\n".join([*lines, "", ""]).encode("latin-1"))
+        cast(asyncio.Transport, transport).write("\r\n".join([*lines, "", ""]).encode("latin-1"))
 
     def data_received(self, data: bytes) -> None:
         self._size += len(data)

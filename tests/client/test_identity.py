@@ -1,0 +1,42 @@
+"""User agent and impersonation."""
+
+import re
+
+from sampan.client.identity import IdentityTransport, Impersonation, default_user_agent
+from sampan.client.transport import HttpRequest
+from tests.client.fakes import FakeResponse, FakeTransport
+
+
+async def headers_of(transport_headers: dict[str, str], **identity: object) -> dict[str, str]:
+    inner = FakeTransport([FakeResponse()])
+    await IdentityTransport(inner, **identity).send(HttpRequest("GET", "/", transport_headers))  # type: ignore[arg-type]
+    return dict(inner.asked[0].headers)
+
+
+async def test_who_asks_is_said() -> None:
+    assert await headers_of({}, user_agent="me/1") == {"user-agent": "me/1"}
+
+
+async def test_a_request_may_say_it_otherwise() -> None:
+    said = {"user-agent": "x/1", "impersonate-user": "jane"}
+    impersonation = Impersonation("john", groups=("devs",))
+    assert await headers_of(said, user_agent="me/1", impersonation=impersonation) == said
+
+
+async def test_impersonation_says_user_uid_groups_and_extra() -> None:
+    impersonation = Impersonation("jane", "u-1", ("devs", "ops"), {"example.org/Scopes%": ("a", "b"), "none": ()})
+    assert await headers_of({}, user_agent="me/1", impersonation=impersonation) == {
+        "user-agent": "me/1",
+        "impersonate-user": "jane",
+        "impersonate-uid": "u-1",
+        "impersonate-group": "devs\nops",
+        "impersonate-extra-example.org%2fscopes%25": "a\nb",
+    }
+
+
+def test_without_a_user_nobody_is_impersonated() -> None:
+    assert Impersonation(groups=("devs",)).headers() == {}
+
+
+def test_the_default_user_agent_begins_with_program_and_version() -> None:
+    assert re.fullmatch(r"\S+/\S+ \(\w+/\w+\) sampan", default_user_agent())
