@@ -101,3 +101,24 @@ def deployment(name: str, replicas: int = 1) -> Json:
             },
         },
     }
+
+
+GADGET_ANNOTATION = "clients.example.com/observed"
+"""What the operator of the gadgets puts on a ConfigMap that it has seen."""
+
+GADGET_SCHEMA: Json = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "properties": {"colour": {"type": "string"}, "fails": {"type": "string"}, "replicas": {"type": "integer"}},
+        },
+        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    },
+}
+
+
+def gadget(name: str, labels: dict[str, str] | None = None, **spec: Any) -> Json:
+    """A custom resource for the operator."""
+    metadata: Json = {"name": name, "labels": labels} if labels else {"name": name}
+    return {"apiVersion": f"{GROUP}/v1", "kind": "Gadget", "metadata": metadata, "spec": spec}

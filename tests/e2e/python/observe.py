@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 from tests.cli.server import Server
 from tests.e2e.python.objects import Json
@@ -15,16 +16,21 @@ def until(server: Server, collection: str, name: str, wanted: Callable[[Json | N
 
     Raises `AssertionError`, with the object as it was last, when it is not so in time.
     """
+    return until_one(server, collection, f"metadata.name={name}", wanted)
+
+
+def until_one(server: Server, collection: str, selector: str, wanted: Callable[[Json | None], Any]) -> Json | None:
+    """The same for the one object that a field selector takes."""
     last: Json | None = None
-    for last in _states(server, collection, name):
+    for last in _states(server, collection, selector):
         if wanted(last):
             return last
-    raise AssertionError(f"{collection}/{name} after {WITHIN_S} s: {json.dumps(last)}")
+    raise AssertionError(f"{collection}, {selector}, after {WITHIN_S} s: {json.dumps(last)}")
 
 
-def _states(server: Server, collection: str, name: str) -> Iterator[Json | None]:
+def _states(server: Server, collection: str, field_selector: str) -> Iterator[Json | None]:
     """The object as it is, then after each change."""
-    selector = f"fieldSelector=metadata.name%3D{name}"
+    selector = f"fieldSelector={quote(field_selector)}"
     authorization = {"Authorization": f"Bearer {server.token}"}
     connection = server.connect()
     try:
