@@ -93,12 +93,16 @@ def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any
     fields: dict[str, Any] = {key: None for key, value in old.items() if value is not None and new.get(key) is None}
     for key, value in new.items():
         before = old.get(key)
-        if value is None or (value == before and _same_type(value, before)):
+        if value is None or _equal(value, before):
             continue
         fields[key] = _difference(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
     return fields
 
 
-def _same_type(one: Any, other: Any) -> bool:
-    """Whether what Python takes for equal is equal in JSON too: there, true is not 1."""
-    return isinstance(one, bool) == isinstance(other, bool)
+def _equal(one: Any, other: Any) -> bool:
+    """Equality as JSON has it: there, true is not 1."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(value, other[key]) for key, value in one.items())
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
