@@ -7,6 +7,7 @@ is kept outside the object, so a process may hold many clusters.
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
@@ -25,6 +26,8 @@ from sampan.registry.strategies import builtin_strategies
 from sampan.registry.strategies.core.allocators import Allocators
 from sampan.registry.strategies.parts import part_strategies
 from sampan.registry.strategy import Strategy
+from sampan.registry.webhook.client import Connect, HttpsWebhook
+from sampan.registry.webhook.services import ServiceResolver
 from sampan.schema.builtin import Definitions
 from sampan.schema.compile import SchemaCompiler
 from sampan.storage.cache import WatchCache
@@ -49,6 +52,8 @@ class Cluster:
         self.caches: dict[str, WatchCache] = {}
         self.allocators = allocators or Allocators()
         self.reader = CacheReader(self.registry, self.caches)
+        self.connect: Connect = partial(HttpsWebhook, resolve=ServiceResolver(self.reader))
+        """How webhooks are reached. Set before the first request."""
         self._endpoints: dict[tuple[str, str, str, str], Endpoint] = {}
         self._part_strategies = part_strategies()
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -180,6 +185,7 @@ class Cluster:
             self.measure(self.store, definition.group_resource),
             cache,
             self.reader,
+            api_version=version.api_version_of(definition.group),
             from_stored=from_stored,
             to_stored=converter(definition, version, storage),
         )

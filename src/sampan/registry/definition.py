@@ -2,7 +2,7 @@
 same thing.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ from sampan.core.object import Object
 from sampan.registry.strategy import Strategy
 from sampan.schema.compile import CompiledSchema
 from sampan.schema.structural import Schema
-from sampan.storage.records import Extract
+from sampan.storage.records import Extract, Record
 
 
 class Conversion(Protocol):
@@ -22,6 +22,26 @@ class Conversion(Protocol):
     def to_hub(self, obj: Object) -> Object: ...
 
     def from_hub(self, obj: Object) -> Object: ...
+
+
+class WebhookConversion(Protocol):
+    """A conversion that has to be waited for. All methods raise `StatusError` 500 when it fails."""
+
+    async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
+        """The objects in a version, in order."""
+        ...
+
+    async def values(self, values: Sequence[bytes], api_version: str) -> list[bytes]:
+        """The same of canonical bytes with their resourceVersion."""
+        ...
+
+    async def records(self, records: Sequence[Record], api_version: str) -> list[Record]:
+        """The same of records, which may be remembered."""
+        ...
+
+    async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:
+        """The same of records that others want at the same time."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +137,8 @@ class ResourceDefinition:
     """The CRD is being deleted: objects may be read and deleted, not created."""
     extract: Extract | None = None
     """How the cache makes records of stored rows; None: as for any resource."""
-    webhook_conversion: bool = False
-    """Whether the CRD wants its versions converted by a webhook."""
+    webhook: WebhookConversion | None = None
+    """What converts the versions of a custom resource, where not the server does."""
     rewritten_after: int = 0
     """Rows up to this revision may be stored in another form than the one written now (the CRD has changed since)."""
     settled: Callable[[], Awaitable[None]] | None = None

@@ -86,8 +86,11 @@ class Endpoint:
         return obj if conversion is None else conversion.from_hub(obj)
 
     def value_of(self, stored: bytes) -> bytes:
-        """Stored bytes (resourceVersion filled in) as bytes in this version."""
-        if self.is_stored_version:
+        """Stored bytes (resourceVersion filled in) as bytes in this version.
+
+        Where a webhook converts, the store has presented them before.
+        """
+        if self.is_stored_version or stored.startswith(self.item_prefix):
             return stored
         return encode(self.from_stored(decode(stored)))
 

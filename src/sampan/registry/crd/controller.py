@@ -168,6 +168,7 @@ class CrdController:
             crd,
             self._cluster.compiler,
             self._cluster.schemas.schema(_OBJECT_META),
+            self._cluster.connect,
             rewritten_after=await self._changed_at(crd),
         )
         definition.terminating = terminating

@@ -5,9 +5,12 @@ from typing import Any
 from sampan.core.object import Object
 from sampan.registry.crd.columns import columns_of
 from sampan.registry.crd.custom_resource import CustomResourceStrategy
-from sampan.registry.crd.reading import record_extractor
+from sampan.registry.crd.reading import record_extractor, strategy_of
 from sampan.registry.crd.version_schema import VersionSchema
+from sampan.registry.crd.webhook_conversion import WebhookConversion
 from sampan.registry.definition import ResourceDefinition, ScalePaths, VersionDefinition
+from sampan.registry.webhook.client import Connect
+from sampan.registry.webhook.target import target_of
 from sampan.schema.compile import SchemaCompiler
 from sampan.schema.structural import Schema
 
@@ -22,9 +25,11 @@ def storage_prefix(crd: Object) -> str:
 
 
 def definition_of(
-    crd: Object, compiler: SchemaCompiler, object_meta: Schema, *, rewritten_after: int = 0
+    crd: Object, compiler: SchemaCompiler, object_meta: Schema, connect: Connect, *, rewritten_after: int = 0
 ) -> ResourceDefinition:
     """All versions of a CRD, with the names that were accepted. Schemas are parsed and compiled on first use.
+
+    `connect` gives the webhook that converts, where there is one.
 
     Rows up to the revision `rewritten_after` may have been written under another definition.
     """
@@ -53,10 +58,25 @@ def definition_of(
         builtin=False,
         storage_prefix=storage_prefix(crd),
         rewritten_after=rewritten_after,
-        webhook_conversion=(spec.get("conversion") or {}).get("strategy") == "Webhook",
     )
+    definition.webhook = _webhook_conversion(spec, definition, connect)
     definition.extract = record_extractor(definition)
     return definition
+
+
+def _webhook_conversion(
+    spec: dict[str, Any], definition: ResourceDefinition, connect: Connect
+) -> WebhookConversion | None:
+    conversion = spec.get("conversion") or {}
+    if conversion.get("strategy") != "Webhook":
+        return None
+    prune = {
+        version.api_version_of(definition.group): strategy_of(version).schema.prune
+        for version in definition.versions.values()
+    }
+    webhook = conversion["webhook"]
+    target = target_of(webhook["clientConfig"])
+    return WebhookConversion(definition.kind, connect(target), webhook["conversionReviewVersions"], prune)
 
 
 def _version(crd: Object, version: dict[str, Any], compiler: SchemaCompiler, object_meta: Schema) -> VersionDefinition:

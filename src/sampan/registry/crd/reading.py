@@ -30,7 +30,8 @@ def strategy_of(version: VersionDefinition) -> CustomResourceStrategy:
 def converter(definition: ResourceDefinition, source: VersionDefinition, target: VersionDefinition) -> Convert:
     """Conversion strategy None: the apiVersion changes, and what the target's schema does not know is dropped.
 
-    Where a webhook is to convert, every conversion fails: better no answer than a wrong one.
+    Where a webhook converts, it has done so before; an object in another version is refused: better no answer than a
+    wrong one.
     """
     api_version = target.api_version_of(definition.group)
     schema = strategy_of(target).schema
@@ -39,9 +40,9 @@ def converter(definition: ResourceDefinition, source: VersionDefinition, target:
     def convert(obj: Object) -> Object:
         if obj.get("apiVersion") == api_version:
             return obj
-        if definition.webhook_conversion:
+        if definition.webhook is not None:
             kind = f"{obj.get('apiVersion')}, Kind={definition.kind}"
-            raise errors.internal_error(f"conversion webhook for {kind} failed: webhooks are not called")
+            raise errors.internal_error(f"conversion webhook for {kind} failed: it was not asked")
         obj = {**obj, "apiVersion": api_version}
         if not alike:
             obj = decode(wire_json.encode(obj))
@@ -65,7 +66,7 @@ def record_extractor(definition: ResourceDefinition) -> Extract:
         if row.mod_revision > limit:
             return plain(row)
         obj: Object = decode(row.value)
-        if definition.webhook_conversion and obj["apiVersion"] != api_version:
+        if definition.webhook is not None and obj["apiVersion"] != api_version:
             return plain(row)
         obj["apiVersion"] = api_version
         schema.compiled.prune(obj)

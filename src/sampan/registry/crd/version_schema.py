@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sampan.core.object import Object
 from sampan.schema.cel.validation import Validator
 from sampan.schema.compile import CompiledSchema, SchemaCompiler
 from sampan.schema.openapi import parse
@@ -50,6 +51,10 @@ class VersionSchema:
         if self._compiled is None:
             self._compiled = CompiledSchema(self.get(), self._compiler)
         return self._compiled
+
+    def prune(self, obj: Object) -> None:
+        """Drop what the schema does not know."""
+        self.compiled.prune(obj)
 
     @property
     def compiled_status(self) -> CompiledSchema | None:

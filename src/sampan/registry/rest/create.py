@@ -81,8 +81,8 @@ async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options
             store.cache.poll()
             if store.cache.get(key) is not None:
                 raise KeyExists(key)
-            return _dry_run_bytes(store, obj)
-        value = stored_bytes(store, obj, keep_managed_fields=options.is_apply)
+            return _dry_run_bytes(store, await store.stored_form(obj))
+        value = stored_bytes(store, await store.stored_form(obj), keep_managed_fields=options.is_apply)
         try:
             revision = await store.store.create(key, value, ttl_s=strategy.ttl_s(obj))
         except asyncio.CancelledError:

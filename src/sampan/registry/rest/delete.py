@@ -62,7 +62,7 @@ async def delete(store: ResourceStore, ctx: Context, name: str, options: DeleteO
 
 
 async def _delete_once(store: ResourceStore, ctx: Context, row: KeyValue, options: DeleteOptions) -> Deleted:
-    stored = row.value
+    stored = await store.present(row.value)
     obj = store.decode(stored)
     check_preconditions(store, obj, options)
     if options.validate is not None:
@@ -94,7 +94,7 @@ async def _mark_first(store: ResourceStore, row: KeyValue, obj: Object, options:
 
 
 async def _write_marked(store: ResourceStore, row: KeyValue, obj: Object, options: DeleteOptions) -> Deleted:
-    value = store.encode(obj)
+    value = store.encode(await store.stored_form(obj))
     if options.dry_run:
         return Deleted(splice(value, row.mod_revision), obj, gone=False)
     revision = await store.store.update(row.key, value, row.mod_revision)

@@ -3,7 +3,7 @@
 Source: apiserver pkg/registry/generic/registry/store.go (1.36).
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from sampan.core import errors
@@ -30,8 +30,8 @@ class ResourceStore:
     """One resource's part of the store, seen through one strategy.
 
     Built-ins have one for all their versions and work in the hub version. Custom resources have one per version,
-    since their rules are those of the request's version; `from_stored` and `to_stored` convert (in place, on a
-    private object).
+    since their rules are those of the request's version, `api_version`; `from_stored` and `to_stored` convert (in
+    place, on a private object). Where a webhook converts, `present` and `stored_form` have done it before.
     """
 
     __slots__ = (
@@ -39,6 +39,7 @@ class ResourceStore:
         "_from_stored",
         "_to_stored",
         "allocators",
+        "api_version",
         "cache",
         "definition",
         "others",
@@ -56,6 +57,7 @@ class ResourceStore:
         cache: WatchCache,
         reader: ObjectReader,
         *,
+        api_version: str = "",
         allocators: Any = None,
         others: "Others | None" = None,
         from_stored: Convert | None = None,
@@ -67,6 +69,7 @@ class ResourceStore:
         self.cache = cache
         self.reader = reader
         self.allocators = allocators
+        self.api_version = api_version
         self.others = others
         self.prefix = definition.storage_prefix
         self._from_stored = from_stored
@@ -80,6 +83,23 @@ class ResourceStore:
     def scope_prefix(self, namespace: str) -> str:
         """The prefix of all keys of a namespace ("" = the whole resource)."""
         return f"{self.prefix}{namespace}/" if namespace else self.prefix
+
+    async def present(self, value: bytes) -> bytes:
+        """A stored value as a webhook, if there is one, would have it in this version. Raises 500."""
+        webhook = self.definition.webhook
+        return value if webhook is None else (await webhook.values([value], self.api_version))[0]
+
+    async def present_records(self, records: Sequence[Record]) -> Sequence[Record]:
+        """The same of records, all in one review."""
+        webhook = self.definition.webhook
+        return records if webhook is None else await webhook.records(records, self.api_version)
+
+    async def stored_form(self, obj: Object) -> Object:
+        """The reverse: an object of this version as a webhook, if there is one, would have it stored. Raises 500."""
+        definition = self.definition
+        if definition.webhook is None:
+            return obj
+        return (await definition.webhook.convert([obj], definition.storage_api_version))[0]
 
     def decode(self, value: bytes) -> Object:
         """Stored bytes as a private object in the version that the strategy works in."""

@@ -130,7 +130,7 @@ async def _update_once(
     store: ResourceStore, ctx: Context, row: KeyValue, transform: Transform, options: UpdateOptions
 ) -> Updated:
     definition, strategy = store.definition, store.strategy
-    stored = row.value
+    stored = await store.present(row.value)
     old = store.decode(stored)
     _check_uid(store, old, options.uid)
     obj = await transform(old, stored)
@@ -155,13 +155,13 @@ async def _update_once(
             if not options.dry_run:
                 await store.store.delete(row.key, row.mod_revision)
                 await after_delete(store, old, options.clock)
-            return Updated(_bytes_of(store, obj, row.mod_revision), deleted=True)
+            return Updated(await _bytes_of(store, obj, row.mod_revision), deleted=True)
         if is_unchanged(obj, old) and not await _is_stored_otherwise(store, obj, row):
             written = True
             return Updated(stored)
         if options.dry_run:
-            return Updated(_bytes_of(store, obj, row.mod_revision))
-        value = stored_bytes(store, obj, keep_managed_fields=options.is_apply)
+            return Updated(await _bytes_of(store, obj, row.mod_revision))
+        value = stored_bytes(store, await store.stored_form(obj), keep_managed_fields=options.is_apply)
         try:
             revision = await store.store.update(row.key, value, row.mod_revision, ttl_s=strategy.ttl_s(obj))
         except asyncio.CancelledError:
@@ -175,8 +175,8 @@ async def _update_once(
             release(written)
 
 
-def _bytes_of(store: ResourceStore, obj: Object, revision: int) -> bytes:
-    return splice(store.encode(obj), revision)
+async def _bytes_of(store: ResourceStore, obj: Object, revision: int) -> bytes:
+    return splice(store.encode(await store.stored_form(obj)), revision)
 
 
 def _check_uid(store: ResourceStore, old: Object, uid: str) -> None:
@@ -270,7 +270,7 @@ async def _is_stored_otherwise(store: ResourceStore, obj: Object, row: KeyValue)
     if row.mod_revision > store.definition.rewritten_after:
         return False
     raw = await store.store.get(row.key)
-    return raw is None or decode(raw.value) != decode(store.encode(obj))
+    return raw is None or decode(raw.value) != decode(store.encode(await store.stored_form(obj)))
 
 
 def is_unchanged(obj: Object, old: Object) -> bool:

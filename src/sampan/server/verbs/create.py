@@ -25,7 +25,7 @@ async def create(scope: Scope) -> Response:
     )
     obj = decode_object(value, endpoint, options, faults, request)
     stored = await create_object(scope, obj, options)
-    return object_response(request, endpoint, stored, 201)
+    return await object_response(request, endpoint, stored, 201)
 
 
 async def create_object(scope: Scope, obj: Object, options: WriteOptions) -> bytes:

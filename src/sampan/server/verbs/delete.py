@@ -22,9 +22,9 @@ async def delete(scope: Scope) -> Response:
     deleted = await rest_delete(endpoint.store, scope.ctx, request.info.name, _options(scope, parameters))
     if not deleted.gone:
         status = 202 if parameters.orphan_dependents is False else 200
-        return object_response(request, endpoint, deleted.value, status)
+        return await object_response(request, endpoint, deleted.value, status)
     if endpoint.store.strategy.returns_deleted_object:
-        return object_response(request, endpoint, deleted.value)
+        return await object_response(request, endpoint, deleted.value)
     return dict_response(request, _status_of(scope, deleted))
 
 

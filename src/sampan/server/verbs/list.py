@@ -101,6 +101,7 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
 
 async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int) -> ListTail:
     now = asyncio.get_running_loop().time()
+    page = page._replace(records=await scope.endpoint.store.present_records(page.records))
     return ListTail(
         stamp=stamp,
         tail=await _encoded(scope, page, media, now),

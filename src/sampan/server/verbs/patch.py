@@ -73,7 +73,7 @@ async def patch(scope: Scope) -> Response:
         transform,
         update_options(scope, options, part, allow_create=applies, is_apply=applies),
     )
-    return object_response(request, endpoint, result.value, 201 if result.created else 200)
+    return await object_response(request, endpoint, result.value, 201 if result.created else 200)
 
 
 def patch_type_of(scope: Scope) -> str:

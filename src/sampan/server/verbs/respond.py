@@ -18,8 +18,9 @@ from sampan.wire.negotiation import MediaType
 from sampan.wire.partial import partial_bytes
 
 
-def object_response(request: Request, endpoint: Endpoint, stored: bytes, status: int = 200) -> Response:
-    """One object, given as stored bytes."""
+async def object_response(request: Request, endpoint: Endpoint, stored: bytes, status: int = 200) -> Response:
+    """One object, given as stored bytes. Raises 500 where a webhook has to convert it and fails."""
+    stored = await endpoint.store.present(stored)
     media = media_of(request, custom=not endpoint.definition.builtin)
     if media is None:
         return Response(status, endpoint.value_of(stored))

@@ -35,7 +35,7 @@ _SCALE = GroupKind("autoscaling", "Scale")
 async def get_scale(scope: Scope) -> Response:
     """200 with the Scale of an object."""
     record = await scope.endpoint.store.record(scope.ctx.namespace, scope.request.info.name)
-    return _response(scope, scale_of(scope, record.value))
+    return _response(scope, scale_of(scope, await scope.endpoint.store.present(record.value)))
 
 
 async def update_scale(scope: Scope) -> Response:
@@ -119,7 +119,7 @@ async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Obje
 
     from_main = update_options(scope, options, Part.MAIN)
     result = await rest_update(endpoint.store, scope.ctx, name, transform, from_main)
-    return _response(scope, scale_of(scope, result.value))
+    return _response(scope, scale_of(scope, await endpoint.store.present(result.value)))
 
 
 def _check_uid(scope: Scope, scale: Object, obj: Object) -> None:

@@ -32,7 +32,7 @@ async def update(scope: Scope) -> Response:
     hub = endpoint.to_hub(obj)
     endpoint.store.strategy.default(hub)
     result = await replace(scope, hub, options, part_of(scope))
-    return object_response(request, endpoint, result.value, 201 if result.created else 200)
+    return await object_response(request, endpoint, result.value, 201 if result.created else 200)
 
 
 def part_of(scope: Scope) -> Part:

@@ -7,10 +7,12 @@ Source: apiserver pkg/endpoints/handlers/watch.go, pkg/storage/cacher (1.36).
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from sampan.core import errors
 from sampan.registry.endpoint import Endpoint
@@ -23,7 +25,7 @@ from sampan.server.verbs.revision import parse_resource_version, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import selection_of
 from sampan.server.verbs.tables import Tabler
-from sampan.storage.records import CacheEvent, CacheReset, WatcherTooSlow
+from sampan.storage.records import CacheEvent, CacheReset, Delivery, WatcherTooSlow
 from sampan.storage.store import Compacted
 from sampan.storage.watcher import Watcher
 from sampan.wire import json as wire_json
@@ -38,6 +40,7 @@ BOOKMARK_BEFORE_END_S = 2.0
 _STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 Frame = Callable[[str, CacheEvent], bytes]
+Present = Callable[[list[Delivery]], Awaitable[list[Delivery]]]
 
 
 @dataclass(slots=True)
@@ -54,6 +57,8 @@ class Stream:
     media: MediaType | None
     sent: Callable[[int], None]
     """Told how many events go out."""
+    present: Present | None = None
+    """Where a webhook converts: gives the events in the version that is watched. Raises `StatusError`."""
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Event frames, joined as they are pending."""
@@ -64,15 +69,12 @@ class Stream:
         try:
             if self.initial_end:
                 initial = await watcher.next(0)
-                frames = [self.frame(kind, event) for kind, event in initial.events]
-                self.sent(len(frames))
-                yield b"".join((*frames, self.bookmark(initial.revision, True)))
+                frames = await self._joined(initial.events)
+                yield frames + self.bookmark(initial.revision, True)
             while (now := loop.time()) < end:
                 batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
                 if batch.events:
-                    frame = self.frame
-                    self.sent(len(batch.events))
-                    yield b"".join([frame(kind, event) for kind, event in batch.events])
+                    yield await self._joined(batch.events)
                 if self.bookmarks and loop.time() >= next_bookmark:
                     yield self.bookmark(batch.revision, False)
                     next_bookmark = self._next_bookmark(loop.time(), end)
@@ -81,8 +83,17 @@ class Stream:
         except Compacted as compacted:
             error = errors.expired(f"too old resource version: {compacted.compact_revision}")
             yield _error_frame(error, self.media)
+        except errors.StatusError as error:
+            yield _error_frame(error, self.media)
         finally:
             watcher.close()
+
+    async def _joined(self, events: list[Delivery]) -> bytes:
+        if self.present is not None:
+            events = await self.present(events)
+        frame = self.frame
+        self.sent(len(events))
+        return b"".join([frame(kind, event) for kind, event in events])
 
     def _first_bookmark(self, now: float, end: float) -> float:
         return self._next_bookmark(now, end) if self.bookmarks else end
@@ -136,8 +147,24 @@ async def watch(scope: Scope) -> Response:
         initial_end=bool(initial) and options.allow_watch_bookmarks,
         media=media,
         sent=partial(scope.shared.watch_events.add, (request.info.group, request.info.version, request.info.resource)),
+        present=_presenter(endpoint),
     )
     return Response(200, content_type=_content_type(media), stream=stream.chunks(), finished=watcher.close)
+
+
+def _presenter(endpoint: Endpoint) -> Present | None:
+    webhook = endpoint.definition.webhook
+    if webhook is None:
+        return None
+
+    async def present(events: list[Delivery]) -> list[Delivery]:
+        records = await webhook.shared_records([event.record for _, event in events], endpoint.api_version)
+        return [
+            (kind, msgspec.structs.replace(event, record=record))
+            for (kind, event), record in zip(events, records, strict=True)
+        ]
+
+    return present
 
 
 def _acceptable(scope: Scope) -> MediaType | None:

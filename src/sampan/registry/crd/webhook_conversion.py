@@ -1,0 +1,121 @@
+"""Conversion of custom resources by a webhook: all objects that one request needs go in one review.
+
+Concurrency: `convert` runs in its caller's task. Converted records are kept, the least recently used ones leave first;
+`shared_records` lets one caller ask at a time, so that watchers of the same records ask once.
+Source: apiextensions pkg/apiserver/conversion/webhook_converter.go (1.36).
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from sampan.core import errors
+from sampan.core.object import Object
+from sampan.registry.crd.conversion_review import ReviewError, accepted, answer, request, review_version
+from sampan.registry.endpoint import encode_prefix
+from sampan.registry.rest.metadata import new_uid
+from sampan.registry.webhook.client import Webhook, WebhookError
+from sampan.schema.compile import DecodeError
+from sampan.storage.encoding import decode, encode, splice
+from sampan.storage.records import Record
+from sampan.wire import json as wire_json
+
+TIMEOUT_S = 30
+KEPT_BYTES_MAX = 16 << 20
+
+Prune = Callable[[Object], None]
+
+
+class WebhookConversion:
+    """The conversion of one CRD. `prune` knows by apiVersion how an object loses what its schema does not know."""
+
+    def __init__(self, kind: str, webhook: Webhook, review_versions: Sequence[str], prune: Mapping[str, Prune]) -> None:
+        self._kind = kind
+        self._webhook = webhook
+        self._review_versions = review_versions
+        self._prune = prune
+        self._kept: OrderedDict[tuple[str, str, int], Record] = OrderedDict()
+        self._kept_bytes = 0
+        self._turn = asyncio.Lock()
+
+    async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
+        """The objects in a version, in order. Raises `StatusError` 500; then none is converted."""
+        others = [obj for obj in objects if obj["apiVersion"] != api_version]
+        if not others:
+            return list(objects)
+        converted = iter(await self._ask(others, api_version))
+        return [obj if obj["apiVersion"] == api_version else next(converted) for obj in objects]
+
+    async def _ask(self, objects: list[Object], api_version: str) -> list[Object]:
+        subject = f"conversion webhook for {objects[0]['apiVersion']}, Kind={objects[0]['kind']}"
+        uid = new_uid()
+        try:
+            version = review_version(self._review_versions)
+            body = await self._webhook.post(request(version, uid, objects, api_version), TIMEOUT_S)
+            found = answer(version, uid, body)
+        except (WebhookError, ReviewError) as error:
+            raise errors.internal_error(f"{subject} failed: {error}") from None
+        if len(found) != len(objects):
+            raise errors.internal_error(f"{subject} returned {len(found)} objects, expected {len(objects)}")
+        results = []
+        for index, (original, converted) in enumerate(zip(objects, found, strict=True)):
+            try:
+                result = accepted(original, converted, api_version)
+                self._prune[api_version](result)
+            except (ReviewError, DecodeError) as error:
+                text = f"{subject} returned invalid converted object at index {index}: {error}"
+                raise errors.internal_error(text) from None
+            results.append(result)
+        return results
+
+    async def values(self, values: Sequence[bytes], api_version: str) -> list[bytes]:
+        """Objects as canonical bytes with their resourceVersion, in a version. Raises `StatusError` 500."""
+        prefix = encode_prefix(self._kind, api_version)
+        if all(value.startswith(prefix) for value in values):
+            return list(values)
+        converted = await self.convert([decode(value) for value in values], api_version)
+        return [_bytes(obj) for obj in converted]
+
+    async def records(self, records: Sequence[Record], api_version: str) -> list[Record]:
+        """Records with their values in a version; those that were converted before are not asked for again.
+
+        Raises `StatusError` 500.
+        """
+        prefix = encode_prefix(self._kind, api_version)
+        results = [
+            record if record.value.startswith(prefix) else self._known(record, api_version) for record in records
+        ]
+        missing = [index for index, record in enumerate(results) if record is None]
+        values = await self.values([records[index].value for index in missing], api_version)
+        for index, value in zip(missing, values, strict=True):
+            record = results[index] = msgspec.structs.replace(records[index], value=value)
+            self._keep((api_version, record.key, record.revision), record)
+        return [record for record in results if record is not None]
+
+    async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:
+        """As `records`, after those who came before."""
+        async with self._turn:
+            return await self.records(records, api_version)
+
+    def _known(self, record: Record, api_version: str) -> Record | None:
+        key = (api_version, record.key, record.revision)
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+        return found
+
+    def _keep(self, key: tuple[str, str, int], record: Record) -> None:
+        if key not in self._kept:
+            self._kept_bytes += len(record.value)
+        self._kept[key] = record
+        while self._kept_bytes > KEPT_BYTES_MAX:
+            _, oldest = self._kept.popitem(last=False)
+            self._kept_bytes -= len(oldest.value)
+
+
+def _bytes(obj: Object) -> bytes:
+    """Canonical bytes, as a record has them; an object of a dry run has no resourceVersion."""
+    revision = obj["metadata"].get("resourceVersion")
+    return splice(encode(obj), int(revision)) if revision else wire_json.encode(obj)

@@ -1,0 +1,1 @@
+"""Calls of webhooks: whom a clientConfig means, and one HTTPS request to it."""

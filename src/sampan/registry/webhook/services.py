@@ -1,0 +1,68 @@
+"""Where a service's pods listen: what the cluster network would do, done by the one who connects.
+
+Source: apiserver pkg/util/proxy/proxy.go ResolveEndpoint (1.36).
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sampan.core.object import Object
+from sampan.registry.strategy import ObjectReader
+
+Resolve = Callable[[str, str, int], tuple[str, int]]
+"""Gives host and port to connect to, for a service's namespace, name and port. Raises `ServiceError`."""
+
+
+class ServiceError(Exception):
+    """A service cannot be reached; the text says why."""
+
+
+class ServiceResolver:
+    """Knows the services, endpoint slices and endpoints of a cluster. Takes the first address that is ready."""
+
+    def __init__(self, reader: ObjectReader) -> None:
+        self._reader = reader
+
+    def __call__(self, namespace: str, name: str, port: int) -> tuple[str, int]:
+        """See `Resolve`."""
+        service = self._reader.get("", "services", namespace, name)
+        if service is None:
+            raise ServiceError(f'service "{name}" not found')
+        spec = service.get("spec") or {}
+        if spec.get("type") == "ExternalName":
+            return spec["externalName"], port
+        port_name = _port_name(spec, port, name)
+        for host, number in self._addresses(namespace, name, port_name):
+            return host, number
+        raise ServiceError(f'no endpoints available for service "{name}"')
+
+    def _addresses(self, namespace: str, name: str, port_name: str) -> Iterator[tuple[str, int]]:
+        for endpoint_slice in self._reader.list("discovery.k8s.io", "endpointslices", namespace):
+            if (endpoint_slice["metadata"].get("labels") or {}).get("kubernetes.io/service-name") == name:
+                yield from _of_slice(endpoint_slice, port_name)
+        endpoints = self._reader.get("", "endpoints", namespace, name) or {}
+        for subset in endpoints.get("subsets") or ():
+            number = _number(subset.get("ports") or (), port_name)
+            if number is not None:
+                yield from ((address["ip"], number) for address in subset.get("addresses") or ())
+
+
+def _port_name(spec: dict[str, Any], port: int, name: str) -> str:
+    for each in spec.get("ports") or ():
+        if each.get("port") == port:
+            found: str = each.get("name", "")
+            return found
+    raise ServiceError(f'no service port {port} found for service "{name}"')
+
+
+def _of_slice(endpoint_slice: Object, port_name: str) -> Iterator[tuple[str, int]]:
+    number = _number(endpoint_slice.get("ports") or (), port_name)
+    if number is None:
+        return
+    for endpoint in endpoint_slice.get("endpoints") or ():
+        if (endpoint.get("conditions") or {}).get("ready") is not False:
+            yield from ((address, number) for address in endpoint.get("addresses") or ())
+
+
+def _number(ports: Any, name: str) -> int | None:
+    return next((port.get("port") for port in ports if (port.get("name") or "") == name), None)

@@ -1,0 +1,70 @@
+"""`Target`: whom a webhook's clientConfig means.
+
+Source: apiserver pkg/util/webhook/client.go (1.36).
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service that answers for a webhook."""
+
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a webhook listens. `path` begins with a slash and holds the query; `ca_pem` "" means the system's CAs.
+
+    `host` and `port` are what the certificate is checked against, and (without a service) what is connected to.
+    """
+
+    host: str
+    port: int
+    path: str
+    ca_pem: str = ""
+    service: Service | None = None
+
+    @property
+    def authority(self) -> str:
+        """`host:port`, as in the URL."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == 443 and self.service is None else f"{host}:{self.port}"
+
+    def url(self, query: str) -> str:
+        """The URL as error texts show it, with a query."""
+        return f"https://{self.authority}{self.path_with(query)}"
+
+    def path_with(self, query: str) -> str:
+        """The path with a query behind the one that it has."""
+        return f"{self.path}{'&' if '?' in self.path else '?'}{query}"
+
+
+def target_of(config: Mapping[str, Any]) -> Target:
+    """The target of a checked clientConfig (`url` or `service`, and `caBundle`)."""
+    ca_pem = _pem(config.get("caBundle") or "")
+    service = config.get("service")
+    if service is None:
+        url = urlsplit(config["url"])
+        path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        return Target(url.hostname or "", url.port or 443, path, ca_pem)
+    namespace, name = service["namespace"], service["name"]
+    path = service.get("path") or "/"
+    host = f"{name}.{namespace}.svc"
+    return Target(
+        host, service.get("port") or 443, path if path[0] == "/" else f"/{path}", ca_pem, Service(namespace, name)
+    )
+
+
+def _pem(bundle: str) -> str:
+    try:
+        return base64.b64decode(bundle, validate=True).decode("ascii", "ignore")
+    except (binascii.Error, ValueError):
+        return bundle

@@ -1,0 +1,192 @@
+"""One request to a webhook over real TLS: what comes back, and what goes wrong."""
+
+import asyncio
+import base64
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sampan.registry.webhook import client
+from sampan.registry.webhook.client import HttpsWebhook, WebhookError
+from sampan.registry.webhook.services import ServiceError
+from sampan.registry.webhook.target import target_of
+from sampan.server.pki.certificates import KeyPair, make_ca, make_serving
+
+NOW = datetime.now(UTC)
+CA = make_ca("webhook", NOW)
+SERVING = make_serving(CA, ("127.0.0.1", "hook.default.svc"), NOW)
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def bundle(ca: KeyPair = CA) -> str:
+    """A CA as a caBundle."""
+    return base64.b64encode(ca.certificate_pem()).decode()
+
+
+def answering(*parts: bytes, close: bool = False) -> Handler:
+    """Reads a request and writes parts of an answer; `close` ends the connection then."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        await reader.readexactly(length)
+        for part in parts:
+            writer.write(part)
+        if close:
+            await writer.drain()
+            writer.close()
+
+    return handle
+
+
+def ok(body: bytes) -> bytes:
+    """A good answer."""
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def never(namespace: str, name: str, port: int) -> tuple[str, int]:
+    """No services here."""
+    raise ServiceError(f'service "{name}" not found')
+
+
+@asynccontextmanager
+async def listening(tmp_path: Path, handler: Handler, pair: KeyPair = SERVING) -> AsyncIterator[int]:
+    """A TLS server; gives its port."""
+    files = tmp_path / "cert.pem", tmp_path / "key.pem"
+    files[0].write_bytes(pair.certificate_pem())
+    files[1].write_bytes(pair.key_pem())
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*files)
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await handler(reader, writer)
+            await reader.read()
+        except OSError:
+            pass
+        finally:
+            writer.transport.abort()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
+    try:
+        port: int = server.sockets[0].getsockname()[1]
+        yield port
+    finally:
+        server.close()
+
+
+def webhook(port: int, ca_bundle: str = "", **config: Any) -> HttpsWebhook:
+    """The client of a server here."""
+    config = config or {"url": f"https://127.0.0.1:{port}/convert?a=b"}
+    return HttpsWebhook(target_of({**config, "caBundle": ca_bundle or bundle()}), resolve=never)
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        pytest.param(answering(ok(b"{}")), id="at once"),
+        pytest.param(answering(ok(b"{}")[:20], ok(b"{}")[20:]), id="in parts"),
+        pytest.param(
+            answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), id="chunked"
+        ),
+        pytest.param(answering(b"HTTP/1.1 200 OK\r\n\r\n{}", close=True), id="until the end"),
+        pytest.param(answering(b"HTTP/1.1 100 Continue\r\n\r\n" + ok(b"{}")), id="continue"),
+    ],
+)
+async def test_an_answer_is_read(tmp_path: Path, handler: Handler) -> None:
+    async with listening(tmp_path, handler) as port:
+        assert await webhook(port).post(b"{}", 30) == b"{}"
+
+
+async def test_the_request_says_what_it_is(tmp_path: Path) -> None:
+    heads: list[bytes] = []
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(ok(await reader.readexactly(7)))
+
+    async with listening(tmp_path, handle) as port:
+        assert await webhook(port).post(b'{"a":1}', 30) == b'{"a":1}'
+    lines = heads[0].decode().split("\r\n")
+    assert lines[0] == "POST /convert?a=b&timeout=30s HTTP/1.1"
+    assert {f"Host: 127.0.0.1:{port}", "Content-Type: application/json", "Content-Length: 7"} <= set(lines)
+
+
+@pytest.mark.parametrize(
+    ("handler", "text"),
+    [
+        (answering(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "could not find the requested resource"),
+        (
+            answering(b"HTTP/1.1 500 Oh\r\nContent-Length: 4\r\n\r\noops"),
+            'an error on the server ("oops") has prevented the request from succeeding',
+        ),
+        (
+            answering(b"HTTP/1.1 307 T\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"),
+            "the server rejected our request for an unknown reason (status 307)",
+        ),
+        (answering(b"nonsense\r\n\r\n"), "net/http: HTTP/1.x transport connection broken"),
+        (answering(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}", close=True), "unexpected EOF"),
+        (answering(close=True), "unexpected EOF"),
+        (answering(ok(b"x" * 2000)), "the answer is larger than 1000 bytes"),
+    ],
+    ids=["not found", "server error", "redirect", "no HTTP", "cut off", "no answer", "too large"],
+)
+async def test_a_bad_answer_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Handler, text: str
+) -> None:
+    monkeypatch.setattr(client, "ANSWER_SIZE_BYTES_MAX", 1000)
+    async with listening(tmp_path, handler) as port:
+        with pytest.raises(WebhookError) as error:
+            await webhook(port).post(b"{}", 30)
+    assert text in str(error.value)
+
+
+async def test_a_slow_webhook_is_not_waited_for(tmp_path: Path) -> None:
+    async with listening(tmp_path, answering()) as port:
+        with pytest.raises(WebhookError) as error:
+            await webhook(port).post(b"{}", 0.05)
+    assert str(error.value) == (f'Post "https://127.0.0.1:{port}/convert?a=b&timeout=0.05s": context deadline exceeded')
+
+
+async def test_the_certificate_must_come_from_the_bundle(tmp_path: Path) -> None:
+    async with listening(tmp_path, answering(ok(b"{}"))) as port:
+        with pytest.raises(WebhookError, match="x509: certificate signed by unknown authority"):
+            await webhook(port, bundle(make_ca("webhook", NOW))).post(b"{}", 30)
+
+
+async def test_the_certificate_must_be_for_the_host(tmp_path: Path) -> None:
+    elsewhere = make_serving(CA, ("elsewhere.example",), NOW)
+    async with listening(tmp_path, answering(ok(b"{}")), elsewhere) as port:
+        with pytest.raises(WebhookError, match="failed to verify certificate"):
+            await webhook(port).post(b"{}", 30)
+
+
+async def test_nobody_listens() -> None:
+    with pytest.raises(WebhookError, match=r"dial tcp 127\.0\.0\.1:1: connect: connection refused"):
+        await webhook(1).post(b"{}", 30)
+
+
+async def test_a_service_is_reached_where_its_pods_are(tmp_path: Path) -> None:
+    asked: list[tuple[str, str, int]] = []
+    async with listening(tmp_path, answering(ok(b"{}"))) as port:
+
+        def resolve(namespace: str, name: str, service_port: int) -> tuple[str, int]:
+            asked.append((namespace, name, service_port))
+            return "127.0.0.1", port
+
+        target = target_of({"service": {"namespace": "default", "name": "hook", "port": 9}, "caBundle": bundle()})
+        assert await HttpsWebhook(target, resolve).post(b"{}", 30) == b"{}"
+    assert asked == [("default", "hook", 9)]
+
+
+async def test_a_service_that_is_not_there() -> None:
+    config: dict[str, Any] = {"service": {"namespace": "default", "name": "hook", "path": "/convert"}}
+    with pytest.raises(WebhookError) as error:
+        await webhook(0, **config).post(b"{}", 30)
+    assert str(error.value) == ('Post "https://hook.default.svc:443/convert?timeout=30s": service "hook" not found')

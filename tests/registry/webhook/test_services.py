@@ -1,0 +1,77 @@
+"""Where a service's pods listen."""
+
+from typing import Any
+
+import pytest
+
+from sampan.core.object import Object
+from sampan.registry.webhook.services import ServiceError, ServiceResolver
+
+SERVICE: Object = {"spec": {"ports": [{"port": 443, "name": "https"}, {"port": 80, "name": "http"}]}}
+ENDPOINTS: Object = {
+    "subsets": [
+        {"addresses": [{"ip": "10.0.0.9"}], "ports": [{"name": "http", "port": 8080}]},
+        {"addresses": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}], "ports": [{"name": "https", "port": 8443}]},
+    ]
+}
+
+
+def endpoint_slice(name: str = "hook", *, ready: bool | None = True, port_name: str = "https") -> Object:
+    """A slice with one endpoint."""
+    conditions: dict[str, Any] = {} if ready is None else {"ready": ready}
+    return {
+        "metadata": {"labels": {"kubernetes.io/service-name": name}},
+        "ports": [{"name": port_name, "port": 9443}],
+        "endpoints": [{"addresses": ["10.0.1.1"], "conditions": conditions}],
+    }
+
+
+class Reader:
+    """A few objects."""
+
+    def __init__(self, service: Object | None, endpoints: Object | None, *slices: Object) -> None:
+        self._found = {"services": service, "endpoints": endpoints}
+        self._slices = list(slices)
+
+    def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None:
+        """One of them."""
+        return self._found[resource]
+
+    def list(self, group: str, resource: str, namespace: str = "") -> list[Object]:
+        """The slices."""
+        return self._slices
+
+
+@pytest.mark.parametrize(
+    ("reader", "expected"),
+    [
+        pytest.param(Reader(SERVICE, ENDPOINTS), ("10.0.0.1", 8443), id="endpoints"),
+        pytest.param(Reader(SERVICE, ENDPOINTS, endpoint_slice()), ("10.0.1.1", 9443), id="slice"),
+        pytest.param(Reader(SERVICE, ENDPOINTS, endpoint_slice("other")), ("10.0.0.1", 8443), id="other service"),
+        pytest.param(Reader(SERVICE, ENDPOINTS, endpoint_slice(ready=False)), ("10.0.0.1", 8443), id="not ready"),
+        pytest.param(Reader(SERVICE, None, endpoint_slice(ready=None)), ("10.0.1.1", 9443), id="ready by default"),
+        pytest.param(Reader(SERVICE, ENDPOINTS, endpoint_slice(port_name="x")), ("10.0.0.1", 8443), id="other port"),
+        pytest.param(
+            Reader({"spec": {"type": "ExternalName", "externalName": "hook.example"}}, None),
+            ("hook.example", 443),
+            id="external name",
+        ),
+    ],
+)
+def test_a_service_is_resolved(reader: Reader, expected: tuple[str, int]) -> None:
+    assert ServiceResolver(reader)("default", "hook", 443) == expected
+
+
+@pytest.mark.parametrize(
+    ("reader", "port", "text"),
+    [
+        (Reader(None, None), 443, 'service "hook" not found'),
+        (Reader(SERVICE, None), 443, 'no endpoints available for service "hook"'),
+        (Reader(SERVICE, ENDPOINTS), 444, 'no service port 444 found for service "hook"'),
+    ],
+    ids=["no service", "no endpoints", "no port"],
+)
+def test_a_service_that_cannot_be_reached_says_why(reader: Reader, port: int, text: str) -> None:
+    with pytest.raises(ServiceError) as error:
+        ServiceResolver(reader)("default", "hook", port)
+    assert str(error.value) == text
