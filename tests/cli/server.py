@@ -64,7 +64,9 @@ def running(data: Path, *more: str, module: str = "sampan.cli") -> Iterator[Serv
     """A server until the end of the block; killed there if it still runs. Its log goes to `<data>.log`."""
     log = data.with_suffix(".log")
     with log.open("a") as stderr:
-        process = subprocess.Popen(command(data, *more, module=module), stdout=subprocess.PIPE, stderr=stderr, text=True)
+        process = subprocess.Popen(
+            command(data, *more, module=module), stdout=subprocess.PIPE, stderr=stderr, text=True
+        )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -8,8 +8,20 @@ from importlib import import_module
 import click
 
 from sampan.app.errors import StartError
+from sampan.cli.plain_error import PlainError
 
-_COMMANDS = {"generate": "sampan.cli.generate", "up": "sampan.cli.up", "version": "sampan.cli.version"}
+_COMMANDS = {
+    "api-resources": "sampan.cli.objects.api_resources",
+    "apply": "sampan.cli.objects.apply",
+    "completion": "sampan.cli.completion",
+    "delete": "sampan.cli.objects.delete",
+    "describe": "sampan.cli.objects.describe",
+    "generate": "sampan.cli.generate",
+    "get": "sampan.cli.objects.get",
+    "up": "sampan.cli.up",
+    "version": "sampan.cli.version",
+    "wait": "sampan.cli.objects.wait",
+}
 """The module of each command; it calls the command `<name>_command`."""
 
 
@@ -25,7 +37,7 @@ class CommandGroup(click.Group):
         module = _COMMANDS.get(cmd_name)
         if module is None:
             return None
-        command: click.Command = getattr(import_module(module), f"{cmd_name}_command")
+        command: click.Command = getattr(import_module(module), f"{cmd_name.replace('-', '_')}_command")
         return command
 
 
@@ -48,6 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         result = cli.main(arguments, prog_name="sampan", standalone_mode=False)
+    except PlainError as error:
+        click.echo(error.message, err=True)
+        return 1
     except click.ClickException as error:
         return _fail(error.format_message())
     except StartError as error:

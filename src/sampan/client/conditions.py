@@ -48,7 +48,7 @@ def deleted(uid: str = "") -> Condition:
 
 
 def condition_is(kind: str, status: str = "True") -> Condition:
-    """`status.conditions` has this type with this status (upper and lower case are the same).
+    """`status.conditions` has this type with this status; in both, upper and lower case are the same.
 
     A condition that is older than the object's spec does not count: its `observedGeneration`, or else that of the
     status, must not be behind `metadata.generation`, where they are told.
@@ -56,7 +56,10 @@ def condition_is(kind: str, status: str = "True") -> Condition:
 
     def holds(obj: Object | None) -> bool:
         for condition in _conditions(obj):
-            if condition.get("type") == kind and str(condition.get("status")).lower() == status.lower():
+            if (
+                str(condition.get("type")).lower() == kind.lower()
+                and str(condition.get("status")).lower() == status.lower()
+            ):
                 return _is_current(obj or {}, condition)
         return False
 

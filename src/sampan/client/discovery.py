@@ -47,9 +47,13 @@ class Discovered:
 
 async def discover(rest: RESTClient) -> Discovered:
     """Ask the server. Raises `ApiError`, `TransportError` when not even the groups can be learned."""
-    async with asyncio.TaskGroup() as group:
-        core = group.create_task(_root(rest, "/api"))
-        named = group.create_task(_root(rest, "/apis"))
+    try:
+        async with asyncio.TaskGroup() as group:
+            core = group.create_task(_root(rest, "/api"))
+            named = group.create_task(_root(rest, "/apis"))
+    except ExceptionGroup as failures:
+        # Both fail for the same reason; callers know `ClientError`s, not groups of them.
+        raise failures.exceptions[0] from None
     versions: dict[GroupVersion, Sequence[ResourceInfo]] = {}
     failed: dict[GroupVersion, str] = {}
     for found in (core.result(), named.result()):

@@ -1,0 +1,54 @@
+"""What the shell offers: types of resources and names of objects, asked from the server in a moment or not at all."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from sampan.cli.objects.session import Where
+from sampan.client import Client, ClientError, ListOptions
+from sampan.client.rest_mapper import preferred
+
+_TIMEOUT_S = 2.0
+_NAMES_MAX = 200
+
+
+def complete_type(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Types for the first word, names for those after it; `TYPE/` gives the names with their type."""
+    words = tuple(context.params.get(parameter.name or "") or ())
+    word, slash, _ = begun.partition("/")
+    if slash:
+        return _ask(context, begun, lambda client: _names(client, word, prefix=f"{word}/"))
+    if words and "/" not in words[0]:
+        return _ask(context, begun, lambda client: _names(client, words[0]))
+    return _ask(context, begun, _types)
+
+
+def _ask(
+    context: click.Context, begun: str, question: Callable[[Client], Awaitable[list[str]]]
+) -> list[CompletionItem]:
+    params: dict[str, Any] = context.params
+    where = Where(params.get("kubeconfig"), params.get("context") or "", params.get("namespace") or "")
+
+    async def answer() -> list[str]:
+        async with asyncio.timeout(_TIMEOUT_S), where.connect() as client:
+            return await question(client)
+
+    try:
+        found = asyncio.run(answer())
+    except (ClientError, TimeoutError, OSError, ValueError):
+        # Whoever presses Tab wants no error.
+        return []
+    return [CompletionItem(each) for each in found if each.startswith(begun)]
+
+
+async def _types(client: Client) -> list[str]:
+    return sorted({info.gvr.resource for info in preferred(await client.mapper.discovered())})
+
+
+async def _names(client: Client, word: str, *, prefix: str = "") -> list[str]:
+    resource = (await client.resource_for(word)).metadata_only()
+    page = await resource.list(ListOptions(limit=_NAMES_MAX))
+    return [prefix + item.metadata.name for item in page]

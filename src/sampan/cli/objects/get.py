@@ -1,0 +1,228 @@
+"""`sampan get`."""
+
+import sys
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+import click
+
+from sampan.cli.objects.colours import colours_wanted
+from sampan.cli.objects.completion import complete_type
+from sampan.cli.objects.output import FORMATS, as_list, print_object, without_managed_fields
+from sampan.cli.objects.server_table import ACCEPT, Shown, as_table, columns, rows
+from sampan.cli.objects.session import explain, on_server
+from sampan.cli.objects.table import TablePrinter
+from sampan.cli.objects.targets import Target, TargetError, targets_in, targets_of, type_name
+from sampan.client import ApiError, Client, ListOptions, NotFound
+from sampan.client.follow import follow
+from sampan.client.pager import PAGE_SIZE
+from sampan.client.resource_list_watch import ResourceListWatch
+from sampan.client.watch import decoded_events
+from sampan.resource import Object, dynamic
+from sampan.wire import json
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be seen, and how."""
+
+    output: str
+    shown: Shown
+    options: ListOptions
+    managed_fields: bool = False
+    ignore_not_found: bool = False
+    everywhere: bool = False
+
+
+@click.command("get")
+@click.argument("resources", nargs=-1, metavar="[TYPE[,TYPE] [NAME…] | TYPE/NAME…]", shell_complete=complete_type)
+@click.option("-f", "--filename", "files", multiple=True, help="Files or folders of manifests; - for standard input.")
+@click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
+@click.option("-o", "--output", type=click.Choice(FORMATS), help="Format; by default a table.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces.")
+@click.option("-l", "--selector", default="", help="Label selector: app=web,tier!=cache.")
+@click.option("--field-selector", default="", help="Field selector: status.phase=Running.")
+@click.option("-w", "--watch", is_flag=True, help="Then show what changes, until interrupted.")
+@click.option("--watch-only", is_flag=True, help="Show what changes, without what is there.")
+@click.option("--show-labels", is_flag=True, help="A column of labels.")
+@click.option("-L", "--label-columns", default="", help="Labels that get columns of their own, by commas.")
+@click.option("--no-headers", is_flag=True, help="No line of headers.")
+@click.option("--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in yaml and json.")
+@click.option("--ignore-not-found", is_flag=True, help="What is not there is no error.")
+@click.option("--chunk-size", default=PAGE_SIZE, show_default=True, help="Objects read at a time; 0: all at once.")
+@on_server
+async def get_command(
+    client: Client,
+    *,
+    resources: tuple[str, ...],
+    files: tuple[str, ...],
+    recursive: bool,
+    output: str | None,
+    all_namespaces: bool,
+    selector: str,
+    field_selector: str,
+    watch: bool,
+    watch_only: bool,
+    show_labels: bool,
+    label_columns: str,
+    no_headers: bool,
+    show_managed_fields: bool,
+    ignore_not_found: bool,
+    chunk_size: int,
+) -> int:
+    """Show objects.
+
+    \b
+    sampan get networks
+    sampan get pods -A -o wide
+    sampan get deployment/web service/web -o yaml
+    sampan get pods -l app=web -w
+    """
+    names = tuple(name for name in label_columns.split(",") if name)
+    wanted = Wanted(
+        output or "",
+        Shown(wide=output == "wide", namespace=all_namespaces, labels=show_labels, label_columns=names),
+        ListOptions(label_selector=selector, field_selector=field_selector, limit=chunk_size),
+        managed_fields=show_managed_fields,
+        ignore_not_found=ignore_not_found,
+        everywhere=all_namespaces,
+    )
+    if files:
+        targets = await targets_in(client, files, recursive=recursive)
+    else:
+        targets = await targets_of(client, resources, namespace="" if all_namespaces else None)
+    printer = TablePrinter(headers=not no_headers, colours=colours_wanted(sys.stdout))
+    if watch or watch_only:
+        await _watch(client, targets, wanted, printer, first=not watch_only)
+        return 0
+    if wanted.output in ("", "wide"):
+        return await _print_tables(client, targets, wanted, printer)
+    return await _print_objects(client, targets, wanted)
+
+
+async def _print_tables(client: Client, targets: Sequence[Target], wanted: Wanted, printer: TablePrinter) -> int:
+    code, shown, several = 0, 0, len({target.info for target in targets}) > 1
+    for target in targets:
+        form = replace(wanted.shown, prefix=f"{type_name(target.info)}/") if several else wanted.shown
+        form = form if target.info.namespaced or not form.namespace or several else replace(form, namespace=False)
+        async for page, error in _answers(client, target, wanted, ACCEPT):
+            if error is not None:
+                code = _say(error, wanted)
+                continue
+            table = as_table(page, target.info)
+            lines = list(rows(table, form))
+            if not lines:
+                continue
+            if several and shown and not printer.continues(columns(table, form)):
+                click.echo()
+            printer.print(columns(table, form) or printer.names, lines)
+            shown += len(lines)
+    if not shown and not code and not wanted.ignore_not_found:
+        click.echo(_nothing(client, targets, wanted), err=True)
+    return code
+
+
+async def _print_objects(client: Client, targets: Sequence[Target], wanted: Wanted) -> int:
+    code = 0
+    objects: list[Object] = []
+    for target in targets:
+        async for page, error in _answers(client, target, wanted, "application/json"):
+            if error is not None:
+                code = _say(error, wanted)
+            elif "items" in page and page.get("kind", "").endswith("List"):
+                objects += [
+                    {"apiVersion": target.info.api_version, "kind": target.info.kind, **o} for o in page["items"]
+                ]
+            else:
+                objects.append(page)
+    if not wanted.managed_fields:
+        objects = [without_managed_fields(obj) for obj in objects]
+    if wanted.output == "name":
+        for obj in objects:
+            print_object(obj, "name")
+    elif objects or not code:
+        single = len(objects) == 1 and len(targets) == 1 and len(targets[0].names) == 1
+        print_object(objects[0] if single else as_list(objects), wanted.output)
+    return code
+
+
+async def _answers(
+    client: Client, target: Target, wanted: Wanted, accept: str
+) -> AsyncIterator[tuple[Object, ApiError | None]]:
+    """Each named object, or each page of the list. What is refused comes as an error, and the rest goes on."""
+    headers = {"accept": accept}
+    for name in target.names:
+        try:
+            yield json.decode(await client.rest.call("GET", target.path(client, name), headers=headers)), None
+        except ApiError as error:
+            yield {}, error
+    options = wanted.options
+    while not target.names:
+        try:
+            body = await client.rest.call("GET", target.path(client), query=options.query(), headers=headers)
+        except ApiError as error:
+            yield {}, error
+            return
+        page = json.decode(body)
+        yield page, None
+        token = (page.get("metadata") or {}).get("continue", "")
+        if not token:
+            return
+        options = replace(options, continue_token=token)
+
+
+async def _watch(
+    client: Client, targets: Sequence[Target], wanted: Wanted, printer: TablePrinter, *, first: bool
+) -> None:
+    """Print what is there, then each change, until interrupted."""
+    if len(targets) != 1 or len(targets[0].names) > 1:
+        raise TargetError("you may only watch a single resource or type of resource at a time")
+    [target] = targets
+    if target.names:
+        only = f"metadata.name={target.names[0]}"
+        selectors = ",".join(filter(None, (only, wanted.options.field_selector)))
+        wanted = replace(wanted, options=replace(wanted.options, field_selector=selectors))
+        if first:
+            await target.client(client).get(target.names[0])
+        target = replace(target, names=())
+    tables = wanted.output in ("", "wide")
+    accept = ACCEPT if tables else "application/json"
+    version = ""
+    async for page, error in _answers(client, target, wanted, accept):
+        if error is not None:
+            raise error
+        version = page["metadata"]["resourceVersion"]
+        if first:
+            _print_change(target, page, wanted, printer)
+    options = replace(wanted.options, limit=0, resource_version=version)
+    raw = ResourceListWatch(client.rest, target.info, target.namespace_in(client), accept=accept)
+    async for events in decoded_events(follow(raw, options), dynamic(target.info)):
+        for event in events:
+            _print_change(target, event.object, wanted, printer)
+
+
+def _print_change(target: Target, document: Object, wanted: Wanted, printer: TablePrinter) -> None:
+    if wanted.output in ("", "wide"):
+        table = as_table(document, target.info)
+        lines = list(rows(table, wanted.shown))
+        if lines:
+            printer.print(columns(table, wanted.shown) if table.get("columnDefinitions") else printer.names, lines)
+        return
+    for obj in document.get("items", [document]):
+        whole = {"apiVersion": target.info.api_version, "kind": target.info.kind, **obj}
+        print_object(whole if wanted.managed_fields else without_managed_fields(whole), wanted.output, document=True)
+
+
+def _say(error: ApiError, wanted: Wanted) -> int:
+    """Say what went wrong; gives the exit code."""
+    if isinstance(error, NotFound) and wanted.ignore_not_found:
+        return 0
+    click.echo(explain(error), err=True)
+    return 1
+
+
+def _nothing(client: Client, targets: Sequence[Target], wanted: Wanted) -> str:
+    namespaced = any(target.info.namespaced for target in targets)
+    if not namespaced or wanted.everywhere:
+        return "No resources found"
+    return f"No resources found in {client.namespace} namespace."

@@ -1,0 +1,51 @@
+"""Objects in the formats of `-o`: yaml, json, name."""
+
+from collections.abc import Sequence
+
+import click
+import orjson
+
+from sampan.cli.objects.targets import display_name
+from sampan.core.gvk import GroupVersion, GroupVersionResource
+from sampan.resource import Object, ResourceInfo
+from sampan.wire import yaml
+
+FORMATS = ("yaml", "json", "name", "wide")
+
+
+def without_managed_fields(obj: Object) -> Object:
+    """The object without what is of use to machines alone. In place."""
+    (obj.get("metadata") or {}).pop("managedFields", None)
+    return obj
+
+
+def as_list(objects: Sequence[Object]) -> Object:
+    """Several objects as one: a `List`, as kubectl prints and reads it."""
+    return {"apiVersion": "v1", "items": list(objects), "kind": "List", "metadata": {"resourceVersion": ""}}
+
+
+def print_object(obj: Object, form: str, *, document: bool = False) -> None:
+    """Print one object; with `document` as one of several YAML documents."""
+    if form == "name":
+        click.echo(object_name(obj))
+    elif form == "json":
+        click.echo(_four_spaces(obj))
+    else:
+        click.echo(("---\n" if document else "") + yaml.encode(obj).decode(), nl=False)
+
+
+def object_name(obj: Object) -> str:
+    """`deployment.apps/a`."""
+    group, version = GroupVersion.parse(obj["apiVersion"])
+    info = ResourceInfo(GroupVersionResource(group, version, ""), obj["kind"], True)
+    return display_name(info, obj["metadata"]["name"])
+
+
+def _four_spaces(obj: Object) -> str:
+    """kubectl's JSON: keys sorted, four spaces a level."""
+    text = orjson.dumps(obj, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2).decode()
+    lines = []
+    for line in text.split("\n"):
+        inside = line.lstrip(" ")
+        lines.append(" " * (2 * (len(line) - len(inside))) + inside)
+    return "\n".join(lines)

@@ -1,0 +1,119 @@
+"""What all commands about objects share: which server, which namespace, and how errors are said.
+
+Concurrency: a command is one coroutine on an event loop of its own; Ctrl-C cancels it.
+"""
+
+import asyncio
+import functools
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sampan.cli.plain_error import PlainError
+from sampan.client import (
+    ApiError,
+    Client,
+    ClientError,
+    ConfigError,
+    ConfigOverrides,
+    Invalid,
+    TransportError,
+    load_config,
+)
+from sampan.client.stack import connect_transport
+from sampan.client.warnings import Warning
+from sampan.core.errors import Reason
+
+_OPTIONS = (
+    click.option("--kubeconfig", type=click.Path(path_type=Path), help="File to use instead of KUBECONFIG's."),
+    click.option("--context", default="", help="Context of the kubeconfig to use."),
+    click.option("-n", "--namespace", default="", help="Namespace to work in; by default that of the context."),
+)
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as a shell gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The server and the namespace that the options name."""
+
+    kubeconfig: Path | None
+    context: str
+    namespace: str
+
+    def connect(self) -> Client:
+        """A client for it, whose warnings are shown. Raises `ConfigError`."""
+        overrides = ConfigOverrides(context=self.context, namespace=self.namespace)
+        config = load_config(self.kubeconfig, overrides=overrides)
+        transport = connect_transport(config, warnings=WarningPrinter())
+        return Client(transport, namespace=config.namespace, field_manager="sampan")
+
+
+class WarningPrinter:
+    """Prints what the server warns of, each text once."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def __call__(self, warning: Warning) -> None:
+        if warning.text not in self._said:
+            self._said.add(warning.text)
+            click.echo(f"Warning: {warning.text}", err=True)
+
+
+def on_server(command: Callable[..., Awaitable[int | None]]) -> Callable[..., int]:
+    """Turn a coroutine function `command(client, …)` into a click callback with the options that name a server."""
+
+    @functools.wraps(command)
+    def callback(kubeconfig: Path | None, context: str, namespace: str, **options: Any) -> int:
+        return run(Where(kubeconfig, context, namespace), lambda client: command(client, **options))
+
+    for option in reversed(_OPTIONS):
+        callback = option(callback)
+    return callback
+
+
+def run(where: Where, command: Callable[[Client], Awaitable[int | None]]) -> int:
+    """Run a command; gives its exit code. Raises `PlainError` with kubectl's words for what goes wrong."""
+
+    async def connected() -> int:
+        async with where.connect() as client:
+            return await command(client) or 0
+
+    try:
+        return asyncio.run(connected())
+    except ClientError as error:
+        raise PlainError(explain(error)) from error
+    except ValueError as error:
+        raise PlainError(f"error: {error}") from error
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output (head, less) has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+
+
+def explain(error: ClientError) -> str:
+    """An error in kubectl's words."""
+    if isinstance(error, Invalid) and error.details and error.causes:
+        return _invalid(error)
+    if isinstance(error, ApiError):
+        reason = error.reason if error.reason is not Reason.UNKNOWN else str(error.code)
+        return f"Error from server ({reason}): {error.message}"
+    if isinstance(error, ConfigError):
+        return f"error: {error}"
+    if isinstance(error, TransportError):
+        return f"Unable to connect to the server: {error}"
+    return f"error: {error}"
+
+
+def _invalid(error: Invalid) -> str:
+    details = error.details or {}
+    texts = [": ".join(filter(None, (cause.get("field"), cause.get("message")))) for cause in error.causes]
+    head = f'The {details.get("kind")} "{details.get("name")}" is invalid: '
+    return head + (texts[0] if len(texts) == 1 else "".join(f"\n* {text}" for text in texts))

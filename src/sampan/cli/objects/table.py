@@ -1,0 +1,92 @@
+"""Tables as kubectl prints them: columns three spaces apart, no lines; colours where a person looks."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+Cells = Sequence[str]
+
+_GAP = 3
+_WIDTH_MIN = 6
+_COLOURS = {
+    "green": "Running Ready Active Bound Completed Succeeded Available Established True Complete Normal",
+    "yellow": "Pending Terminating ContainerCreating Unknown Released Warning Suspended Waiting Progressing",
+    "red": "Failed Error CrashLoopBackOff ImagePullBackOff ErrImagePull OOMKilled Evicted Lost NotReady False",
+}
+_BY_WORD = {word: colour for colour, words in _COLOURS.items() for word in words.split()}
+_COLOURED_COLUMNS = frozenset(["STATUS", "READY", "PHASE", "CONDITION", "TYPE", "AVAILABLE", "ESTABLISHED"])
+_breaks = re.compile(r"[\n\r\f\t\v]")
+
+
+class TablePrinter:
+    """Prints rows below a header. It remembers its widths, so that the rows of a watch stay in their columns."""
+
+    def __init__(self, *, headers: bool = True, colours: bool = False) -> None:
+        self._headers = headers
+        self._colours = colours
+        self._names: Cells = ()
+        self._widths: list[int] = []
+
+    @property
+    def names(self) -> Cells:
+        """The header under which rows are printed now."""
+        return self._names
+
+    def continues(self, names: Cells) -> bool:
+        """Whether rows with this header go on below what was printed."""
+        return list(names) == list(self._names)
+
+    def print(self, names: Cells, rows: Iterable[Cells]) -> None:
+        """Print rows, and the header when its names are new."""
+        lines = [[_one_line(cell) for cell in row] for row in rows]
+        header = self._headers and not self.continues(names)
+        if not self.continues(names):
+            self._names, self._widths = list(names), [_WIDTH_MIN - _GAP] * len(names)
+        for line in [list(names), *lines] if header else lines:
+            self._widths = [max(width, len(cell)) for width, cell in zip(self._widths, line, strict=True)]
+        if header:
+            click.echo(self._line(list(names), bold=True), color=self._colours)
+        for line in lines:
+            click.echo(self._line(line), color=self._colours)
+
+    def _line(self, cells: list[str], *, bold: bool = False) -> str:
+        padded = [cell.ljust(width + _GAP) for cell, width in zip(cells, self._widths, strict=True)]
+        padded[-1] = cells[-1]
+        if not self._colours:
+            return "".join(padded)
+        if bold:
+            return click.style("".join(padded), bold=True)
+        return "".join(_coloured(name, text) for name, text in zip(self._names, padded, strict=True))
+
+
+def _coloured(column: str, text: str) -> str:
+    if column.upper() not in _COLOURED_COLUMNS:
+        return text
+    word = text.rstrip()
+    colour = _BY_WORD.get(word) or _share_colour(word)
+    return click.style(text, fg=colour) if colour else text
+
+
+def _share_colour(word: str) -> str:
+    """`2/3` of something is there."""
+    there, slash, wanted = word.partition("/")
+    if not (slash and there.isdecimal() and wanted.isdecimal()):
+        return ""
+    return "green" if there == wanted else "yellow"
+
+
+def _one_line(text: str) -> str:
+    return _breaks.sub(lambda found: repr(found.group())[1:-1], text)
+
+
+def cell_text(value: Any) -> str:
+    """A cell of a server's Table as a text."""
+    if value is None:
+        return "<none>"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return ",".join(map(cell_text, value))
+    return str(value)

@@ -1,0 +1,94 @@
+"""What a command is about: `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE`, or the objects of manifests."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sampan.cli.objects.manifests import read_manifests
+from sampan.client import Client, ResourceClient
+from sampan.client.rest_client import resource_path
+from sampan.resource import Object, ResourceInfo, meta
+
+
+class TargetError(ValueError):
+    """The arguments do not say what is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A resource and some of its objects; no names: those that the selectors take."""
+
+    info: ResourceInfo
+    names: tuple[str, ...] = ()
+    namespace: str | None = None
+    """None: the client's own. "": all namespaces."""
+
+    def client(self, client: Client) -> ResourceClient[Object]:
+        """The client of the resource, there."""
+        return client.resource(self.info, namespace=self.namespace)
+
+    def namespace_in(self, client: Client) -> str:
+        """Where it is looked for; empty: in all namespaces, or the resource has none."""
+        if not self.info.namespaced:
+            return ""
+        return client.namespace if self.namespace is None else self.namespace
+
+    def path(self, client: Client, name: str = "") -> str:
+        """The URL path of the resource there, or of one object. Raises `TargetError` for a name in all namespaces."""
+        namespace = self.namespace_in(client)
+        if name and self.info.namespaced and not namespace:
+            raise TargetError("a resource cannot be retrieved by name across all namespaces")
+        return resource_path(self.info, *([name] if name else []), namespace=namespace)
+
+
+def display_name(info: ResourceInfo, name: str) -> str:
+    """`pod/a`, `deployment.apps/a`."""
+    return f"{type_name(info)}/{name}"
+
+
+def type_name(info: ResourceInfo) -> str:
+    """`pod`, `deployment.apps`."""
+    kind = info.kind.lower()
+    return f"{kind}.{info.gvr.group}" if info.gvr.group else kind
+
+
+async def targets_of(client: Client, arguments: Sequence[str], *, namespace: str | None = None) -> list[Target]:
+    """The targets that arguments name, one for each type in their order.
+
+    Raises `TargetError`; `NoMatch` for a type that the server does not have.
+    """
+    if not arguments:
+        raise TargetError("you must say the type of resource (sampan api-resources lists them), or give files with -f")
+    if any("/" in argument for argument in arguments):
+        return [await _slashed(client, argument, namespace) for argument in arguments]
+    types, *names = arguments
+    infos = [info for word in types.split(",") for info in await _infos(client, word)]
+    if names and len(infos) > 1:
+        raise TargetError("when several types are named, names are given as TYPE/NAME")
+    return [Target(info, tuple(dict.fromkeys(names)), namespace) for info in infos]
+
+
+async def targets_in(client: Client, files: Sequence[str], *, recursive: bool) -> list[Target]:
+    """The targets that manifests name, one for each object. Raises `ManifestError`, `NoMatch`."""
+    return [await target_for(client, obj) for obj in read_manifests(files, recursive=recursive)]
+
+
+async def target_for(client: Client, obj: Object) -> Target:
+    """The target that an object is. Raises `NoMatch`, `TargetError` when it has no name."""
+    info = await client.mapper.resource_for(obj)
+    metadata = meta(obj)
+    if not metadata.name:
+        raise TargetError(f"a {info.kind} has no name")
+    return Target(info, (metadata.name,), metadata.namespace or None)
+
+
+async def _slashed(client: Client, argument: str, namespace: str | None) -> Target:
+    word, slash, name = argument.partition("/")
+    if not (word and slash and name) or "/" in name:
+        raise TargetError(f"arguments in TYPE/NAME form must all have it: {argument!r}")
+    return Target(await client.mapper.resource_for(word), (name,), namespace)
+
+
+async def _infos(client: Client, word: str) -> Sequence[ResourceInfo]:
+    """A category (`all`) is several resources, unless a resource is called so."""
+    category = await client.mapper.category(word)
+    return category or [await client.mapper.resource_for(word)]

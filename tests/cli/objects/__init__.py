@@ -1,0 +1,1 @@
+"""Tests of `sampan get`, `apply` and their fellows."""

@@ -1,0 +1,45 @@
+"""`sampan get -w`, as a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+
+from tests.cli.objects.conftest import Run
+from tests.cli.objects.manifests import config_map
+from tests.cli.server import Server
+
+
+def _watching(server: Server, *arguments: str) -> "subprocess.Popen[str]":
+    environment = {**os.environ, "KUBECONFIG": str(server.data / "kubeconfig")}
+    command = [sys.executable, "-u", "-m", "sampan.cli", "get", *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _line(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().rstrip("\n")
+
+
+def test_changes_follow_what_was_there_in_the_same_columns(server: Server, run: Run, namespace: str) -> None:
+    run("apply", "-n", namespace, "-f", "-", stdin=config_map("a"))
+    with _watching(server, "cm", "-n", namespace, "-w") as process:
+        header, first = _line(process), _line(process)
+        run("apply", "-n", namespace, "-f", "-", stdin=config_map("a", x="1"))
+        changed = _line(process)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=20)
+    assert [line.split()[:2] for line in (header, first, changed)] == [["NAME", "DATA"], ["a", "0"], ["a", "1"]]
+    assert header.index("DATA") == changed.index("1")
+    assert (process.returncode, error) == (130, "")
+
+
+def test_a_single_object_is_watched_in_any_format(server: Server, run: Run, namespace: str) -> None:
+    run("apply", "-n", namespace, "-f", "-", stdin=f"{config_map('a')}---\n{config_map('b')}")
+    with _watching(server, "cm", "b", "-n", namespace, "-w", "-o", "name") as process:
+        first = _line(process)
+        run("apply", "-n", namespace, "-f", "-", stdin=f"{config_map('a', x='1')}---\n{config_map('b', x='1')}")
+        second = _line(process)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert (first, second) == ("configmap/b", "configmap/b")
