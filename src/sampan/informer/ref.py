@@ -121,7 +121,7 @@ def read_metadata(raw: bytes) -> ObjectMeta:
         pass
     try:
         return msgspec.convert(_without_nulls(json.decode(raw)["metadata"]), ObjectMeta)
-    except (msgspec.MsgspecError, ValueError, TypeError, LookupError) as error:
+    except (msgspec.MsgspecError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise UnreadableObject(f"the object's metadata cannot be read: {error}") from None
 
 
