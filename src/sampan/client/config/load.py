@@ -1,7 +1,7 @@
 """`load_config`: the configuration that kubectl would use.
 
-In client-go's order: the files that are named (a path, or KUBECONFIG, or ~/.kube/config), and if these say nothing at
-all, the pod that the process runs in. Source: client-go tools/clientcmd/{loader,client_config,merged_client_builder}.go
+In client-go's order: the files that are named (a path, or KUBECONFIG, or ~/.kube/config), and if these choose no
+context, the pod that the process runs in. Source: client-go tools/clientcmd/{loader,client_config,merged_client_builder}.go
 (1.36).
 """
 
@@ -52,10 +52,10 @@ def load_config(
     environ = os.environ if environ is None else environ
     overrides = overrides or ConfigOverrides()
     kubeconfig = load_kubeconfig(path, environ)
-    if _says_nothing(kubeconfig, overrides):
+    if not (kubeconfig.current_context or overrides.context or overrides.cluster):
         if path is None and in_cluster_possible(environ, mounted):
             return in_cluster_config(environ, mounted)
-        raise ConfigError(_nothing_found(path, environ))
+        raise ConfigError(_nothing_chosen(kubeconfig, path, environ))
     return select(kubeconfig, overrides, environ)
 
 
@@ -186,16 +186,14 @@ def _address(cluster: Cluster) -> ServerAddress:
     return ServerAddress.parse(server)
 
 
-def _says_nothing(kubeconfig: KubeConfig, overrides: ConfigOverrides) -> bool:
-    entries = kubeconfig.clusters or kubeconfig.users or kubeconfig.contexts or kubeconfig.current_context
-    return not entries and not overrides.context
-
-
-def _nothing_found(path: str | Path | None, environ: Mapping[str, str]) -> str:
+def _nothing_chosen(kubeconfig: KubeConfig, path: str | Path | None, environ: Mapping[str, str]) -> str:
+    looked = ", ".join(map(str, kubeconfig_paths(environ) if path is None else [path]))
+    if kubeconfig.contexts:
+        return f"{looked}: no current-context (there are: {', '.join(sorted(kubeconfig.contexts))})"
     if path is not None:
         return f"{path}: it names no cluster"
-    looked = ", ".join(map(str, kubeconfig_paths(environ))) or "nowhere: neither KUBECONFIG nor HOME is set"
-    return f"no configuration: no kubeconfig (looked for: {looked}), and this is not a pod"
+    where = looked or "nowhere: neither KUBECONFIG nor HOME is set"
+    return f"no configuration: no kubeconfig (looked for: {where}), and this is not a pod"
 
 
 def _missing(where: str, kind: str, name: str, known: Mapping[str, object]) -> str:
