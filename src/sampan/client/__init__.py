@@ -19,6 +19,7 @@ from sampan.client.config import Config, ConfigOverrides, in_cluster_config, loa
 from sampan.client.connect import connect
 from sampan.client.create_or_update import OperationResult, create_or_patch, create_or_update
 from sampan.client.decoding import Undecoded, guarded
+from sampan.client.discovery import Discovered, discover
 from sampan.client.errors import (
     AlreadyExists,
     ApiError,
@@ -57,7 +58,7 @@ from sampan.client.pager import list_all, list_pages
 from sampan.client.partial_metadata import PartialObjectMetadata
 from sampan.client.patch import ApplyPatch, JsonPatch, MergePatch, Patch, StrategicMergePatch, merge_patch_between
 from sampan.client.resource_client import ResourceClient
-from sampan.client.rest_mapper import RESTMapper
+from sampan.client.rest_mapper import ResourceName, RESTMapper
 from sampan.client.retry import RetryPolicy
 from sampan.client.retry_on_conflict import CONFLICT_BACKOFF, SLOW_CONFLICT_BACKOFF, retry_on_conflict
 from sampan.client.scale import Scale
@@ -86,6 +87,7 @@ __all__ = [
     "Conflict",
     "CredentialError",
     "DeleteOptions",
+    "Discovered",
     "Expired",
     "Forbidden",
     "HttpRequest",
@@ -110,6 +112,7 @@ __all__ = [
     "RawList",
     "RequestEntityTooLarge",
     "ResourceClient",
+    "ResourceName",
     "RetryPolicy",
     "Scale",
     "ServerError",
@@ -138,6 +141,7 @@ __all__ = [
     "create_or_patch",
     "create_or_update",
     "deleted",
+    "discover",
     "exists",
     "generation_observed",
     "guarded",

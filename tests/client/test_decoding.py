@@ -1,0 +1,77 @@
+"""Objects that their type cannot take."""
+
+import asyncio
+
+import pytest
+
+from sampan.client import Client, ListOptions, ResourceClient, Undecodable, Undecoded, guarded
+from sampan.client.decoding import SLICE_SIZE, decoded_all
+from sampan.resource import CustomResource, object_type, resource
+from tests.client.scripted_transport import ScriptedTransport, answer, body, event, lines, list_body
+
+
+@resource(group="example.com", version="v1")
+class Shirt(CustomResource):
+    """A shirt."""
+
+    size: int
+
+
+GOOD, BAD = body("good", 1, size=3), body("bad", 2, size="large")
+
+
+def shirts(*answers: bytes) -> ResourceClient[Shirt]:
+    return Client(ScriptedTransport([answer(each) for each in answers])).resource(Shirt)
+
+
+def guarded_shirts(*answers: bytes) -> ResourceClient[Shirt | Undecoded]:
+    return Client(ScriptedTransport([answer(each) for each in answers])).resource(guarded(object_type(Shirt)))
+
+
+async def test_the_error_says_which_object_it_is() -> None:
+    with pytest.raises(
+        Undecodable, match=r"shirts\.example\.com 'default/bad' cannot be read: Expected `int`"
+    ) as raised:
+        await shirts(list_body(GOOD, BAD)).list()
+    assert raised.value.body == BAD
+
+
+async def test_guarded_one_bad_object_does_not_fail_a_list() -> None:
+    good, bad = (await guarded_shirts(list_body(GOOD, BAD)).list()).items
+    assert isinstance(good, Shirt)
+    assert isinstance(bad, Undecoded)
+    assert (bad.metadata.namespace, bad.metadata.name, bad.body) == ("default", "bad", BAD)
+    assert "Expected `int`" in bad.error
+
+
+async def test_guarded_one_bad_object_does_not_end_a_watch() -> None:
+    events = lines(event("ADDED", "a", 1, size="x"), event("ADDED", "b", 2, size=1))
+    found = [each.object async for each in guarded_shirts(events).watch(ListOptions())]
+    assert [isinstance(each, Undecoded) for each in found] == [True, False]
+
+
+async def test_what_could_not_be_read_is_not_written() -> None:
+    [bad] = (await guarded_shirts(list_body(BAD)).list()).items
+    with pytest.raises(ValueError, match="cannot be written"):
+        await guarded_shirts().update(bad)
+
+
+async def test_garbage_is_undecodable_too() -> None:
+    with pytest.raises(Undecodable, match="shirts"):
+        await shirts(b"<html>").get("a")
+
+
+async def test_a_long_list_lets_other_tasks_have_their_turn() -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    found = await decoded_all(object_type(Shirt), [body("a", 1, size=1, note="x" * 1000)] * 2000)
+    task.cancel()
+    assert len(found) == 2000
+    assert turns >= 2000 * 1000 // SLICE_SIZE
