@@ -1,0 +1,143 @@
+"""client-go and controller-runtime against a real server: each step of tests/e2e/go is a test.
+
+The program is built once for all tests. The first build on a machine downloads some 40 modules and takes minutes, hence
+the long time-out; later ones come from Go's own cache.
+"""
+
+import itertools
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.server import running
+from tests.e2e.conftest import Api, new_namespace
+
+BUILD_TIMEOUT_S = 540
+DOWNLOAD_TIMEOUT_S = 300
+STEP_TIMEOUT_S = 90
+SOURCE = Path(__file__).parent / "go"
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+
+Step = Callable[[str], None]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built program; without Go or its modules the tests are skipped."""
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("go is not on PATH")
+    environment = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"}
+    try:
+        fetched = subprocess.run(
+            [go, "mod", "download"],
+            cwd=SOURCE,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=DOWNLOAD_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip("Go modules cannot be downloaded in time")
+    if fetched.returncode:
+        pytest.skip(f"Go modules cannot be downloaded: {fetched.stderr.strip()[-200:]}")
+    built = tmp_path_factory.mktemp("go") / "go-clients"
+    done = subprocess.run(
+        [go, "build", "-trimpath", "-ldflags=-s -w", "-o", str(built), "."],
+        cwd=SOURCE,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=BUILD_TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return built
+
+
+@pytest.fixture(scope="module")
+def go(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Step]:
+    """Runs a step in a namespace of its own; what the step complains of fails the test."""
+    numbers = itertools.count(1)
+    with running(tmp_path_factory.mktemp("go-server") / "data", "--storage", "memory") as server:
+        api = Api(server)
+        environment = {
+            "KUBECONFIG": str(server.data / "kubeconfig"),
+            "HOME": str(server.data.parent),
+            "NO_PROXY": "*",
+        }
+
+        def run(step: str) -> None:
+            done = subprocess.run(
+                [program, step, new_namespace(api, numbers)],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=STEP_TIMEOUT_S,
+                check=False,
+            )
+            assert (done.returncode, done.stdout) == (0, f"ok {step}\n"), done.stderr
+
+        yield run
+        api.close()
+
+
+def test_generated_clients_work_in_protobuf_alone(go: Step) -> None:
+    go("typed")
+
+
+def test_the_dynamic_client_works_with_custom_and_builtin_objects(go: Step) -> None:
+    go("dynamic")
+
+
+def test_shared_informers_stream_their_list_and_follow(go: Step) -> None:
+    go("informer")
+
+
+def test_a_second_candidate_leads_when_the_first_resigns(go: Step) -> None:
+    go("leader")
+
+
+def test_patches_of_all_types(go: Step) -> None:
+    go("patch")
+
+
+def test_apply_configurations_own_conflict_and_take_over(go: Step) -> None:
+    go("apply")
+
+
+def test_pods_are_evicted_within_their_budget(go: Step) -> None:
+    go("eviction")
+
+
+def test_the_metadata_client_needs_nothing_but_metadata(go: Step) -> None:
+    go("metadata")
+
+
+def test_discovery_finds_everything_and_the_mapper_maps_it(go: Step) -> None:
+    go("discovery")
+
+
+def test_watches_go_on_where_they_ended(go: Step) -> None:
+    go("resume")
+
+
+def test_the_client_of_controller_runtime_works_with_builtin_objects(go: Step) -> None:
+    go("runtime-client")
+
+
+def test_the_client_of_controller_runtime_works_with_custom_resources(go: Step) -> None:
+    go("runtime-crd")
+
+
+def test_the_cache_of_controller_runtime_follows_builtin_objects(go: Step) -> None:
+    go("runtime-cache")
+
+
+def test_the_cache_of_controller_runtime_follows_custom_resources(go: Step) -> None:
+    go("runtime-watches")
