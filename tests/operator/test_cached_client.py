@@ -1,0 +1,155 @@
+"""Reading from caches and seeing one's own writes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from sampan.client.errors import NotFound
+from sampan.client.options import ListOptions
+from sampan.client.patch import MergePatch
+from sampan.client.resource_client import ResourceClient
+from sampan.informer.shared_informer import SharedInformer
+from sampan.operator.cached_client import CachedClient, CachedResourceClient, StaleCache
+from sampan.resource import Object, dynamic
+from tests.operator.cluster import CONFIG_MAPS, SECRETS, cluster_client
+
+
+def config_map(name: str, **data: str) -> Object:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+@asynccontextmanager
+async def cached(*, namespace: str = "", timeout_s: float = 10.0) -> AsyncIterator[CachedClient]:
+    """A client whose config maps are read from an informer that runs."""
+    async with cluster_client() as client, asyncio.TaskGroup() as tasks:
+        list_watch = client.resource(CONFIG_MAPS, namespace=namespace).list_watch()
+        informer = SharedInformer(list_watch, dynamic(CONFIG_MAPS))
+        task = tasks.create_task(informer.run())
+        made = CachedClient(client, timeout_s=timeout_s)
+        made.read_from(informer, namespace=namespace)
+        yield made
+        task.cancel()
+
+
+async def test_every_write_is_read_back_at_once() -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS)
+        for number in range(20):
+            await maps.create(config_map(f"a{number}"))
+            assert (await maps.get(f"a{number}")).get("data") is None
+            await maps.patch(f"a{number}", MergePatch({"data": {"n": "1"}}))
+            got = await maps.get(f"a{number}")
+            assert got["data"] == {"n": "1"}
+            got["data"]["n"] = "2"
+            await maps.update(got)
+            assert (await maps.get(f"a{number}"))["data"] == {"n": "2"}
+
+
+async def test_a_list_has_all_of_ones_own_writes() -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS, namespace="default")
+        await asyncio.gather(*(maps.create(config_map(f"a{number}")) for number in range(10)))
+        found = await maps.list()
+        assert [obj["metadata"]["name"] for obj in found] == sorted(f"a{number}" for number in range(10))
+        assert found.resource_version
+
+
+async def test_what_was_deleted_is_not_found_any_more() -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS)
+        await maps.create(config_map("a"))
+        await maps.get("a")
+        await maps.delete("a")
+        with pytest.raises(NotFound, match='configmaps "a" not found'):
+            await maps.get("a")
+        assert len(await maps.list()) == 0
+        await maps.create(config_map("a", again="yes"))
+        assert (await maps.get("a"))["data"] == {"again": "yes"}
+
+
+async def test_what_waits_for_its_finalizers_is_still_there_and_says_so() -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS)
+        obj = config_map("a")
+        obj["metadata"]["finalizers"] = ["example.com/wait"]
+        await maps.create(obj)
+        await maps.delete("a")
+        assert (await maps.get("a"))["metadata"]["deletionTimestamp"]
+
+
+async def test_reads_come_from_the_cache_and_belong_to_the_caller() -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS)
+        await maps.create(config_map("a", key="value"))
+        (await maps.get("a"))["data"]["key"] = "changed"
+        got = await maps.get("a")
+        assert got["data"]["key"] == "value"
+        assert "managedFields" not in got["metadata"]
+        assert "managedFields" in (await client.direct.resource(CONFIG_MAPS).get("a"))["metadata"]
+
+
+async def test_selectors_are_answered_from_the_cache() -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS, namespace="default")
+        for name, color in (("a", "red"), ("b", "blue")):
+            obj = config_map(name)
+            obj["metadata"]["labels"] = {"color": color}
+            await maps.create(obj)
+        found = await maps.list_all(ListOptions(label_selector="color=red"))
+        assert [obj["metadata"]["name"] for obj in found] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "options", [ListOptions(limit=1), ListOptions(field_selector="metadata.name=a")], ids=["page", "field selector"]
+)
+async def test_what_the_cache_cannot_answer_is_asked_of_the_server(options: ListOptions) -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS, namespace="default")
+        for name in ("a", "b"):
+            await maps.create(config_map(name, key="value"))
+        [found] = await maps.list(options)
+        assert "managedFields" in found["metadata"]
+        assert "managedFields" in (await maps.get("a", resource_version="0"))["metadata"]
+
+
+async def test_kinds_that_nobody_watches_are_asked_of_the_server_and_start_no_informer() -> None:
+    async with cached() as client:
+        assert client.is_cached(CONFIG_MAPS)
+        assert not client.is_cached(SECRETS)
+        assert not isinstance(client.resource(SECRETS), CachedResourceClient)
+
+
+async def test_namespaces_that_the_cache_does_not_hold_are_asked_of_the_server() -> None:
+    async with cached(namespace="default") as client:
+        maps = client.resource(CONFIG_MAPS)
+        await maps.create(config_map("a", key="value"))
+        assert "managedFields" not in (await maps.get("a"))["metadata"]
+        elsewhere: ResourceClient[Object] = maps.in_namespace("kube-system")
+        await elsewhere.create(config_map("b", key="value"))
+        assert "managedFields" in (await elsewhere.get("b"))["metadata"]
+
+
+async def test_applies_are_read_back_too() -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS)
+        await maps.apply(config_map("a", n="1"), field_manager="me")
+        assert (await maps.get("a"))["data"] == {"n": "1"}
+
+
+async def test_a_cache_that_does_not_keep_up_is_an_error_and_not_an_old_answer() -> None:
+    async with cluster_client() as client:
+        informer = SharedInformer(client.resource(CONFIG_MAPS).list_watch(), dynamic(CONFIG_MAPS))
+        stale = CachedClient(client, timeout_s=0.01)
+        stale.read_from(informer)
+        maps = stale.resource(CONFIG_MAPS)
+        with pytest.raises(StaleCache, match=r"has not reached its first list in 0\.01 s"):
+            await maps.get("a")
+        made = await maps.create(config_map("a"))
+        version = made["metadata"]["resourceVersion"]
+        for _ in range(2):
+            with pytest.raises(StaleCache, match=f"configmaps has not reached {version}"):
+                await maps.list()
+        with pytest.raises(StaleCache, match=version):
+            await maps.get("a")
