@@ -119,6 +119,16 @@ async def test_a_cancelled_wait_ends() -> None:
     assert len(inner.asked) == 1
 
 
+@virtual_time
+async def test_nothing_is_sent_again_by_a_closed_transport() -> None:
+    inner = FakeTransport([UNSENT])
+    transport = retrying(inner)
+    await transport.aclose()
+    with pytest.raises(TransportError):
+        await transport.send(request("GET"))
+    assert len(inner.asked) == 1
+
+
 @given(attempt=st.integers(1, 60), chance=st.floats(0, 1, exclude_max=True))
 def test_waits_are_never_shorter_than_the_base_nor_longer_than_cap_and_jitter(attempt: int, chance: float) -> None:
     policy = RetryPolicy()

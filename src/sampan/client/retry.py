@@ -64,6 +64,7 @@ class RetryingTransport:
         self._inner = inner
         self._policy = policy or RetryPolicy()
         self._chance = chance
+        self._closed = False
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         """Send until there is an answer to hand on. Raises the last `TransportError`."""
@@ -72,7 +73,7 @@ class RetryingTransport:
             try:
                 response = await self._inner.send(tries.request())
             except TransportError as error:
-                wait_s = tries.wait_after_error(error)
+                wait_s = None if self._closed else tries.wait_after_error(error)
                 if wait_s is None:
                     raise
             else:
@@ -83,7 +84,8 @@ class RetryingTransport:
             await asyncio.sleep(wait_s)
 
     async def aclose(self) -> None:
-        """Close what is inside."""
+        """Close what is inside; nothing is sent again from now on."""
+        self._closed = True
         await self._inner.aclose()
 
 

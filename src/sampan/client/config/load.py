@@ -1,8 +1,8 @@
 """`load_config`: the configuration that kubectl would use.
 
 In client-go's order: the files that are named (a path, or KUBECONFIG, or ~/.kube/config), and if these choose no
-context, the pod that the process runs in. Source: client-go tools/clientcmd/{loader,client_config,merged_client_builder}.go
-(1.36).
+context, the pod that the process runs in.
+Source: client-go tools/clientcmd/{loader,client_config,merged_client_builder}.go (1.36).
 """
 
 import logging
