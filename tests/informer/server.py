@@ -64,6 +64,10 @@ class FakeServer:
     began_at: list[float] = field(default_factory=list)
     """When each request came."""
     open_watches: int = 0
+    truth: dict[str, list[str]] = field(default_factory=dict)
+    """All states of each key: versions, and `-` for absence."""
+    deletions: dict[str, str] = field(default_factory=dict)
+    """The version of each deletion, with the last version before it."""
 
     def __post_init__(self) -> None:
         self._changed = asyncio.Event()
@@ -86,6 +90,7 @@ class FakeServer:
         }
         obj: Object = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata, **more}
         self.objects[f"{namespace}/{name}"] = obj
+        self.truth.setdefault(f"{namespace}/{name}", ["-"]).append(str(self.version))
         self._tell("MODIFIED" if old else "ADDED", obj)
         return obj
 
@@ -93,6 +98,8 @@ class FakeServer:
         """Delete an object."""
         obj = self.objects.pop(f"{namespace}/{name}")
         self.version += 1
+        self.truth[f"{namespace}/{name}"].append("-")
+        self.deletions[str(self.version)] = obj["metadata"]["resourceVersion"]
         gone = {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(self.version)}}
         self._tell("DELETED", gone)
 
