@@ -144,8 +144,9 @@ RULES = st.fixed_dictionaries(
 )
 BEHAVIORS = st.fixed_dictionaries({"scaleUp": RULES}, optional={"scaleDown": RULES})
 STATUSES = st.fixed_dictionaries(
-    {"currentReplicas": st.integers(0, 5)},
+    {"desiredReplicas": st.integers(0, 5)},
     optional={
+        "currentReplicas": st.integers(1, 5),
         "currentMetrics": st.lists(metrics_of("current", CURRENT), min_size=1, max_size=3),
         "conditions": st.just([{"type": "AbleToScale", "status": "True", "reason": "Ready"}]),
     },

@@ -322,6 +322,16 @@ async def test_autoscalers_in_two_versions(api: Api) -> None:
     assert first["spec"]["targetCPUUtilizationPercentage"] == 60
 
 
+async def test_an_autoscaler_counts_its_replicas_in_v1_also_when_there_are_none(api: Api) -> None:
+    path = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers"
+    spec = {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}, "maxReplicas": 3}
+    created = await api.create(path.format("v1"), {"metadata": {"name": "h"}, "spec": spec})
+    assert created["status"] == {"currentReplicas": 0, "desiredReplicas": 0}
+    assert (await api.get(path.format("v2") + "/h")).body["status"] == {"desiredReplicas": 0}
+    again = await api.put(path.format("v1") + "/h", created)
+    assert again.metadata["resourceVersion"] == created["metadata"]["resourceVersion"]
+
+
 async def test_old_cron_jobs_warn(api: Api) -> None:
     path = "/apis/batch/v1beta1/namespaces/default/cronjobs"
     template = {"spec": {"template": {"spec": pod(restartPolicy="Never")["spec"]}}}

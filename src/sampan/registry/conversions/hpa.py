@@ -152,6 +152,8 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
 
     def _status_to_hub(self, obj: Object, annotations: dict[str, str]) -> None:
         status = obj.get("status", {})
+        if not status.get("currentReplicas"):
+            status.pop("currentReplicas", None)
         percentage = status.pop("currentCPUUtilizationPercentage", None)
         metrics: list[Object] = []
         if percentage is not None:
@@ -192,6 +194,7 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
             annotations[BEHAVIOR] = _dump(hpa_metrics.behavior_to_v1(behavior))
 
     def _status_from_hub(self, status: Object, annotations: dict[str, str]) -> None:
+        status.setdefault("currentReplicas", 0)  # v1 always says it, v2 leaves a zero out
         metrics = status.pop("currentMetrics", [])
         percentage = _current_percentage(metrics)
         if percentage is not None:
