@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from sampan.core.label_selectors import CACHED_LENGTH_MAX, Matcher, Operator, all_of
+from sampan.core.label_selector_parser import CACHED_LENGTH_MAX
+from sampan.core.label_selectors import Matcher, Operator, all_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from sampan.core.field_selectors import (
     escape_field_value,
     parse_fields,
 )
+from sampan.core.label_selector_parser import parse_labels
 from sampan.core.label_selectors import (
     EVERYTHING,
     NOTHING,
@@ -16,7 +17,6 @@ from sampan.core.label_selectors import (
     Selector,
     aggregate,
     new_requirement,
-    parse_labels,
     selector_from_label_selector,
     selector_from_labels,
     selector_text,

@@ -6,7 +6,7 @@ Source: client-go tools/cache/listers.go (1.36).
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
-from sampan.core.label_selectors import Selector, parse_labels
+from sampan.core.selectors import Selector, parse_labels
 from sampan.informer.indexer import NAMESPACE_INDEX, Indexer
 from sampan.informer.key import join_key
 from sampan.informer.ref import Ref

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from sampan.core.label_selectors import Selector, parse_labels
+from sampan.core.selectors import Selector, parse_labels
 from sampan.informer.ref import Ref
 
 T = TypeVar("T")
