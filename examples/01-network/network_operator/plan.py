@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from network_operator.types import Network
+from network_operator.types import GROUP, Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,19 @@ class DeleteSubnet:
 Action = CreateNetwork | RenameNetwork | DeleteNetwork | CreateSubnet | UpdateGateway | DeleteSubnet
 
 
+def identity_of(network: Network) -> str:
+    """What marks an object's network in Neutron."""
+    return f"{GROUP}/network/{network.metadata.uid}"
+
+
 def desired_of(network: Network) -> Desired:
-    """What an object asks for. Addresses are brought to the form that Neutron gives them."""
+    """What an object asks for. Addresses are brought to the form that Neutron gives them.
+
+    Raises `ValueError` when they are none (objects made before the rules of the CRD, say).
+    """
     metadata = network.metadata
     return Desired(
-        f"samplecrd.k8s.io/network/{metadata.uid}",
+        identity_of(network),
         f"{metadata.namespace}/{metadata.name}",
         str(ipaddress.ip_network(network.spec.cidr, strict=False)),
         str(ipaddress.ip_address(network.spec.gateway)),

@@ -1,9 +1,10 @@
 """The `Network` kind, declared once: `sampan generate crds` writes crd.yaml from it."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 
+from sampan.operator.conditions import Condition
 from sampan.resource import Column, CustomResource, Rule, list_map, resource, rule
 
 GROUP = "samplecrd.k8s.io"
@@ -17,17 +18,6 @@ class NetworkSpec(msgspec.Struct, rename="camel", kw_only=True):
     """Addresses of the network's subnet. A change replaces the subnet."""
     gateway: Annotated[str, msgspec.Meta(max_length=64), rule("isIP(self)", "must be an IP address")]
     """Address of the gateway, within the CIDR."""
-
-
-class Condition(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
-    """Whether something holds, and since when."""
-
-    type: Annotated[str, msgspec.Meta(max_length=316)]
-    status: Literal["True", "False", "Unknown"]
-    reason: Annotated[str, msgspec.Meta(max_length=1024)] = ""
-    message: Annotated[str, msgspec.Meta(max_length=32768)] = ""
-    last_transition_time: str = ""
-    observed_generation: int = 0
 
 
 class NetworkStatus(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):

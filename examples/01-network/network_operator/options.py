@@ -1,0 +1,52 @@
+"""The command line of both controllers."""
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from network_operator.neutron import NeutronBackend
+from sampan.client import Client, connect
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    neutron: str
+    workers: int
+    recheck_s: float
+
+
+def backend_of(options: Options) -> NeutronBackend:
+    """The backend that the options name."""
+    return NeutronBackend(options.neutron)
+
+
+def parse() -> Options:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Makes the Networks of a cluster in OpenStack Neutron.")
+    parser.add_argument("--neutron", default="http://127.0.0.1:9696", help="Neutron's URL (%(default)s)")
+    parser.add_argument("--workers", type=int, default=4, help="networks looked at at once (%(default)s)")
+    parser.add_argument("--recheck", type=float, default=60.0, help="seconds between looks for drift (%(default)s)")
+    given = parser.parse_args()
+    return Options(given.neutron, given.workers, given.recheck)
+
+
+def main(run: Callable[[Client, Options], Awaitable[None]]) -> None:
+    """Run a controller on the cluster of the kubeconfig until Ctrl-C or SIGTERM."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    options = parse()
+
+    async def connected() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        async with connect(field_manager="network-operator") as client:
+            await run(client, options)
+
+    with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
+        asyncio.run(connected())
