@@ -33,6 +33,7 @@ from tests.server.http2_client import Http2Client, Running, connected, running
 from tests.server.tls_files import Files, make_files
 
 LIMIT = 3 << 20
+HEAD = [(":method", "GET"), (":path", "/wait"), (":scheme", "https"), (":authority", "localhost")]
 ONE_MS = HttpSettings(linger_s=0.001)
 
 
@@ -465,6 +466,34 @@ async def test_streams_that_are_reset_at_once_do_not_pile_up(files: Files) -> No
             client.flush()
         assert (await client.wait(ConnectionTerminated)).error_code == ErrorCodes.ENHANCE_YOUR_CALM
         route.go.set()
+
+
+async def test_reads_that_are_reset_at_once_leave_nothing_behind(files: Files) -> None:
+    async with conversation(files, HttpSettings(http2_streams_max=2, linger_s=0.001)) as (route, _, client):
+        for _ in range(20):
+            for _ in range(4):
+                stream_id = client.h2.get_next_available_stream_id()
+                client.h2.send_headers(stream_id, HEAD, end_stream=True)
+                client.h2.reset_stream(stream_id, ErrorCodes.CANCEL)
+            assert (await client.ask("GET", "/echo")).status == 200
+        assert not route.begun.is_set()
+
+
+async def test_a_stream_that_comes_and_goes_when_the_end_has_begun_is_no_fault(files: Files) -> None:
+    async with conversation(files, ONE_MS) as (route, server, client):
+        wait = client.request("GET", "/wait")
+        await route.begun.wait()
+        drain = asyncio.create_task(server.server.drain(5))
+        await client.wait(ConnectionTerminated)
+        stream_id = client.h2.get_next_available_stream_id()
+        client.h2.send_headers(stream_id, HEAD, end_stream=True)
+        client.h2.reset_stream(stream_id, ErrorCodes.CANCEL)
+        client.h2.ping(b"12345678")
+        client.flush()
+        await client.wait(PingAckReceived)
+        route.go.set()
+        assert (await client.answer(wait)).body == b"done"
+        await drain
 
 
 @pytest.mark.parametrize("size", [(1 << 20) + 10_000, 40 << 20], ids=["list", "frames"])

@@ -7,12 +7,13 @@ Source: apiserver pkg/server/secure_serving.go (1.36), RFC 9113.
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.events import Event
-from h2.exceptions import ProtocolError
+from h2.exceptions import NoSuchStreamError, ProtocolError
 from h2.settings import SettingCodes, Settings
 
 from sampan.server.owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
@@ -101,9 +102,10 @@ class Frames:
             self._h2.acknowledge_received_data(size, stream_id)
 
     def reset(self, stream_id: int, code: ErrorCodes) -> None:
-        """End a stream that is not over, before its time."""
+        """End a stream before its time; nothing happens when it is over already, by what has just come in too."""
         if not self._transport.is_closing():
-            self._h2.reset_stream(stream_id, code)
+            with suppress(NoSuchStreamError):
+                self._h2.reset_stream(stream_id, code)
 
     def go_away(self, code: ErrorCodes = ErrorCodes.NO_ERROR) -> None:
         """Tell the client to open no further streams here; those that it has opened go on.

@@ -62,6 +62,7 @@ class Stream:
         self._received = monotonic()
         self._read_head(headers)
         self.task = self.loop.create_task(self._serve())
+        self.task.add_done_callback(self._over)  # a task that is cancelled before it begins says nothing itself
 
     # --- what comes
 
@@ -173,7 +174,6 @@ class Stream:
         finally:
             if response is not None:
                 await release(response)
-            self._over()
 
     async def _ask(self) -> tuple[Request | None, Response]:
         """The answer, and the request unless its target cannot be read."""
@@ -263,7 +263,7 @@ class Stream:
             self.closed = True
             self._frames.reset(self.stream_id, ErrorCodes.INTERNAL_ERROR)
 
-    def _over(self) -> None:
+    def _over(self, _: object) -> None:
         self._frames.acknowledge(self.stream_id, self._unacknowledged)
         self._unacknowledged = 0
         self.closed = True
