@@ -72,10 +72,12 @@ def _collect(
         name = kind_name(definition, version, builtins)
         if name not in names:
             known.update(custom_definitions(definition, version, name, names, openapi=openapi))
-        for item in path_items(definition, version, name):
+        for item in path_items(definition, version, name, builtins.name_for_kind):
             items.append(item)
             for operation in item.operations:
                 roots[operation.answer] = None
+                if operation.body:
+                    roots[operation.body] = None
     return items, known, list(roots)
 
 

@@ -17,6 +17,7 @@ from sampan.server.openapi.protobuf import encode_document
 from sampan.server.request import Request, Response
 from sampan.server.version import GIT_VERSION
 from sampan.wire import json as wire_json
+from sampan.wire.negotiation import parse_accept
 
 PROTOBUF_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _PROTOBUF_V2_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
@@ -110,10 +111,10 @@ def served_hash(path: str, served: Served) -> str:
 
 
 def _media_type_v2(accept: str) -> str:
-    """The first form of a list of media types that there is."""
-    for clause in accept.split(","):
-        wanted = clause.split(";", 1)[0].strip()
-        if wanted in ("", _JSON, "*/*", "application/*"):
+    """The best of what the client accepts and there is."""
+    for clause in parse_accept(accept or "*/*"):
+        wanted = f"{clause.type}/{clause.subtype}"
+        if wanted in (_JSON, "*/*", "application/*"):
             return _JSON
         if wanted in (PROTOBUF_V2, _PROTOBUF_V2_OLD):
             return PROTOBUF_V2

@@ -3,11 +3,12 @@
 Source: apiserver pkg/endpoints/installer.go (1.36): paths, operation ids, actions, parameters.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from sampan.core.gvk import GroupVersionKind
-from sampan.registry.definition import ResourceDefinition, VersionDefinition
+from sampan.registry.definition import ResourceDefinition, SubresourceDefinition, VersionDefinition
+from sampan.server.verbs.subresources import SUBRESOURCES
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 JSON_TYPES = ("application/json", "application/yaml")
@@ -91,13 +92,23 @@ def base_path(group: str, version: str) -> str:
     return f"/apis/{group}/{version}" if group else f"/api/{version}"
 
 
-def path_items(definition: ResourceDefinition, version: VersionDefinition, kind_name: str) -> Iterator[PathItem]:
+NameOf = Callable[[GroupVersionKind], str | None]
+"""The name of a kind's definition."""
+
+
+def path_items(
+    definition: ResourceDefinition, version: VersionDefinition, kind_name: str, name_of: NameOf
+) -> Iterator[PathItem]:
     """Every path of one resource version. `kind_name` is the definition of its kind; that of its list ends in List."""
     maker = _Maker(definition, version, kind_name)
     yield from maker.collection()
     if "get" in definition.verbs:
         yield maker.named()
     yield from maker.subresources()
+    for subresource in definition.subresources.values():
+        served = SUBRESOURCES.get((definition.resource, subresource.name))
+        if definition.builtin and served:
+            yield maker.subresource(subresource, tuple(served), name_of)
 
 
 class _Maker:
@@ -195,13 +206,37 @@ class _Maker:
         return item
 
     def subresources(self) -> Iterator[PathItem]:
-        """Status, scale and the rest."""
+        """Status and scale."""
         verbs = ("get", "update", "patch")
         if self.version.status:
             yield self._writable(f"{self._root}/{{name}}/status", "Status", self.gvk, self.kind_name, verbs)
         if self.version.scale is not None:
             gvk = GroupVersionKind("autoscaling", "v1", "Scale")
             yield self._writable(f"{self._root}/{{name}}/scale", "Scale", gvk, "io.k8s.api.autoscaling.v1.Scale", verbs)
+
+    def subresource(self, subresource: SubresourceDefinition, verbs: tuple[str, ...], name_of: NameOf) -> PathItem:
+        """A subresource with rules of its own. What is created there is no object: the answer is a Status."""
+        gvk, suffix = subresource.kind, subresource.name.capitalize()
+        name = name_of(gvk)
+        assert name is not None, f"{gvk} has no definition"
+        item = self._writable(f"{self._root}/{{name}}/{subresource.name}", suffix, gvk, name, verbs)
+        if "create" in verbs:
+            text = f"create {subresource.name} of a {self.gvk.kind}"
+            item.operations.append(
+                Operation(
+                    "post",
+                    self._id("create", suffix),
+                    "post",
+                    text,
+                    gvk,
+                    f"{META}.Status",
+                    (201,),
+                    _WRITE,
+                    name,
+                    JSON_TYPES,
+                )
+            )
+        return item
 
     def _writable(
         self, path: str, suffix: str, gvk: GroupVersionKind, kind_name: str, verbs: tuple[str, ...]
