@@ -3,15 +3,17 @@
 import orjson
 
 from sampan.core.errors import StatusError
-from sampan.server.request import Headers, Response
+from sampan.server.media import media_of, written
+from sampan.server.request import Headers, Request, Response
 
 _NOSNIFF = (b"X-Content-Type-Options", b"nosniff")
 
 
-def status_response(error: StatusError) -> Response:
-    """The `Status` as JSON, with `Retry-After` where the client should wait.
+def status_response(error: StatusError, request: Request | None = None) -> Response:
+    """The `Status` in the form that the client accepts, with `Retry-After` where it should wait.
 
-    Errors are JSON whatever the client accepts, so that a refused media type can be reported at all.
+    It is JSON where the client accepts nothing that there is, so that this can be reported at all, and where the
+    request could not be read (None).
     Source: apiserver pkg/endpoints/handlers/responsewriters/writers.go ErrorNegotiated (1.36).
     """
     headers: Headers = []
@@ -20,7 +22,18 @@ def status_response(error: StatusError) -> Response:
         headers.append((b"Retry-After", b"%d" % retry_after_s))
     if error.code == 403:
         headers.append(_NOSNIFF)
-    return Response(error.code, orjson.dumps(error.to_status()) + b"\n", headers=headers)
+    response = _in_accepted_form(error, request)
+    response.headers += headers
+    return response
+
+
+def _in_accepted_form(error: StatusError, request: Request | None) -> Response:
+    body = orjson.dumps(error.to_status()) + b"\n"
+    try:
+        media = media_of(request, transforms=False) if request is not None else None
+    except StatusError:
+        media = None
+    return Response(error.code, body) if media is None else written(media, body, error.code)
 
 
 def text_response(status: int, text: str) -> Response:

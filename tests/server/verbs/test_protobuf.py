@@ -227,9 +227,21 @@ async def test_watch_of_metadata_with_the_initial_bookmark(api: Api) -> None:
     assert bookmark["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
 
 
-async def test_errors_are_readable_json(api: Api) -> None:
+async def test_errors_come_in_protobuf(api: Api) -> None:
     answer = await api.get(f"{CONFIG_MAPS}/none", accept=TYPED)
-    assert (answer.code, answer.reason, answer.response.content_type) == (404, "NotFound", "application/json")
+    assert (answer.code, read(answer)) == (404, (await api.get(f"{CONFIG_MAPS}/none")).body)
+
+
+async def test_errors_come_in_the_form_that_is_preferred(api: Api) -> None:
+    answer = await api.get(f"{CONFIG_MAPS}/none", accept=f"{PROTOBUF};q=0.5,application/yaml")
+    assert (answer.code, answer.response.content_type) == (404, "application/yaml")
+    assert answer.body.startswith(b"kind: Status") or b"reason: NotFound" in answer.body
+
+
+@pytest.mark.parametrize("accept", ["text/html", f"{PROTOBUF};as=Table;g=meta.k8s.io;v=v1"])
+async def test_errors_are_json_for_clients_that_accept_nothing_else(api: Api, accept: str) -> None:
+    answer = await api.get(CONFIG_MAPS, accept=accept)
+    assert (answer.code, answer.reason, answer.response.content_type) == (406, "NotAcceptable", "application/json")
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"k8s\0", b"k8s\0\x0a\xff", encode(pod())[:40]])

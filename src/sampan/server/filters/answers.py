@@ -33,9 +33,9 @@ def with_answers(hooks: Sequence[Hook]) -> Filter:
                 else:
                     response = await handler(request)
             except StatusError as error:
-                response = status_response(error)
+                response = status_response(error, request)
             except StoreUnavailable as error:
-                response = status_response(_unavailable(error))
+                response = status_response(_unavailable(error), request)
             except Exception as error:
                 response = _fault(request, error)
             for after in afters:
@@ -63,4 +63,4 @@ def _fault(request: Request, error: Exception) -> Response:
         exc_info=error,
         extra={"method": request.method, "path": request.path, "audit_id": request.audit_id},
     )
-    return status_response(internal_error(PANIC_MESSAGE))
+    return status_response(internal_error(PANIC_MESSAGE), request)
