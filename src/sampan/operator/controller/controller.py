@@ -83,6 +83,11 @@ class Controller:
         """Whether only the leader is to run it."""
         return self.options.needs_leader_election
 
+    @property
+    def warms_up(self) -> bool:
+        """Whether `warm_up` is to run before this replica leads."""
+        return self.options.warm_up and self.options.needs_leader_election
+
     def watch(self, source: Source) -> None:
         """Take requests from one more source. Raises `RuntimeError` once the sources run."""
         if self._sources_run:

@@ -1,0 +1,231 @@
+"""`Manager`: what an operator's parts share, and their life from the first start to the last end.
+
+    async with connect() as client:
+        manager = Manager(client, ManagerOptions(probe_address="0.0.0.0:8081"))
+        Builder(manager).for_(Network).complete(reconcile)
+        await manager.run(handle_signals=True)
+
+Concurrency: `run` owns one task group; every runnable is a task in it. Groups start one after the other, each when the
+one before is ready (`Group`), and end in reverse. The leader-elected group starts when this replica leads, and has
+ended before the lease is given back. When a runnable fails, everything ends in that order and `run` raises its error.
+Source: controller-runtime pkg/manager/internal.go (0.24).
+"""
+
+import asyncio
+import functools
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from sampan.client.client import Client
+from sampan.informer.factory import SharedInformerFactory
+from sampan.informer.shared_informer import SharedInformer
+from sampan.operator.cached_client import CachedClient, declared_type
+from sampan.operator.controller import Controller, ControllerMetrics, ControllerOptions
+from sampan.operator.errors import single_error
+from sampan.operator.leader_election import LeaderElectionMetrics, LeaderElector, LeaseLock
+from sampan.operator.manager.options import ManagerOptions
+from sampan.operator.manager.probes import Check, Probes
+from sampan.operator.manager.runnable import Group, Member, Runnable, group_of, member_of
+from sampan.operator.manager.runnable_group import RunnableGroup, ShutdownTimeout
+from sampan.operator.manager.signals import stop_on_signals
+from sampan.operator.queue import WorkQueueMetrics
+from sampan.operator.reconciler import ReconcileFunction, Reconciler
+from sampan.resource import ObjectType, ResourceInfo
+
+_log = logging.getLogger("sampan.manager")
+
+
+class Manager:
+    """Runs controllers and whatever else an operator needs. To be run once."""
+
+    def __init__(self, client: Client, options: ManagerOptions = ManagerOptions()) -> None:
+        self.options = options
+        self.client = CachedClient(client, timeout_s=options.read_timeout_s)
+        """Reads kinds that are watched from the cache, all others from the server; `client.direct` never caches."""
+        self.informers = SharedInformerFactory(
+            client, namespace=options.namespace, resync_s=options.resync_s, settings=options.informer_settings
+        )
+        self.registry = CollectorRegistry()
+        """What /metrics shows."""
+        self.elected = asyncio.Event()
+        """Set when this replica leads and its leader-elected runnables have started."""
+        self.elector = self._make_elector(client)
+        self._probes = Probes(self.registry, options.probe_address or "127.0.0.1:0")
+        self._controller_metrics = ControllerMetrics(self.registry)
+        self._queue_metrics = WorkQueueMetrics(self.registry)
+        self._groups = {group: RunnableGroup(group, self._member_failed) for group in Group}
+        self._controllers: set[str] = set()
+        self._informers_started = asyncio.Event()
+        self._informers_wanted = asyncio.Event()
+        self._over = asyncio.Event()
+        self._failure: Exception | None = None
+        self._deadline: float | None = None
+        self._started = False
+        self._add_own_parts()
+
+    @property
+    def probes(self) -> Probes:
+        """The endpoints for health and metrics."""
+        return self._probes
+
+    def add(self, runnable: Runnable | Callable[[], Awaitable[None]], *, group: Group | None = None) -> None:
+        """Run something: an object with `run`, or an asynchronous function. May be called while the manager runs.
+
+        Without `group` it runs on the leader alone, unless it has `needs_leader_election = False`.
+        Raises `RuntimeError` when the manager ends, `TypeError`.
+        """
+        if group is None and getattr(runnable, "warms_up", False):
+            warm: Any = runnable
+            self._groups[Group.WARM_UP].add(Member(f"{warm}: warm-up", warm.warm_up, warm.ready))
+        self._groups[group_of(runnable) if group is None else group].add(member_of(runnable))
+
+    def new_controller(
+        self, name: str, reconciler: Reconciler | ReconcileFunction, options: ControllerOptions = ControllerOptions()
+    ) -> Controller:
+        """A controller that this manager runs; its sources are still to be given. Most use a `Builder`.
+
+        Raises `ValueError` for a name that another controller has: metrics and logs could not tell them apart.
+        """
+        if name in self._controllers:
+            raise ValueError(f"there is a controller called {name!r} already: give this one another name")
+        metrics, queue_metrics = self._controller_metrics, self._queue_metrics
+        controller = Controller(name, reconciler, options=options, metrics=metrics, queue_metrics=queue_metrics)
+        self._controllers.add(name)
+        self.add(controller)
+        return controller
+
+    def informer_for(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> SharedInformer[Any]:
+        """The informer of a kind, in the manager's namespace; from now on `client` reads the kind from it."""
+        informer: SharedInformer[Any] = self.informers.informer_for(declared_type(what))
+        if not self.client.is_cached(what):
+            self.client.read_from(informer, namespace=self.options.namespace)
+        self._informers_wanted.set()
+        return informer
+
+    def metadata_informer_for(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> SharedInformer[Any]:
+        """The informer of a kind's metadata alone; `client` does not read from it."""
+        informer: SharedInformer[Any] = self.informers.metadata_informer_for(declared_type(what))
+        self._informers_wanted.set()
+        return informer
+
+    def add_healthz_check(self, name: str, check: Check) -> None:
+        """When it fails the process should be started anew. Raises `ValueError` for a name that is taken."""
+        self._probes.add_healthz_check(name, check)
+
+    def add_readyz_check(self, name: str, check: Check) -> None:
+        """When it fails the process should get no requests. Raises `ValueError` for a name that is taken."""
+        self._probes.add_readyz_check(name, check)
+
+    def stop(self) -> None:
+        """Have `run` end everything and return."""
+        self._over.set()
+
+    async def run(self, *, handle_signals: bool = False) -> None:
+        """Run until `stop`, a signal (if wanted; a second one ends the process), cancellation, or a failure.
+
+        Raises what the runnable raised that failed first, `LeaderElectionLost`, `TimeoutError` when caches do not sync,
+        `ShutdownTimeout` when something does not end, `RuntimeError` the second time.
+        """
+        if self._started:
+            raise RuntimeError("the manager was started more than once")
+        self._started = True
+        with stop_on_signals(self.stop) if handle_signals else nullcontext():
+            async with asyncio.TaskGroup() as tasks:
+                life = tasks.create_task(self._live(tasks), name="manager")
+                try:
+                    await self._over.wait()
+                finally:
+                    await self._end(life)
+        if self._failure is not None:
+            raise self._failure
+
+    # ---- its life
+
+    async def _live(self, tasks: asyncio.TaskGroup) -> None:
+        try:
+            for group in Group:
+                if group is not Group.LEADER_ELECTED:
+                    await self._groups[group].start(tasks)
+            lead = functools.partial(self._lead, tasks)
+            await (lead() if self.elector is None else self.elector.run(lead))
+        except Exception as error:
+            self._fail(error)
+
+    async def _lead(self, tasks: asyncio.TaskGroup) -> None:
+        """Run the leader-elected group until cancelled. Only an end that is wanted may take its time."""
+        group = self._groups[Group.LEADER_ELECTED]
+        try:
+            await group.start(tasks)
+            self.elected.set()
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self.elected.clear()
+            try:
+                await group.stop(self._deadline or 0.0)
+            except asyncio.CancelledError:
+                await group.stop(0.0)
+                raise
+
+    async def _end(self, life: asyncio.Task[None]) -> None:
+        self._deadline = asyncio.get_running_loop().time() + self.options.graceful_shutdown_timeout_s
+        life.cancel()
+        await asyncio.wait({life})
+        for group in reversed(Group):
+            try:
+                await self._groups[group].stop(self._deadline)
+            except ShutdownTimeout as error:
+                self._fail(error)
+
+    def _member_failed(self, member: Member, error: Exception) -> None:
+        self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """The first failure is what `run` raises; it ends everything."""
+        if isinstance(error, ExceptionGroup):
+            single = single_error(error)
+            error = single if isinstance(single, Exception) else error
+        if self._failure is None:
+            self._failure = error
+        else:
+            _log.error("while ending: %s", error)
+        self._over.set()
+
+    # ---- its own parts
+
+    def _make_elector(self, client: Client) -> LeaderElector | None:
+        config = self.options.leader_election
+        if config is None:
+            return None
+        lock = LeaseLock(client, config.namespace, config.name, self.options.clock)
+        return LeaderElector(config, lock, metrics=LeaderElectionMetrics(self.registry))
+
+    def _add_own_parts(self) -> None:
+        if self.options.probe_address:
+            self.add(self._probes, group=Group.HTTP_SERVERS)
+        self._groups[Group.CACHES].add(Member("informers", self._run_informers, self._informers_synced))
+        self.add_readyz_check("informer-sync", self._check_informers)
+        if self.elector is not None:
+            self.add_healthz_check("leaderElection", self.elector.check)
+
+    async def _run_informers(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                await self.informers.start(tasks)
+                self._informers_started.set()
+                await self._informers_wanted.wait()
+                self._informers_wanted.clear()
+
+    async def _informers_synced(self) -> None:
+        await self._informers_started.wait()
+        await self.informers.wait_for_cache_sync(timeout_s=self.options.cache_sync_timeout_s)
+
+    def _check_informers(self) -> None:
+        late = [
+            str(informer.object_type.info.gvr) for informer in self.informers.informers if not informer.has_synced()
+        ]
+        if late:
+            raise RuntimeError(f"not synced: {', '.join(late)}")

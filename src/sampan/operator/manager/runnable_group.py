@@ -1,0 +1,105 @@
+"""`RunnableGroup`: runnables that start and end together.
+
+Concurrency: each member is one task of the manager's task group. What a member raises does not end that group at once
+but is handed to the manager, which then ends everything in order.
+Source: controller-runtime pkg/manager/runnable_group.go (0.24).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from sampan.operator.manager.runnable import Group, Member
+
+_log = logging.getLogger("sampan.manager")
+
+_CANCEL_S = 5.0
+"""How long a cancelled member may take to end before it is cancelled again."""
+
+OnFailure = Callable[[Member, Exception], None]
+
+
+class ShutdownTimeout(TimeoutError):
+    """Something did not end in time, although it was cancelled."""
+
+
+class RunnableGroup:
+    """Members that start and end together."""
+
+    def __init__(self, group: Group, on_failure: OnFailure) -> None:
+        self.group = group
+        self._on_failure = on_failure
+        self._members: list[Member] = []
+        self._tasks: dict[asyncio.Task[None], Member] = {}
+        self._parent: asyncio.TaskGroup | None = None
+        self._stopped = False
+
+    def add(self, member: Member) -> None:
+        """One more member; it starts at once if the group has. Raises `RuntimeError` when the group has ended."""
+        if self._stopped:
+            raise RuntimeError(f"{member.name} comes too late: the manager ends")
+        self._members.append(member)
+        if self._parent is not None:
+            self._start(self._parent, member)
+
+    async def start(self, parent: asyncio.TaskGroup) -> None:
+        """Start all members as tasks of `parent`, and wait until each is ready."""
+        self._parent = parent
+        for member in self._members:
+            self._start(parent, member)
+        for member in list(self._members):
+            if member.ready is not None:
+                await member.ready()
+
+    async def stop(self, deadline: float) -> None:
+        """Drain all members until `deadline` (the loop's time), then cancel them and wait for their end.
+
+        Raises `ShutdownTimeout` for those that do not end then either.
+        """
+        self._stopped = True
+        running = {task: member for task, member in self._tasks.items() if not task.done()}
+        await self._drain(running, deadline)
+        pending = set(running)
+        for _ in range(2):
+            for task in pending:
+                task.cancel()
+            if pending:
+                _, pending = await asyncio.wait(pending, timeout=_CANCEL_S)
+        if pending:
+            names = ", ".join(running[task].name for task in pending)
+            raise ShutdownTimeout(f"cancelled twice and still running: {names}")
+
+    async def _drain(self, running: dict[asyncio.Task[None], Member], deadline: float) -> None:
+        if deadline <= asyncio.get_running_loop().time():
+            return
+        try:
+            async with asyncio.timeout_at(deadline), asyncio.TaskGroup() as drains:
+                for task, member in running.items():
+                    if member.drain is not None:
+                        drains.create_task(_drain(member.name, member.drain, task))
+        except TimeoutError:
+            names = ", ".join(member.name for task, member in running.items() if not task.done())
+            _log.warning("not ended in time, and cancelled: %s", names)
+
+    def _start(self, parent: asyncio.TaskGroup, member: Member) -> None:
+        task = parent.create_task(self._run(member), name=member.name)
+        self._tasks[task] = member
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+
+    async def _run(self, member: Member) -> None:
+        try:
+            await member.run()
+        except Exception as error:
+            _log.exception("%s failed", member.name)
+            self._on_failure(member, error)
+
+
+async def _drain(name: str, drain: Callable[[], Awaitable[None]], task: asyncio.Task[None]) -> None:
+    """Drain a member, as long as it runs at all."""
+    draining = asyncio.ensure_future(drain())
+    try:
+        await asyncio.wait({draining, task}, return_when=asyncio.FIRST_COMPLETED)
+        if draining.done() and draining.exception() is not None:
+            _log.error("%s could not be drained", name, exc_info=draining.exception())
+    finally:
+        draining.cancel()
