@@ -47,10 +47,11 @@ async def test_two_deletions_are_one_and_the_one_that_knows_more_is_kept() -> No
 
 
 @virtual_time
-async def test_a_deletion_of_what_nobody_knows_is_ignored() -> None:
+async def test_a_deletion_of_what_nobody_knows_only_says_how_far_the_store_is() -> None:
     fifo = Fifo(known())
     fifo.delete(ref("a", 5))
     assert len(fifo) == 0
+    assert await taken(fifo) == ["Bookmark 5"]
 
 
 @virtual_time

@@ -87,6 +87,7 @@ async def test_a_version_that_the_server_has_not_reached_leads_to_a_list_of_the_
     async with running(informer):
         await informer.synced()
         server.version = 50  # restored from a backup
+        server.history.clear()
         await asyncio.sleep(5)
         assert [version for version, _ in asked(server.lists)] == ["0", "101", None]
         assert informer.last_resource_version == "50"

@@ -12,6 +12,7 @@ from sampan.informer.indexer import Indexer
 from sampan.informer.metrics import InformerMetrics
 from sampan.informer.ref import DeletedFinalStateUnknown, Deletion, Ref, last_known
 from sampan.informer.registration import Registration
+from sampan.informer.version import older
 
 T = TypeVar("T")
 
@@ -32,11 +33,13 @@ class Applier(Generic[T]):
     def apply(self, batch: Batch[T]) -> None:
         """Apply a batch, in order."""
         for delta in batch.deltas:
-            if self._apply(delta, batch.is_in_initial_list) and delta.resource_version:
-                self._indexer.bookmark(delta.resource_version)
+            fresh = self._apply(delta, batch.is_in_initial_list)
+            version = delta.resource_version
+            if version and (fresh or older(self._indexer.resource_version, version)):
+                self._indexer.bookmark(version)
 
     def _apply(self, delta: Delta[T], is_in_initial_list: bool) -> bool:
-        """Apply one; False when it was stale and says nothing of how far the store is."""
+        """Apply one; False when it was stale: then the store's version must not go back to its."""
         obj = delta.obj
         if obj is None:
             self._apply_to_all(delta, is_in_initial_list)

@@ -63,6 +63,7 @@ class DeltaFIFO(Generic[T]):
         """DELETED; ignored when neither the queue nor the store has the key (a list has told of it before)."""
         self._populated = True
         self._newest = ref.resource_version
+        self._filled.set()
         if ref.key in self._deltas or self._known.get(ref.key) is not None:
             self._put(DeltaType.DELETED, ref)
 
