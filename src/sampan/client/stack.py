@@ -1,6 +1,6 @@
 """`connect_transport`: the whole stack of transports that a `Config` asks for.
 
-From the outside in: warnings, retries, identity, credentials, HTTP.
+From the outside in: warnings, retries, identity, credentials, redirects, HTTP.
 """
 
 from pathlib import Path
@@ -13,6 +13,7 @@ from sampan.client.http.address import ProxyAddress, ServerAddress
 from sampan.client.http.settings import HttpSettings
 from sampan.client.http.transport import HttpTransport
 from sampan.client.identity import IdentityTransport
+from sampan.client.redirects import RedirectsTransport
 from sampan.client.retry import RetryingTransport, RetryPolicy
 from sampan.client.transport import Transport
 from sampan.client.warnings import WarningHandler, WarningsTransport
@@ -36,7 +37,7 @@ def connect_transport(
         raise ConfigError(str(error)) from error
     settings = settings or HttpSettings(compression=config.compression)
     http = HttpTransport(address, tls=config.tls, proxy=proxy, settings=settings)
-    transport: Transport = http
+    transport: Transport = RedirectsTransport(http, address)
     source = credential_source(config)
     if source is not None:
         transport = CredentialsTransport(transport, source, show_certificate=http.use_certificate)

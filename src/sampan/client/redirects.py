@@ -1,0 +1,59 @@
+"""Redirects: reads follow them on the same server, everything else is the caller's to judge.
+
+Go's client follows more: it turns a redirected POST into a GET, and goes to other servers. A write that was redirected
+has not been done, so a client that reads the target instead would take the wrong thing for its result; and credentials
+belong to one server. Kubernetes itself redirects no API request; gateways before it may.
+"""
+
+from dataclasses import replace
+from urllib.parse import urljoin, urlsplit
+
+from sampan.client.http.address import ServerAddress
+from sampan.client.transport import HttpRequest, HttpResponse, Transport
+
+REDIRECTS_MAX = 10
+"""As Go's net/http."""
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_READS = frozenset({"GET", "HEAD"})
+
+
+class RedirectsTransport:
+    """Follows redirects of GET and HEAD below `address`; hands all others on as they are."""
+
+    def __init__(self, inner: Transport, address: ServerAddress) -> None:
+        self._inner = inner
+        self._address = address
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send, and follow. After `REDIRECTS_MAX` redirects the next one is the answer."""
+        response = await self._inner.send(request)
+        for _ in range(REDIRECTS_MAX):
+            target = self._target(request, response)
+            if target is None:
+                break
+            await response.aclose()
+            request = replace(request, target=target)
+            response = await self._inner.send(request)
+        return response
+
+    async def aclose(self) -> None:
+        """Close what is inside."""
+        await self._inner.aclose()
+
+    def _target(self, request: HttpRequest, response: HttpResponse) -> str | None:
+        """Where to go next, as a target; None: nowhere."""
+        location = response.headers.get("location", "")
+        if response.status not in _REDIRECTS or request.method not in _READS or not location:
+            return None
+        try:
+            url = urljoin(f"{self._address}{request.target}", location)
+            found = ServerAddress.parse(url)
+        except ValueError:
+            return None
+        address = self._address
+        same = (found.scheme, found.host, found.port) == (address.scheme, address.host, address.port)
+        parts = urlsplit(url)
+        if not same or not parts.path.startswith(f"{address.prefix}/"):
+            return None
+        target = parts.path.removeprefix(address.prefix)
+        return f"{target}?{parts.query}" if parts.query else target
