@@ -87,7 +87,8 @@ class Builder:
     ) -> Self:
         """Objects of another kind, whose changes are looked at in their owner.
 
-        `only_controller`: in the controlling one, not in others. `metadata_only`: only their metadata is sent and kept, which is all that is needed to find the owner.
+        `only_controller`: in the controlling one, not in others. `metadata_only`: only their metadata is sent and kept,
+        which is all that is needed to find the owner.
         """
         resource_info(kind)
         self._owned.append((kind, only_controller, tuple(predicates), metadata_only))
