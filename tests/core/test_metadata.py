@@ -9,10 +9,7 @@ from sampan.core.metadata import (
     dedup_owner_references,
     finalizer_warnings,
     validate_annotations,
-    validate_field_manager,
     validate_finalizers,
-    validate_immutable_field,
-    validate_label_selector,
     validate_object_meta,
     validate_object_meta_update,
 )
@@ -221,45 +218,3 @@ def test_owners_without_duplicates_stay(metadata: dict[str, Any]) -> None:
     before = dict(metadata)
     assert dedup_owner_references(metadata) is None
     assert metadata == before
-
-
-@pytest.mark.parametrize(
-    ("selector", "texts"),
-    [
-        (None, []),
-        ({"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "a", "operator": "Exists"}]}, []),
-        (
-            {"matchExpressions": [{"key": "a", "operator": "In"}]},
-            ["spec.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"],
-        ),
-        (
-            {"matchExpressions": [{"key": "a", "operator": "Exists", "values": ["b"]}]},
-            [
-                "spec.matchExpressions[0].values: Forbidden: "
-                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            ],
-        ),
-        (
-            {"matchExpressions": [{"key": "a", "operator": "Foo"}]},
-            ['spec.matchExpressions[0].operator: Invalid value: "Foo": not a valid selector operator'],
-        ),
-    ],
-)
-def test_label_selectors(selector: dict[str, Any] | None, texts: list[str]) -> None:
-    assert [str(error) for error in validate_label_selector(selector, Path("spec"))] == texts
-
-
-def test_invalid_values_of_stored_selectors_can_be_let_pass() -> None:
-    selector = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b c"]}]}
-    assert len(validate_label_selector(selector, Path("spec"))) == 1
-    assert validate_label_selector(selector, Path("spec"), allow_invalid_values=True) == []
-
-
-def test_field_managers_are_printable() -> None:
-    (error,) = validate_field_manager("é\n", Path("fieldManager"))
-    assert str(error) == 'fieldManager: Invalid value: "é\\n": invalid character U+000A (at position 2)'
-
-
-def test_immutable_fields() -> None:
-    assert validate_immutable_field(1, 1, Path("a")) == []
-    assert str(validate_immutable_field(2, 1, Path("a"))[0]) == "a: Invalid value: 2: field is immutable"

@@ -96,7 +96,7 @@ def test_bad_texts_are_refused_with_kubernetes_words(text: str, error: str) -> N
     ],
 )
 def test_values_round_away_from_zero_and_stop_at_64_bits(text: str, milli: int, whole: int) -> None:
-    assert (parse(text).milli_value(), parse(text).value()) == (milli, whole)
+    assert (parse(text).scaled_value(-3), parse(text).value()) == (milli, whole)
 
 
 @pytest.mark.parametrize(

@@ -172,32 +172,32 @@ MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 365 * 86400
 
 
 @pytest.mark.parametrize(
-    ("seconds", "long", "short"),
+    ("seconds", "text"),
     [
-        (-2, "<invalid>", "<invalid>"),
-        (-1.5, "0s", "0s"),
-        (0, "0s", "0s"),
-        (59.9, "59s", "59s"),
-        (119, "119s", "1m"),
-        (120, "2m", "2m"),
-        (9 * MINUTE + 59, "9m59s", "9m"),
-        (10 * MINUTE + 30, "10m", "10m"),
-        (179 * MINUTE, "179m", "2h"),
-        (3 * HOUR, "3h", "3h"),
-        (3 * HOUR + 5 * MINUTE, "3h5m", "3h"),
-        (8 * HOUR + 5 * MINUTE, "8h", "8h"),
-        (47 * HOUR, "47h", "1d"),
-        (48 * HOUR, "2d", "2d"),
-        (50 * HOUR, "2d2h", "2d"),
-        (8 * DAY + HOUR, "8d", "8d"),
-        (729 * DAY, "729d", "1y"),
-        (2 * YEAR, "2y", "2y"),
-        (2 * YEAR + 3 * DAY, "2y3d", "2y"),
-        (8 * YEAR + 3 * DAY, "8y", "8y"),
+        (-2, "<invalid>"),
+        (-1.5, "0s"),
+        (0, "0s"),
+        (59.9, "59s"),
+        (119, "119s"),
+        (120, "2m"),
+        (9 * MINUTE + 59, "9m59s"),
+        (10 * MINUTE + 30, "10m"),
+        (179 * MINUTE, "179m"),
+        (3 * HOUR, "3h"),
+        (3 * HOUR + 5 * MINUTE, "3h5m"),
+        (8 * HOUR + 5 * MINUTE, "8h"),
+        (47 * HOUR, "47h"),
+        (48 * HOUR, "2d"),
+        (50 * HOUR, "2d2h"),
+        (8 * DAY + HOUR, "8d"),
+        (729 * DAY, "729d"),
+        (2 * YEAR, "2y"),
+        (2 * YEAR + 3 * DAY, "2y3d"),
+        (8 * YEAR + 3 * DAY, "8y"),
     ],
 )
-def test_ages_for_people(seconds: float, long: str, short: str) -> None:
-    assert (time.human_duration(seconds), time.short_human_duration(seconds)) == (long, short)
+def test_ages_for_people(seconds: float, text: str) -> None:
+    assert time.human_duration(seconds) == text
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import given
 from sampan.patch.atom import Atom, ElementError, same_value
 from sampan.patch.atom_schema import atom_of, root_atom
 from sampan.patch.copying import copy_json
-from sampan.patch.fieldset import LEAF, FieldSet, leaves, of_path, parse, paths
+from sampan.patch.fieldset import LEAF, FieldSet, leaves, parse, paths
 from sampan.schema.structural import MapType, Schema
 from tests.patch.schemas import (
     APP,
@@ -435,7 +435,3 @@ def test_sets_from_walks_are_canonical(old: Any, new: Any) -> None:
 def test_without_a_schema_changes_are_found_where_they_are(old: Any, new: Any) -> None:
     changed, removed = root_atom(None).compare(old, new)
     assert (changed is None and removed is None) == same_value(old, new)
-
-
-def test_path_of_one_field() -> None:
-    assert of_path("f:a", "f:b") == {"f:a": {"f:b": {}}}

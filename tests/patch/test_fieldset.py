@@ -6,7 +6,6 @@ import orjson
 import pytest
 from hypothesis import given
 
-from sampan.patch import fieldset
 from sampan.patch.fieldset import (
     FieldSet,
     difference,
@@ -28,10 +27,18 @@ def members(fields: FieldSet) -> set[Path]:
     return set(paths(fields))
 
 
+def of_path(*path: str) -> FieldSet:
+    """The set of one field."""
+    fields: FieldSet = {}
+    for element in reversed(path):
+        fields = {element: fields}
+    return fields
+
+
 def from_members(wanted: set[Path]) -> FieldSet:
     result: FieldSet = {}
     for path in wanted:
-        result = union(result, fieldset.of_path(*path))
+        result = union(result, of_path(*path))
     return result
 
 

@@ -222,11 +222,6 @@ def too_many(path: Path, count: int, count_max: int) -> FieldError:
     return FieldError(ErrorType.TOO_MANY, str(path), count, f"must have at most {count_max} {items}")
 
 
-def type_invalid(path: Path, value: object, detail: str) -> FieldError:
-    """A value is of the wrong JSON type."""
-    return FieldError(ErrorType.TYPE_INVALID, str(path), value, detail)
-
-
 def internal(path: Path, detail: str) -> FieldError:
     """The server could not check a value."""
     return FieldError(ErrorType.INTERNAL, str(path), "", detail)

@@ -6,11 +6,7 @@ Source: apimachinery pkg/util/validation/validation.go, pkg/api/validate/content
 
 import functools
 import re
-from collections.abc import Callable
 from typing import Protocol
-
-from sampan.core import field
-from sampan.core.field import FieldError, Path
 
 DNS1123_LABEL_LENGTH_MAX = 63
 DNS1123_SUBDOMAIN_LENGTH_MAX = 253
@@ -28,30 +24,14 @@ _DNS1035_LABEL = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _WILDCARD = f"\\*\\.{_DNS1123_SUBDOMAIN}"
 _LABEL_KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE = f"({_LABEL_KEY})?"
-_C_IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
-_PERCENT = "[0-9]+%"
-_HTTP_HEADER = "[-A-Za-z0-9]+"
-_HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
-_ENV_VAR = "[-._a-zA-Z][-._a-zA-Z0-9]*"
-_CONFIG_MAP_KEY = "[-._a-zA-Z0-9]+"
 
 # The same languages as the expressions shown to clients, written so that matching never goes back.
 _is_dns1123_label = re.compile("[a-z0-9]+(?:-+[a-z0-9]+)*").fullmatch
 _is_dns1123_subdomain = re.compile(r"[a-z0-9]+(?:(?:-+|\.)[a-z0-9]+)*").fullmatch
 _is_dns1123_subdomain_underscore = re.compile(_DNS1123_SUBDOMAIN_UNDERSCORE).fullmatch
-_is_dns1123_subdomain_caseless = re.compile(_DNS1123_SUBDOMAIN, re.IGNORECASE | re.ASCII).fullmatch
 _is_dns1035_label = re.compile(_DNS1035_LABEL).fullmatch
 _is_wildcard = re.compile(_WILDCARD).fullmatch
 _is_label_key = re.compile("[A-Za-z0-9]+(?:[-_.]+[A-Za-z0-9]+)*").fullmatch
-_is_c_identifier = re.compile(_C_IDENTIFIER).fullmatch
-_is_percent = re.compile(_PERCENT).fullmatch
-_is_http_header = re.compile(_HTTP_HEADER).fullmatch
-_is_http_path = re.compile(_HTTP_PATH).fullmatch
-_is_env_var = re.compile(_ENV_VAR).fullmatch
-_is_config_map_key = re.compile(_CONFIG_MAP_KEY).fullmatch
-_is_port_name_charset = re.compile("[-a-z0-9]+").fullmatch
-_has_letter = re.compile("[a-z]").search
-_is_decimal_integer = re.compile("0|-?[1-9][0-9]*").fullmatch
 
 
 class Chooser(Protocol):
@@ -87,12 +67,6 @@ _DNS1123_SUBDOMAIN_UNDERSCORE_ERROR = regex_error(
     _DNS1123_SUBDOMAIN_UNDERSCORE,
     "example.com",
 )
-_DNS1123_SUBDOMAIN_CASELESS_ERROR = regex_error(
-    "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', "
-    "and must start and end with an alphanumeric character",
-    _DNS1123_SUBDOMAIN,
-    "Example.com",
-)
 _DNS1035_LABEL_ERROR = regex_error(
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', "
     "start with an alphabetic character, and end with an alphanumeric character",
@@ -120,35 +94,6 @@ _LABEL_VALUE_ERROR = regex_error(
     "MyValue",
     "my_value",
     "12345",
-)
-_C_IDENTIFIER_ERROR = regex_error(
-    "a valid C identifier must start with alphabetic character or '_', "
-    "followed by a string of alphanumeric characters or '_'",
-    _C_IDENTIFIER,
-    "my_name",
-    "MY_NAME",
-    "MyName",
-)
-_PERCENT_ERROR = regex_error(
-    "a valid percent string must be a numeric string followed by an ending '%'", _PERCENT, "1%", "93%"
-)
-_HTTP_HEADER_ERROR = regex_error(
-    "a valid HTTP header must consist of alphanumeric characters or '-'", _HTTP_HEADER, "X-Header-Name"
-)
-_ENV_VAR_ERROR = regex_error(
-    "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', "
-    "and must not start with a digit",
-    _ENV_VAR,
-    "my.env-name",
-    "MY_ENV.NAME",
-    "MyEnvName1",
-)
-_CONFIG_MAP_KEY_ERROR = regex_error(
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
-    _CONFIG_MAP_KEY,
-    "key.name",
-    "KEY_NAME",
-    "key-name",
 )
 
 
@@ -183,14 +128,6 @@ def dns1123_subdomain_with_underscore_errors(name: str) -> list[str]:
     errors = ["must be no more than 253 characters"] if longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
     if not _is_dns1123_subdomain_underscore(name):
         errors.append(_DNS1123_SUBDOMAIN_UNDERSCORE_ERROR)
-    return errors
-
-
-def dns1123_subdomain_caseless_errors(name: str) -> list[str]:
-    """A subdomain that may hold upper case letters (names of CSI and DRA drivers)."""
-    errors = ["must be no more than 253 bytes"] if longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
-    if not _is_dns1123_subdomain_caseless(name):
-        errors.append(_DNS1123_SUBDOMAIN_CASELESS_ERROR)
     return errors
 
 
@@ -288,160 +225,10 @@ def label_value_errors(value: str) -> list[str]:
     return errors
 
 
-def c_identifier_errors(value: str) -> list[str]:
-    """An identifier of the C language."""
-    return [] if _is_c_identifier(value) else [_C_IDENTIFIER_ERROR]
-
-
-def in_range_errors(value: int, low: int, high: int) -> list[str]:
-    """Whether `low` <= `value` <= `high`."""
-    return [] if low <= value <= high else [f"must be between {low} and {high}, inclusive"]
-
-
-def port_number_errors(port: int) -> list[str]:
-    """A port that is not zero."""
-    return in_range_errors(port, 1, 65535)
-
-
-def group_id_errors(gid: int) -> list[str]:
-    """A Unix group id."""
-    return in_range_errors(gid, 0, 2147483647)
-
-
-def user_id_errors(uid: int) -> list[str]:
-    """A Unix user id."""
-    return in_range_errors(uid, 0, 2147483647)
-
-
-def port_name_errors(port: str) -> list[str]:
-    """The name of a port: an RFC 6335 service name in lower case, up to 15 bytes."""
-    errors: list[str] = []
-    if longer_than(port, 15):
-        errors.append("must be no more than 15 characters")
-    if not _is_port_name_charset(port):
-        errors.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
-    if not _has_letter(port):
-        errors.append("must contain at least one letter (a-z)")
-    if "--" in port:
-        errors.append("must not contain consecutive hyphens")
-    if port and (port[0] == "-" or port[-1] == "-"):
-        errors.append("must not begin or end with a hyphen")
-    return errors
-
-
-def percent_errors(value: str) -> list[str]:
-    """A percentage: `25%`."""
-    return [] if _is_percent(value) else [_PERCENT_ERROR]
-
-
-def http_header_name_errors(value: str) -> list[str]:
-    """The name of an HTTP header, as Go's library wants it."""
-    return [] if _is_http_header(value) else [_HTTP_HEADER_ERROR]
-
-
-def environment_variable_name_errors(value: str) -> list[str]:
-    """The strict rule of environment variable names."""
-    errors = [] if _is_env_var(value) else [_ENV_VAR_ERROR]
-    return errors + _parent_directory_errors(value)
-
-
-def relaxed_environment_variable_name_errors(value: str) -> list[str]:
-    """The rule of environment variable names since 1.34: printable ASCII without `=`."""
-    if not value:
-        return ["environment variable name must be non-empty"]
-    if value.isascii() and value.isprintable() and "=" not in value:
-        return []
-    return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
-
-
-def config_map_key_errors(value: str) -> list[str]:
-    """A key of the data of a ConfigMap or Secret."""
-    errors = ["must be no more than 253 characters"] if longer_than(value, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
-    if not _is_config_map_key(value):
-        errors.append(_CONFIG_MAP_KEY_ERROR)
-    return errors + _parent_directory_errors(value)
-
-
-def decimal_integer_errors(value: str) -> list[str]:
-    """A whole number as a human would write it: no plus sign, no leading zeros."""
-    if not value:
-        return ["must be non-empty"]
-    return [] if _is_decimal_integer(value) else ["must be a valid decimal integer in canonical form"]
-
-
-def _parent_directory_errors(value: str) -> list[str]:
-    if value == ".":
-        return ["must not be '.'"]
-    if value == "..":
-        return ["must not be '..'"]
-    return ["must not start with '..'"] if value.startswith("..") else []
-
-
-def fully_qualified_name_errors(path: Path, name: str) -> list[FieldError]:
-    """A subdomain of at least three labels."""
-    if not name:
-        return [field.required(path)]
-    if texts := dns1123_subdomain_errors(name):
-        return [field.invalid(path, name, ",".join(texts))]
-    if name.count(".") < 2:
-        return [field.invalid(path, name, "should be a domain with at least three segments separated by dots")]
-    return []
-
-
-def fully_qualified_domain_name_errors(path: Path, name: str) -> list[FieldError]:
-    """A subdomain of at least two labels, each up to 63 bytes; a dot may stand at the end."""
-    if not name:
-        return [field.required(path)]
-    name = name.removesuffix(".")
-    if texts := dns1123_subdomain_errors(name):
-        return [field.invalid(path, name, ",".join(texts))]
-    labels = name.split(".")
-    if len(labels) < 2:
-        return [field.invalid(path, name, "should be a domain with at least two segments separated by dots")]
-    for label in labels:
-        if texts := dns1123_label_errors(label):
-            return [field.invalid(path, label, ",".join(texts))]
-    return []
-
-
-def domain_prefixed_path_errors(path: Path, value: str) -> list[FieldError]:
-    """A subdomain, a slash, and an HTTP path: `acme.io/foo`."""
-    if not value:
-        return [field.required(path)]
-    host, _, rest = value.partition("/")
-    if not host or not rest:
-        return [field.invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
-    errors = [field.invalid(path, host, text) for text in dns1123_subdomain_errors(host)]
-    if not _is_http_path(rest):
-        errors.append(field.invalid(path, rest, regex_error("Invalid path", _HTTP_PATH)))
-    return errors
-
-
-def domain_prefixed_key_errors(path: Path, key: str) -> list[FieldError]:
-    """A label key that must have a prefix: `acme.io/foo`."""
-    if not key:
-        return [field.required(path)]
-    if texts := qualified_name_errors(key):
-        return [field.invalid(path, key, text) for text in texts]
-    if "/" not in key:
-        return [field.invalid(path, key, 'must be a domain-prefixed key (such as "acme.io/foo")')]
-    return []
-
-
 class NameRule(Protocol):
     """A rule of object names; `prefix` says that a suffix will be put behind the name."""
 
     def __call__(self, name: str, *, prefix: bool = False) -> list[str]: ...
-
-
-ValueRule = Callable[[str], list[str]]
-"""A rule of strings: the texts of what is wrong."""
-
-IdRule = Callable[[int], list[str]]
-"""A rule of numbers: the texts of what is wrong."""
-
-FieldRule = Callable[[Path, str], list[FieldError]]
-"""A rule of strings that gives whole field errors."""
 
 
 def generate_name(base: str, random: Chooser) -> str:

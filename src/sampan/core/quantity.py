@@ -112,10 +112,6 @@ class Quantity:
         """The amount in whole units, rounded away from zero, at most what 64 bits hold."""
         return self.scaled_value(0)
 
-    def milli_value(self) -> int:
-        """The amount in thousandths, rounded away from zero, at most what 64 bits hold."""
-        return self.scaled_value(-3)
-
     def scaled_value(self, scale: int) -> int:
         """The amount in units of `10**scale`, rounded away from zero, at most what 64 bits hold."""
         if not self.unscaled:

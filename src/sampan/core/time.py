@@ -308,21 +308,6 @@ def _two(large: int, large_unit: str, small: int, small_unit: str) -> str:
     return f"{large}{large_unit}{small}{small_unit}" if small else f"{large}{large_unit}"
 
 
-def short_human_duration(duration_s: float) -> str:
-    """An age with one figure: `45s`, `5m`, `3h`, `2d`, `2y`."""
-    seconds = int(duration_s)
-    if seconds < -1:
-        return "<invalid>"
-    if seconds < 60:
-        return f"{max(seconds, 0)}s"
-    if seconds < 3600:
-        return f"{seconds // 60}m"
-    if seconds < 86400:
-        return f"{seconds // 3600}h"
-    days = seconds // 86400
-    return f"{days}d" if days < 365 else f"{days // 365}y"
-
-
 def age(timestamp: str | None, now: dt.datetime) -> str:
     """The cell that tells how long ago a timestamp was; `<unknown>` without one, `<invalid>` when it cannot be read."""
     if not timestamp:

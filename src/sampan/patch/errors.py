@@ -3,7 +3,6 @@
 Source: apiserver pkg/endpoints/handlers/patch.go, apimachinery pkg/api/errors/errors.go (1.36).
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -30,11 +29,6 @@ def bad_result(patched: Any, text: str) -> StatusError:
     """
     shown = orjson.dumps(patched).decode()
     return invalid(_NO_KIND, "", [invalid_field(Path("patch"), shown, text)])
-
-
-def strict_error(patched: Any, errors: Sequence[str]) -> StatusError:
-    """422: fieldValidation=Strict and the patch or its result has unknown or duplicate fields."""
-    return bad_result(patched, f"strict decoding error: {', '.join(errors)}")
 
 
 def unexpected(text: str) -> StatusError:

@@ -167,14 +167,6 @@ def has(fields: FieldSet, *path: str) -> bool:
     return not fields or SELF in fields
 
 
-def of_path(*path: str) -> FieldSet:
-    """The set of one field."""
-    fields = LEAF
-    for element in reversed(path):
-        fields = {element: fields}
-    return fields
-
-
 def paths(fields: FieldSet) -> Iterator[tuple[str, ...]]:
     """All members as tuples of elements: at each level the members first, then what is below them."""
     return _paths(fields, ())

@@ -8,11 +8,7 @@ import pytest
 from sampan.core.object import Object
 from sampan.registry.columns import (
     DEFAULT_COLUMNS,
-    STATUS_COLUMNS,
-    TIME_DEPENDENT,
     builtin_columns,
-    is_time_dependent,
-    scale_columns,
 )
 
 NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC).timestamp()
@@ -344,19 +340,6 @@ def test_cells_are_what_kubectl_shows(group: str, resource: str, obj: Object, ro
 
 
 @pytest.mark.parametrize("key", TABLES, ids="/".join)
-def test_only_marked_columns_depend_on_the_time(key: tuple[str, str, str]) -> None:
-    obj: Object = {
-        "metadata": {"name": "x", "creationTimestamp": CREATED},
-        "roleRef": {"kind": "Role", "name": "r"},
-        "spec": {"maxReplicas": 1},
-        "eventTime": CREATED,
-        "status": {"startTime": CREATED, "lastScheduleTime": CREATED},
-    }
-    for now, later in zip(TABLES[key], LATER[key], strict=True):
-        assert is_time_dependent(now) or now.cell(obj) == later.cell(obj)
-
-
-@pytest.mark.parametrize("key", TABLES, ids="/".join)
 def test_the_name_is_marked_as_name(key: tuple[str, str, str]) -> None:
     assert next(column.name for column in TABLES[key] if column.format == "name") == "Name"
 
@@ -391,17 +374,5 @@ def test_an_object_without_creation_time_has_an_unknown_age() -> None:
     assert age.cell({"metadata": {"name": "x"}}) == "<unknown>"
 
 
-def test_scale_and_status_have_tables() -> None:
-    scale = {
-        "metadata": {"name": "x", "creationTimestamp": CREATED},
-        "spec": {"replicas": 3},
-        "status": {"replicas": 1},
-    }
-    assert [column.cell(scale) for column in scale_columns(lambda: NOW)] == ["x", 3, 1, "24h"]
-    status = {"status": "Failure", "reason": "NotFound", "message": "m"}
-    assert [column.cell(status) for column in STATUS_COLUMNS] == ["Failure", "NotFound", "m"]
-
-
 def test_the_default_table_has_name_and_creation_time() -> None:
     assert [(column.name, column.type) for column in DEFAULT_COLUMNS] == [("Name", "string"), ("Created At", "date")]
-    assert "Age" in TIME_DEPENDENT

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 
 from sampan.registry.columns.access import access_tables
-from sampan.registry.columns.age import TIME_DEPENDENT, Ages, is_time_dependent
+from sampan.registry.columns.age import Ages
 from sampan.registry.columns.autoscaling import autoscaling_tables
-from sampan.registry.columns.cells import NAME, at, column, integer
+from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.columns.cluster import cluster_tables
 from sampan.registry.columns.core import core_tables
 from sampan.registry.columns.events import event_tables
@@ -18,26 +18,14 @@ from sampan.registry.columns.pods import pod_tables
 from sampan.registry.columns.storage import storage_tables
 from sampan.registry.columns.tables import Tables
 from sampan.registry.columns.workloads import workload_tables
-from sampan.registry.definition import Column
 
 __all__ = [
     "DEFAULT_COLUMNS",
-    "STATUS_COLUMNS",
-    "TIME_DEPENDENT",
     "builtin_columns",
-    "is_time_dependent",
-    "scale_columns",
 ]
 
 DEFAULT_COLUMNS = (NAME, column("Created At", at("metadata", "creationTimestamp"), type="date"))
 """The table of a built-in type that has none of its own (roles, limit ranges, CustomResourceDefinitions ...)."""
-
-STATUS_COLUMNS = (
-    column("Status", at("status")),
-    column("Reason", at("reason")),
-    column("Message", at("message")),
-)
-"""The table of a `Status`."""
 
 _WITHOUT_TABLE = (
     ("", "limitranges", "v1"),
@@ -61,7 +49,7 @@ Clock = Callable[[], float]
 def builtin_columns(clock: Clock = time.time) -> Tables:
     """The columns of every built-in type, by group, resource and version.
 
-    Ages are counted until `clock()`; `is_time_dependent` tells which columns depend on it.
+    Ages are counted until `clock()`.
     """
     ages = Ages(clock)
     tables: Tables = dict.fromkeys(_WITHOUT_TABLE, DEFAULT_COLUMNS)
@@ -78,13 +66,3 @@ def builtin_columns(clock: Clock = time.time) -> Tables:
     ):
         tables.update(build(ages))
     return tables
-
-
-def scale_columns(clock: Clock = time.time) -> tuple[Column, ...]:
-    """The table of a `Scale`."""
-    return (
-        column("Name", NAME.cell),
-        integer("Desired", at("spec", "replicas", default=0)),
-        integer("Available", at("status", "replicas", default=0)),
-        Ages(clock).column,
-    )

@@ -6,17 +6,6 @@ from datetime import datetime
 from sampan.core.object import Object
 from sampan.core.time import human_duration
 from sampan.registry.columns.cells import UNKNOWN, column
-from sampan.registry.definition import Column
-
-TIME_DEPENDENT = frozenset(
-    {"Age", "Restarts", "Duration", "Last Schedule", "Last Seen", "First Seen", "TimeAdded", "Completed"}
-)
-"""Names of the columns whose cells change without the object changing."""
-
-
-def is_time_dependent(column: Column) -> bool:
-    """Whether a cell of this column may not be kept for later."""
-    return column.name in TIME_DEPENDENT
 
 
 def epoch_s(timestamp: str) -> float:

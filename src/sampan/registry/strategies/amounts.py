@@ -4,7 +4,7 @@ Source: pkg/apis/apps/validation/validation.go (1.36).
 """
 
 from sampan.core.field import Path, invalid
-from sampan.core.names import percent_errors
+from sampan.core.value_rules import percent_errors
 from sampan.registry.strategies.core.fields import Errors, check_not_negative
 
 IntOrString = int | str

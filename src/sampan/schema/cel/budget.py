@@ -6,8 +6,6 @@ CALL_COST_MAX = 1_000_000
 """Of one evaluation of one expression: about a tenth of a second in Kubernetes."""
 OBJECT_COST_MAX = 10_000_000
 """Of all expressions of one custom resource, or of one binding of an admission policy."""
-MATCH_CONDITIONS_COST_MAX = 2_500_000
-"""Of the match conditions of one webhook or policy binding."""
 REQUEST_SIZE_BYTES_MAX = 3 * 1024 * 1024
 """What size estimates assume of requests. Source: apiserver pkg/apis/cel/config.go (1.36)."""
 

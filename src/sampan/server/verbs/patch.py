@@ -15,7 +15,7 @@ from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.core.time import timestamp
 from sampan.patch import json_patch, merge_patch, strategic_merge
-from sampan.patch.go_value import go_value
+from sampan.patch.go_text import plain
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
 from sampan.registry.rest.update import update as rest_update
 from sampan.schema.compile import DecodeError as SchemaError
@@ -63,7 +63,7 @@ async def patch(scope: Scope) -> Response:
         transform = _apply_transform(scope, value, faults, options)
     else:
         mechanism = _mechanism(scope, content_type, value)
-        shown = go_value(value) if content_type == STRATEGIC_MERGE_PATCH else ""
+        shown = plain(value) if content_type == STRATEGIC_MERGE_PATCH else ""
         transform = _patch_transform(scope, mechanism, Refusal(faults, shown), options)
     part, applies = part_of(scope), content_type == APPLY_PATCH
     result = await rest_update(

@@ -14,7 +14,7 @@ from sampan.core.object import Object
 from sampan.core.time import timestamp
 from sampan.registry.rest.update import Part, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
-from sampan.registry.strategies.core.binding import apply_binding, validate_binding
+from sampan.registry.strategies.core.binding import apply_binding, check_binding_name, validate_binding
 from sampan.server.request import Response
 from sampan.server.verbs.body import read_value
 from sampan.server.verbs.create import track
@@ -45,6 +45,7 @@ async def create_binding(scope: Scope) -> Response:
     options = write_options(request, "CreateOptions")
     binding = await _body(scope, "Binding")
     name = request.info.name or binding["metadata"].get("name", "")
+    check_binding_name(name, binding)
     faults = validate_binding(binding)
     if faults:
         raise errors.invalid(GroupKind("", "Binding"), name, faults)

@@ -2,14 +2,11 @@
 
 from urllib.parse import urlsplit
 
+from sampan.core.domains import fully_qualified_name_errors
 from sampan.core.field import FieldError, Path, duplicate, invalid, required
-from sampan.core.names import (
-    dns1035_label_errors,
-    dns1123_subdomain_errors,
-    fully_qualified_name_errors,
-    port_number_errors,
-)
+from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.value_rules import port_number_errors
 from sampan.registry.strategies.admissionregistration.rules import (
     FAILURE_POLICIES,
     MATCH_POLICIES,

@@ -3,9 +3,10 @@
 import datetime as dt
 
 from sampan.core.field import FieldError, Path, invalid, quote, required
-from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors, port_number_errors
+from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.core.time import format_time
+from sampan.core.value_rules import port_number_errors
 from sampan.registry.strategies.core.fields import Errors, not_supported
 from sampan.registry.strategies.statusonly import StatusOnlyStrategy
 from sampan.registry.strategy import Context, Strategy

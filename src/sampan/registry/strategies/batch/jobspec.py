@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from sampan.core.domains import domain_prefixed_path_errors
 from sampan.core.field import (
     OMIT_VALUE,
     Path,
@@ -12,7 +13,6 @@ from sampan.core.field import (
     too_long,
     too_many,
 )
-from sampan.core.names import domain_prefixed_path_errors
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.batch.indexes import count_indexes

@@ -1,8 +1,8 @@
 """ConfigMaps. Source: pkg/registry/core/configmap/strategy.go, pkg/apis/core/validation/validation.go (1.36)."""
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, too_long
-from sampan.core.names import config_map_key_errors
 from sampan.core.object import Object
+from sampan.core.value_rules import config_map_key_errors
 from sampan.registry.strategies.core.base import CoreStrategy
 from sampan.registry.strategies.core.fields import NOWHERE
 

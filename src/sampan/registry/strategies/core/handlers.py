@@ -6,8 +6,8 @@ Source: pkg/apis/core/validation/validation.go (1.36).
 from functools import lru_cache
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
-from sampan.core.names import http_header_name_errors, port_name_errors
 from sampan.core.object import Object
+from sampan.core.value_rules import http_header_name_errors, port_name_errors
 from sampan.registry.strategies.core.fields import NOT_NEGATIVE, not_supported
 from sampan.registry.strategies.core.stop_signals import LINUX_SIGNALS, WINDOWS_SIGNALS
 

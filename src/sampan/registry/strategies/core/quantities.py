@@ -3,7 +3,6 @@
 The texts are canonical already; what cannot be read counts as zero.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 from sampan.core.object import Object
@@ -83,8 +82,3 @@ def round_up_to_milli(amounts: Object) -> None:
             milli = -(-abs(value) // MILLI)
             sign = "-" if value < 0 else ""
             amounts[name] = f"{sign}{milli // 1000}" if milli % 1000 == 0 else f"{sign}{milli}m"
-
-
-def same_amounts(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether two resource lists hold the same amounts of the same resources."""
-    return one == other or (one.keys() == other.keys() and all(nano(text) == nano(other[n]) for n, text in one.items()))

@@ -4,7 +4,7 @@ Source: pkg/apis/core/helper/helpers.go, pkg/apis/core/validation/validation.go,
 component-helpers resource/helpers.go (1.36).
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import lru_cache
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
@@ -15,13 +15,11 @@ from sampan.registry.strategies.core.fields import not_found_with_detail, not_su
 from sampan.registry.strategies.core.quantities import ONE, ceil_units, is_whole, nano
 
 Errors = list[FieldError]
-ResourceNameCheck = Callable[[str, Path, Errors], None]
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
 NOT_INTEGER = "must be an integer"
 STORAGE = "storage"
 
-_STANDARD_CONTAINER = frozenset({"cpu", "memory", "ephemeral-storage"})
 _COUNTS = frozenset(
     {
         "pods",

@@ -10,8 +10,8 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 
 from sampan.core.field import FieldError, Path, invalid, required, too_long
-from sampan.core.names import config_map_key_errors
 from sampan.core.object import Object
+from sampan.core.value_rules import config_map_key_errors
 from sampan.registry.strategies.core.base import CoreStrategy
 from sampan.registry.strategies.core.configmap import SIZE_BYTES_MAX, check_immutable_data, decoded_size_bytes
 from sampan.registry.strategy import Context

@@ -22,14 +22,6 @@ from sampan.registry.strategies.core.quantities import nano
 
 Errors = list[FieldError]
 Check = Callable[[Object, Path, Errors], None]
-_PROJECTION_KINDS = (
-    "secret",
-    "configMap",
-    "downwardAPI",
-    "serviceAccountToken",
-    "clusterTrustBundle",
-    "podCertificate",
-)
 _ONE_TYPE = "may not specify more than 1 volume type"
 
 

@@ -2,13 +2,9 @@
 
 from collections.abc import Iterable
 
+from sampan.core.domains import fully_qualified_domain_name_errors
 from sampan.core.field import FieldError, Path, duplicate, invalid, required, too_many
-from sampan.core.names import (
-    dns1123_label_errors,
-    dns1123_subdomain_errors,
-    fully_qualified_domain_name_errors,
-    label_value_errors,
-)
+from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors, label_value_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.addresses import check_endpoint_ip, check_ip, ip_warnings, is_ipv6, parse_ip
 from sampan.registry.strategies.core.fields import (

@@ -8,11 +8,10 @@ from sampan.core.names import (
     dns1123_label_errors,
     dns1123_subdomain_errors,
     path_segment_errors,
-    port_name_errors,
-    port_number_errors,
     wildcard_dns1123_subdomain_errors,
 )
 from sampan.core.object import Object
+from sampan.core.value_rules import port_name_errors, port_number_errors
 from sampan.registry.strategies.core import gates
 from sampan.registry.strategies.core.addresses import check_ip, ip_warnings, parse_ip
 from sampan.registry.strategies.core.fields import Errors, check_subdomain, not_supported

@@ -1,7 +1,8 @@
 """Ingress classes. Source: pkg/registry/networking/ingressclass, pkg/apis/networking/{v1,validation} (1.36)."""
 
+from sampan.core.domains import domain_prefixed_path_errors
 from sampan.core.field import FieldError, Path, forbidden, invalid, required, too_long
-from sampan.core.names import dns1123_label_errors, domain_prefixed_path_errors
+from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import Errors, check_immutable, not_supported
 from sampan.registry.strategies.networking.ingress import check_typed_reference

@@ -4,8 +4,8 @@ import ipaddress
 from collections.abc import Collection, Iterator
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
-from sampan.core.names import port_name_errors, port_number_errors
 from sampan.core.object import Object
+from sampan.core.value_rules import port_name_errors, port_number_errors
 from sampan.registry.strategies.core.addresses import check_cidr, cidr_warnings, parse_ip
 from sampan.registry.strategies.core.fields import Errors, check_label_selector, not_supported
 from sampan.registry.strategies.selectors import has_invalid_selector

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sampan.patch.go_value import go_value
+from sampan.patch import go_text
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from sampan.patch.go_value import go_value
     ],
 )
 def test_values_look_as_go_prints_them(value: Any, text: str) -> None:
-    assert go_value(value) == text
+    assert go_text.plain(value) == text
