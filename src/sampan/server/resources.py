@@ -22,7 +22,7 @@ from sampan.server.verbs.scale import get_scale, patch_scale, update_scale
 from sampan.server.verbs.scope import Scope, Shared
 from sampan.server.verbs.subresources import SUBRESOURCES, VIRTUAL
 from sampan.server.verbs.update import update
-from sampan.server.verbs.watch import watch
+from sampan.server.verbs.watch_websocket import watch
 
 Verb = Callable[[Scope], Awaitable[Response]]
 

@@ -26,7 +26,7 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
     def after(request: Request, response: Response) -> None:
         seconds = clock() - request.received
         record(request, response.status, seconds)
-        if response.stream is not None:
+        if response.stream is not None or response.takeover is not None:
             _count_stream(metrics, request, response)
         if response.status >= 500 or (seconds > slow_s and not request.long_running):
             _log.warning("request", extra=_fields(request, response, seconds))
