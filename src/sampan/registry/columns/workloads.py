@@ -76,23 +76,28 @@ def _resource_name(owner: Mapping[str, Any]) -> str:
 
 def workload_tables(ages: Ages) -> Tables:
     """Tables of apps, batch, replication controllers and pod templates."""
-    age = ages.column
-    template = container_columns("spec", "template")
-    selector = selector_column("spec", "selector")
+    return {**_replica_tables(ages), **_app_tables(ages), **_batch_tables(ages)}
+
+
+def _replica_tables(ages: Ages) -> Tables:
     replicas = (
         NAME,
         integer("Desired", at("spec", "replicas", default=0)),
         integer("Current", at("status", "replicas", default=0)),
         integer("Ready", at("status", "readyReplicas", default=0)),
-        age,
-        *template,
+        ages.column,
+        *container_columns("spec", "template"),
     )
+    labels = column("Selector", lambda obj: labels_text(obj.get("spec", EMPTY).get("selector")), wide=True)
     return {
-        ("apps", "replicasets", "v1"): (*replicas, selector),
-        ("", "replicationcontrollers", "v1"): (
-            *replicas,
-            column("Selector", lambda obj: labels_text(obj.get("spec", EMPTY).get("selector")), wide=True),
-        ),
+        ("apps", "replicasets", "v1"): (*replicas, selector_column("spec", "selector")),
+        ("", "replicationcontrollers", "v1"): (*replicas, labels),
+    }
+
+
+def _app_tables(ages: Ages) -> Tables:
+    age, template = ages.column, container_columns("spec", "template")
+    return {
         ("apps", "deployments", "v1"): (
             NAME,
             column("Ready", _ready_of_desired),
@@ -113,7 +118,7 @@ def workload_tables(ages: Ages) -> Tables:
             column("Node Selector", _node_selector),
             age,
             *template,
-            selector,
+            selector_column("spec", "selector"),
         ),
         ("apps", "controllerrevisions", "v1"): (
             NAME,
@@ -126,7 +131,7 @@ def workload_tables(ages: Ages) -> Tables:
             *(column(each.name, each.cell) for each in container_columns("template")),
             column("Pod Labels", _template_labels),
         ),
-    } | _batch_tables(ages)
+    }
 
 
 def _node_selector(obj: Object) -> str:
