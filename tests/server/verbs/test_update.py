@@ -3,6 +3,7 @@
 Source: apiserver pkg/endpoints/handlers/update.go, pkg/registry/rest/update.go (1.36).
 """
 
+import asyncio
 import base64
 from typing import Any
 
@@ -11,7 +12,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.server.cluster import Api
+from sampan.storage.memory import MemoryStore
+from sampan.storage.store import Revision
+from tests.server.cluster import Api, served
 from tests.server.verbs.objects import (
     CONFIG_MAPS,
     DEPLOYMENTS,
@@ -26,6 +29,10 @@ from tests.server.verbs.objects import (
 )
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+LOST = (
+    'Operation cannot be fulfilled on configmaps "a": the object has been modified; '
+    "please apply your changes to the latest version and try again"
+)
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
 
@@ -45,6 +52,28 @@ async def test_a_stale_update_conflicts(api: Api) -> None:
     assert (answer.code, answer.reason) == (409, "Conflict")
     assert answer.message == f'Operation cannot be fulfilled on deployments.apps "d": {MODIFIED}'
     assert answer.body["details"] == {"name": "d", "group": "apps", "kind": "deployments"}
+
+
+class SlowStore(MemoryStore):
+    """A commit takes its time, so that updates overlap."""
+
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+        await asyncio.sleep(0)
+        return await super().update(key, value, expected, ttl_s=ttl_s)
+
+
+@pytest.mark.parametrize(("revision", "codes"), [("same", [200, 409, 409]), ("0", [200] * 3), ("", [200] * 3)])
+async def test_of_updates_at_the_same_time_one_wins_unless_they_are_unconditional(
+    revision: str, codes: list[int]
+) -> None:
+    async with served(SlowStore()) as api:
+        created = await api.create(CONFIG_MAPS, config_map())
+        said = created["metadata"]["resourceVersion"] if revision == "same" else revision
+        metadata = {**created["metadata"], "resourceVersion": said}
+        wishes = [created | {"metadata": metadata, "data": {"by": str(number)}} for number in range(3)]
+        answers = await asyncio.gather(*(api.put(f"{CONFIG_MAPS}/a", wish) for wish in wishes))
+    assert sorted(answer.code for answer in answers) == codes
+    assert {answer.message for answer in answers if answer.code == 409} <= {LOST}
 
 
 @pytest.mark.parametrize("revision", [None, "", "0"])
