@@ -18,7 +18,7 @@ from sampan.client.resource_list_watch import ResourceListWatch
 from sampan.client.scale import Scale, scale_of
 from sampan.client.subresource_client import SubresourceClient
 from sampan.client.watch import WatchEvent, decoded_events, one_by_one
-from sampan.resource import Object, ObjectType, dynamic, meta
+from sampan.resource import Object, ObjectType, ResourceInfo, dynamic, meta
 from sampan.wire import json
 
 T = TypeVar("T")
@@ -36,6 +36,11 @@ class ResourceClient(Generic[T]):
     def __init__(self, endpoint: Endpoint, object_type: ObjectType[T]) -> None:
         self._endpoint = endpoint
         self.object_type = object_type
+
+    @property
+    def info(self) -> ResourceInfo:
+        """The resource."""
+        return self.object_type.info
 
     @property
     def namespace(self) -> str:
@@ -218,6 +223,10 @@ class ResourceClient(Generic[T]):
             "deleteOptions": self._deletion_body(options),
         }
         await self.subresource("eviction").create(name, eviction)
+
+    def decode(self, body: bytes) -> T:
+        """An object from its JSON. Raises `Undecodable`."""
+        return decoded(self.object_type, body)
 
     def to_dict(self, obj: T) -> Object:
         """An object as it travels. Raises `ValueError`."""

@@ -19,7 +19,7 @@ REFRESH_INTERVAL_S: Final = 5.0
 
 
 class RESTMapper:
-    """Knows what discovery told. What it does not know it asks for again, but not more often than all few seconds.
+    """Knows what discovery told. What it does not know it asks for again: for each name at most every few seconds.
 
     Concurrency: belongs to one event loop; of many that miss at once one asks, the others wait for its answer.
     """
@@ -29,8 +29,11 @@ class RESTMapper:
     ) -> None:
         self._discover = discover
         self._refresh_interval_s = refresh_interval_s
-        self._refreshed_at = 0.0
+        self._asked_at = float("-inf")
+        """When that was asked for which `_found` is the answer."""
         self._found: Discovered | None = None
+        self._missed: dict[str, float] = {}
+        """When it was last found that the server has nothing of that name."""
         self._lock = asyncio.Lock()
 
     async def resource_for(self, what: ResourceName) -> ResourceInfo:
@@ -46,13 +49,15 @@ class RESTMapper:
     async def resources_for(self, what: ResourceName) -> Sequence[ResourceInfo]:
         """All that are called so, best first: at least one. Raises as `resource_for` does."""
         matches = _matcher(what)
-        before = self._found
-        if before is not None and (found := matches(before)):
+        now = asyncio.get_running_loop().time()
+        if self._found is not None and (found := matches(self._found)):
             return found
-        fresh = await self._refreshed(before)
-        if found := matches(fresh):
-            return found
-        raise NoMatch(_no_match(what) + _failures(fresh))
+        missing = _no_match(what)
+        if now - self._missed.get(missing, float("-inf")) >= self._refresh_interval_s:
+            if found := matches(await self._refreshed(now)):
+                return found
+            self._miss(missing)
+        raise NoMatch(missing + _failures(self._found))
 
     async def category(self, name: str) -> Sequence[ResourceInfo]:
         """The resources of a category (`all`), each in the best version that has it. Empty for an unknown one."""
@@ -60,21 +65,27 @@ class RESTMapper:
 
     async def discovered(self) -> Discovered:
         """All that the server has, as far as it is known here."""
-        return self._found or await self._refreshed(None)
+        return self._found or await self._refreshed(asyncio.get_running_loop().time())
 
     def invalidate(self) -> None:
         """Forget everything: the next question asks the server."""
         self._found = None
-        self._refreshed_at = 0.0
+        self._asked_at = float("-inf")
+        self._missed.clear()
 
-    async def _refreshed(self, seen: Discovered | None) -> Discovered:
-        """What is newer than `seen`, if it may be asked for already."""
+    async def _refreshed(self, since: float) -> Discovered:
+        """What the server has said to a question that was put at `since` or later."""
         async with self._lock:
-            now = asyncio.get_running_loop().time()
-            if self._found is None or (self._found is seen and now - self._refreshed_at >= self._refresh_interval_s):
+            if self._found is None or self._asked_at < since:
+                asked_at = asyncio.get_running_loop().time()
                 self._found = await self._discover()
-                self._refreshed_at = asyncio.get_running_loop().time()
+                self._asked_at = asked_at
             return self._found
+
+    def _miss(self, missing: str) -> None:
+        now = asyncio.get_running_loop().time()
+        self._missed = {name: at for name, at in self._missed.items() if now - at < self._refresh_interval_s}
+        self._missed[missing] = now
 
 
 def preferred(discovered: Discovered) -> Iterator[ResourceInfo]:
@@ -152,7 +163,7 @@ def _no_match(what: ResourceName) -> str:
     return f'no matches for kind "{kind}" in version "{api_version}"'
 
 
-def _failures(found: Discovered) -> str:
-    if not found.failed:
+def _failures(found: Discovered | None) -> str:
+    if found is None or not found.failed:
         return ""
     return f" (the resources of {', '.join(map(str, found.failed))} could not be read)"

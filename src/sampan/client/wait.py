@@ -8,24 +8,40 @@ Source: client-go tools/watch/until.go `UntilWithSync` (1.36).
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from sampan.client.conditions import Condition
-from sampan.client.decoding import decoded
 from sampan.client.errors import Expired, WaitTimeout
 from sampan.client.follow import RESTART_INTERVAL_S, Retries, follow, list_patiently
 from sampan.client.list_watch import ListWatch
 from sampan.client.object_head import object_head
 from sampan.client.options import ListOptions
-from sampan.client.resource_client import ResourceClient
-from sampan.resource import Object, ObjectType
+from sampan.resource import Object, ResourceInfo
 from sampan.wire import json
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Watchable(Protocol[T_co]):
+    """What `wait_for` needs of a `ResourceClient`."""
+
+    @property
+    def info(self) -> ResourceInfo:
+        """The resource."""
+        ...
+
+    def list_watch_of(self, name: str) -> ListWatch:
+        """Raw lists and watches of a single object."""
+        ...
+
+    def decode(self, body: bytes) -> T_co:
+        """An object from its JSON. Raises `Undecodable`."""
+        ...
 
 
 async def wait_for(
-    client: ResourceClient[T], name: str, condition: Condition | Callable[[T | None], bool], *, timeout_s: float
+    client: Watchable[T], name: str, condition: Condition | Callable[[T | None], bool], *, timeout_s: float
 ) -> T | None:
     """The object as soon as the condition holds; None if it holds because there is none.
 
@@ -39,15 +55,15 @@ async def wait_for(
     try:
         async with deadline, aclosing(_states(client.list_watch_of(name))) as states:
             async for last in states:
-                if _holds(condition, last, client.object_type):
+                if _holds(condition, last, client.decode):
                     break
     except TimeoutError:
         if not deadline.expired():
             raise
-        what = f"{client.object_type.info.gvr.group_resource} {name!r}"
+        what = f"{client.info.gvr.group_resource} {name!r}"
         text = str(condition) if isinstance(condition, Condition) else "for a function to hold"
         raise WaitTimeout(f"waited {timeout_s:g} s for {what} {text}; {_seen(last)}") from None
-    return None if last is None else decoded(client.object_type, last)
+    return None if last is None else client.decode(last)
 
 
 async def _states(source: ListWatch) -> AsyncGenerator[bytes | None, None]:
@@ -65,11 +81,13 @@ async def _states(source: ListWatch) -> AsyncGenerator[bytes | None, None]:
             await asyncio.sleep(RESTART_INTERVAL_S)
 
 
-def _holds(condition: Condition | Callable[[T | None], bool], state: bytes | None, object_type: ObjectType[T]) -> bool:
+def _holds(
+    condition: Condition | Callable[[T | None], bool], state: bytes | None, decode: Callable[[bytes], T]
+) -> bool:
     if isinstance(condition, Condition):
         fields: Object | None = None if state is None else json.decode(state)
         return condition.holds(fields)
-    return condition(None if state is None else decoded(object_type, state))
+    return condition(None if state is None else decode(state))
 
 
 def _seen(state: bytes | None) -> str:
