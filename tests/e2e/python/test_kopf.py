@@ -148,7 +148,7 @@ def test_events_are_posted(server: Server, api: Api, gadgets: str, namespace: st
 
 
 def test_a_timer_ticks_until_it_need_not(server: Server, api: Api, gadgets: str) -> None:
-    api.create(gadgets, gadget("one"))
+    api.create(gadgets, gadget("one", labels={"timed": "yes"}))
     found = until(server, gadgets, "one", lambda found: status(found).get("ticks") == 3)
     assert status(found)["ticks"] == 3
 

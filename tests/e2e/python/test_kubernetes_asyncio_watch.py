@@ -150,5 +150,6 @@ async def test_a_custom_resource_is_watched(library: Library, dynamic: Any, name
     for name in ("one", "two"):
         await widgets.create(body=widget(name, size=1), namespace=namespace)
     async with library.watch.Watch() as watcher:
-        options = {"namespace": namespace, "name": "two", "resource_version": now, "timeout": 1, "watcher": watcher}
-        assert await seen(2, dynamic.watch(widgets, **options)) == [("ADDED", "two")]
+        stream = dynamic.watch(widgets, namespace=namespace, name="two", resource_version=now, watcher=watcher)
+        assert await seen(1, stream) == [("ADDED", "two")]
+        await stream.aclose()

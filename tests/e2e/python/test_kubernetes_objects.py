@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from kubernetes import client, config, utils
-from kubernetes.client import ApiClient, AppsV1Api, CoreV1Api, VersionApi
+from kubernetes.client import ApiClient, AppsV1Api, AuthenticationV1Api, CoreV1Api, VersionApi
 
+from tests.cli.server import Server
 from tests.e2e.python.objects import config_map, deployment, pod
 
 
@@ -39,6 +41,14 @@ def test_the_kubeconfig_names_one_context(kubeconfig: str) -> None:
     contexts, active = config.list_kube_config_contexts(kubeconfig)
     assert [context["name"] for context in contexts] == ["sampan"]
     assert active["context"] == {"cluster": "sampan", "user": "admin"}
+
+
+def test_a_token_is_as_good_as_a_certificate(server: Server, kubeconfig: str) -> None:
+    settings = yaml.safe_load(Path(kubeconfig).read_text())
+    settings["users"][0]["user"] = {"token": server.token}
+    with config.new_client_from_config_dict(settings) as connection:
+        review = AuthenticationV1Api(connection).create_self_subject_review({})
+        assert review.status.user_info.username == "admin"
 
 
 def test_the_version_is_a_kubernetes_version(connection: ApiClient) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from lightkube import ApiError, Client, KubeConfig
+import yaml
+from lightkube import ApiError, Client, KubeConfig, codecs, sort_objects
 from lightkube.core.exceptions import ObjectDeleted
 from lightkube.models.autoscaling_v1 import ScaleSpec
 from lightkube.models.core_v1 import Container, PodCondition, PodSpec, PodStatus
@@ -15,7 +16,7 @@ from lightkube.resources.core_v1 import ConfigMap, Namespace, Pod, Secret
 from lightkube.types import CascadeType, PatchType
 
 from tests.e2e.conftest import Api
-from tests.e2e.python.objects import deployment, pod
+from tests.e2e.python.objects import config_map, deployment, pod
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +115,16 @@ def test_apply_of_a_model_does_not_conflict_with_itself(client: Client, namespac
     first = client.apply(body, namespace=namespace)
     again = client.apply(body, namespace=namespace)
     assert first.metadata.resourceVersion == again.metadata.resourceVersion
+
+
+def test_manifests_are_loaded_sorted_and_applied(client: Client, namespace: str) -> None:
+    manifests = yaml.safe_dump_all([deployment("web"), config_map("settings", {"colour": "blue"})])
+    objects = sort_objects(codecs.load_all_yaml(manifests))
+    assert [each.kind for each in objects] == ["ConfigMap", "Deployment"]
+    for each in objects:
+        client.apply(each, namespace=namespace)
+    assert client.get(ConfigMap, "settings", namespace=namespace).data == {"colour": "blue"}
+    assert client.get(Deployment, "web", namespace=namespace).spec.replicas == 1
 
 
 def test_what_is_missing_is_not_found(client: Client, namespace: str) -> None:
