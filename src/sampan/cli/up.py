@@ -80,6 +80,13 @@ def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tup
     "--cors-allowed-origin", "cors_allowed_origins", multiple=True, help="Regular expression; may be repeated."
 )
 @click.option(
+    "--profiling",
+    type=click.BOOL,
+    default=_DEFAULTS.profiling,
+    show_default=True,
+    help="Answer /debug/pprof/ to those who may do everything.",
+)
+@click.option(
     "--log-level",
     type=click.Choice(("debug", "info", "warning", "error")),
     default=_DEFAULTS.log_level,

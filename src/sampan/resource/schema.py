@@ -5,6 +5,7 @@ Source of the rules: apiextensions-apiserver pkg/apiserver/schema (1.36).
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -54,7 +55,22 @@ def _docs_in(cls: type[Any]) -> Iterator[tuple[str, str]]:
         if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
             continue
         if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
-            yield field.target.id, inspect.cleandoc(below.value.value)
+            yield field.target.id, unwrapped(inspect.cleandoc(below.value.value))
+
+
+_own_line = re.compile(r"[-*] |[0-9]+[.)] | ")
+
+
+def unwrapped(text: str) -> str:
+    """A docstring's text with the lines of a paragraph joined; lists and indented lines keep theirs."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        goes_on = lines and lines[-1] and line and not _own_line.match(line) and not _own_line.match(lines[-1])
+        if goes_on:
+            lines[-1] += f" {line}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 class _Walk:
@@ -102,7 +118,7 @@ class _Walk:
             schema["required"] = required
         text = inspect.getdoc(cls)
         if text and text != inspect.getdoc(cls.__mro__[1]) and not text.startswith(f"{cls.__name__}("):
-            schema["description"] = text
+            schema["description"] = unwrapped(text)
         return _ordered(schema)
 
     def _union(self, info: types.UnionType, path: str) -> Schema:

@@ -1,0 +1,86 @@
+"""The classic shape of a controller: clients, informers, a work queue, workers. Every part can be seen.
+
+    python -m network_operator.controller_lowlevel --neutron http://127.0.0.1:9696      (from examples/01-network)
+
+Concurrency: `run` owns all: the factory's informers, the workers. Handlers only put keys into the queue; the queue
+hands a key to one worker at a time. Ends by cancellation (Ctrl-C, SIGTERM).
+"""
+
+import asyncio
+import logging
+
+from network_operator.options import Options, backend_of, main
+from network_operator.reconcile import NetworkReconciler
+from network_operator.types import Network
+from sampan.client import Client
+from sampan.informer import Deletion, EventHandlerFuncs, Ref, SharedInformerFactory
+from sampan.operator.events import EventRecorder
+from sampan.operator.queue import WorkQueue
+from sampan.operator.request import Request
+
+log = logging.getLogger("network_operator")
+
+RESYNC_S = 600.0
+
+
+def enqueue_changes(queue: WorkQueue[Request]) -> EventHandlerFuncs[Network]:
+    """Handlers that put the keys of what has changed into the queue."""
+
+    def add(obj: Ref[Network]) -> None:
+        queue.add(Request.of_key(obj.key))
+
+    def update(old: Ref[Network], new: Ref[Network]) -> None:
+        if old.resource_version == new.resource_version:
+            return  # A resync: nothing has changed.
+        queue.add(Request.of_key(new.key))
+
+    def delete(obj: Deletion[Network]) -> None:
+        queue.add(Request.of_key(obj.key))
+
+    return EventHandlerFuncs(add, update, delete)
+
+
+async def work(queue: WorkQueue[Request], reconciler: NetworkReconciler) -> None:
+    """A worker: one key after the other. Whatever goes wrong is tried again, each time a little later."""
+    while True:
+        request = await queue.get()
+        try:
+            result = await reconciler.reconcile(request)
+        except Exception:
+            log.exception("%s: to be tried again", request)
+            queue.add_rate_limited(request)
+        else:
+            queue.forget(request)
+            if result is not None and result.requeue_after_s:
+                queue.add_after(request, result.requeue_after_s)
+        finally:
+            queue.done(request)
+
+
+async def run(client: Client, options: Options) -> None:
+    """Run until cancelled."""
+    backend = backend_of(options)
+    factory = SharedInformerFactory(client, resync_s=RESYNC_S)
+    informer = factory.informer_for(Network)
+    lister = informer.lister()
+    queue: WorkQueue[Request] = WorkQueue("networks")
+    informer.add_handler(enqueue_changes(queue))
+
+    async def read(request: Request) -> Network | None:
+        return lister.get(request.key)
+
+    try:
+        async with asyncio.TaskGroup() as tasks, EventRecorder(client, "network-operator") as recorder:
+            await factory.start(tasks)
+            await factory.wait_for_cache_sync()
+            log.info("the cache has synced: %d workers begin", options.workers)
+            networks = client.resource(Network, namespace="")
+            reconciler = NetworkReconciler(networks, read, backend, recorder, options.recheck_s)
+            for number in range(options.workers):
+                tasks.create_task(work(queue, reconciler), name=f"worker {number}")
+    finally:
+        await backend.aclose()
+
+
+if __name__ == "__main__":
+    main(run)

@@ -1,0 +1,316 @@
+"""A typed package for the kinds of declared groups: clientset, listers, informers: the job of client-gen and fellows.
+
+clientset.samplecrd_v1().networks("default").get("x")
+factory.samplecrd().v1().networks().informer() / .lister()
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sampan.core.gvk import GroupVersion
+from sampan.generate.emit import HEADER
+from sampan.generate.formatting import formatted
+from sampan.generate.models import module_name
+from sampan.generate.names import class_name, group_name, snake_case
+from sampan.resource.declare import declaration
+
+
+@dataclass(frozen=True, slots=True)
+class KindCode:
+    """A kind, as the templates need it."""
+
+    cls: str
+    module: str
+    method: str
+    namespaced: bool
+    status: bool
+    scale: bool
+    group_version: GroupVersion
+
+    @property
+    def client(self) -> str:
+        """The class of its client."""
+        return f"{self.cls}Client"
+
+
+def client_files(classes: Iterable[type[Any]], folder: Path) -> dict[Path, bytes]:
+    """The package, in a folder that is to be importable by its name.
+
+    Raises `TypeError` for a class that was not declared, `FormatterMissing`.
+    """
+    kinds = sorted(map(_kind, classes), key=lambda kind: (kind.group_version, kind.cls))
+    versions: dict[GroupVersion, list[KindCode]] = {}
+    for kind in kinds:
+        versions.setdefault(kind.group_version, []).append(kind)
+    files = {f"{module_name(each)}.py": _version_module(each, inside) for each, inside in versions.items()}
+    files["clientset.py"] = _clientset(list(versions))
+    files["listers.py"] = _listers(kinds)
+    files["informers.py"] = _informers(versions)
+    files["__init__.py"] = _package()
+    files["py.typed"] = ""
+    return {
+        folder / name: formatted(source) if name.endswith(".py") else source.encode() for name, source in files.items()
+    }
+
+
+def _kind(cls: type[Any]) -> KindCode:
+    declared = declaration(cls)
+    info = declared.info
+    return KindCode(
+        cls.__name__,
+        cls.__module__,
+        snake_case(info.gvr.resource),
+        info.namespaced,
+        declared.status,
+        declared.scale is not None,
+        info.gvk.group_version,
+    )
+
+
+def _module(doc: str, imports: Sequence[str], *parts: str) -> str:
+    future = "from __future__ import annotations"
+    return "\n\n".join([HEADER, f'"""{doc}"""', future, "\n".join(sorted(set(imports))), *parts])
+
+
+def _imported(kinds: Iterable[KindCode]) -> list[str]:
+    return [f"from {kind.module} import {kind.cls}" for kind in kinds]
+
+
+def _version_class(group_version: GroupVersion) -> str:
+    return f"{class_name(group_name(group_version.group), group_version.version)}Client"
+
+
+_CLIENT = '''\
+class {kind.client}:
+    """Reads and writes {kind.cls} objects{where}. All calls raise `ApiError` and `TransportError`."""
+
+    def __init__(self, resource: ResourceClient[{kind.cls}]) -> None:
+        self.resource = resource
+        """What it is made of, for what is not here."""
+
+    async def get(self, name: str) -> {kind.cls}:
+        """One object. Raises `NotFound`."""
+        return await self.resource.get(name)
+
+    async def list(self, options: ListOptions = ListOptions()) -> ObjectList[{kind.cls}]:
+        """One page: all objects, unless `options.limit` says otherwise."""
+        return await self.resource.list(options)
+
+    def watch(self, options: ListOptions = ListOptions()) -> AsyncGenerator[WatchEvent[{kind.cls}], None]:
+        """The events of one watch."""
+        return self.resource.watch(options)
+
+    async def create(self, obj: {kind.cls}, options: WriteOptions = WriteOptions()) -> {kind.cls}:
+        """Create an object. Raises `AlreadyExists`, `Invalid`."""
+        return await self.resource.create(obj, options)
+
+    async def update(self, obj: {kind.cls}, options: WriteOptions = WriteOptions()) -> {kind.cls}:
+        """Replace an object. Raises `Conflict` when it has changed since it was read."""
+        return await self.resource.update(obj, options)
+
+    async def patch(self, name: str, patch: Patch, options: WriteOptions = WriteOptions()) -> {kind.cls}:
+        """Change an object."""
+        return await self.resource.patch(name, patch, options)
+
+    async def apply(self, obj: {kind.cls} | Object, *, field_manager: str = "", force: bool = False) -> {kind.cls}:
+        """Server-side apply."""
+        return await self.resource.apply(obj, field_manager=field_manager, force=force)
+
+    async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> {kind.cls} | None:
+        """Delete an object; None when it is gone, else what is still to be finalized."""
+        return await self.resource.delete(name, options)
+
+    async def delete_collection(
+        self, options: DeleteOptions = DeleteOptions(), which: ListOptions = ListOptions()
+    ) -> None:
+        """Delete all objects that the selectors take."""
+        await self.resource.delete_collection(options, which)
+'''
+
+_STATUS = '''\
+    async def update_status(self, obj: {kind.cls}, options: WriteOptions = WriteOptions()) -> {kind.cls}:
+        """Replace the status, and nothing else."""
+        return await self.resource.update_status(obj, options)
+
+    async def apply_status(
+        self, obj: {kind.cls} | Object, *, field_manager: str = "", force: bool = False
+    ) -> {kind.cls}:
+        """Server-side apply of the status."""
+        return await self.resource.apply(obj, field_manager=field_manager, force=force, subresource="status")
+'''
+
+_SCALE = '''\
+    async def get_scale(self, name: str) -> Scale:
+        """The numbers of replicas."""
+        return await self.resource.scale.get(name)
+
+    async def update_scale(self, name: str, scale: Scale) -> Scale:
+        """Set the number of replicas."""
+        return await self.resource.scale.update(name, scale)
+'''
+
+_CLIENT_IMPORTS = [
+    "from collections.abc import AsyncGenerator",
+    "from sampan.client import Client, DeleteOptions, ListOptions, ObjectList, Patch, ResourceClient, Scale",
+    "from sampan.client import WatchEvent, WriteOptions",
+    "from sampan.resource import Object",
+]
+
+
+def _version_module(group_version: GroupVersion, kinds: Sequence[KindCode]) -> str:
+    methods = []
+    for kind in kinds:
+        if kind.namespaced:
+            methods.append(
+                f'    def {kind.method}(self, namespace: str = "") -> {kind.client}:\n'
+                f'        """The {kind.cls} objects of a namespace; "" for all."""\n'
+                f"        return {kind.client}(self._client.resource({kind.cls}, namespace=namespace))"
+            )
+        else:
+            methods.append(
+                f"    def {kind.method}(self) -> {kind.client}:\n"
+                f'        """The {kind.cls} objects."""\n'
+                f"        return {kind.client}(self._client.resource({kind.cls}))"
+            )
+    root = (
+        f"class {_version_class(group_version)}:\n"
+        f'    """The resources of {group_version}."""\n\n'
+        "    def __init__(self, client: Client) -> None:\n        self._client = client\n\n" + "\n\n".join(methods)
+    )
+    return _module(f"Clients of {group_version}.", [*_CLIENT_IMPORTS, *_imported(kinds)], root, *map(_client, kinds))
+
+
+def _client(kind: KindCode) -> str:
+    where = " of one namespace, or of all" if kind.namespaced else ""
+    parts = [_CLIENT.format(kind=kind, where=where)]
+    if kind.status:
+        parts.append(_STATUS.format(kind=kind))
+    if kind.scale:
+        parts.append(_SCALE.format(kind=kind))
+    return "\n".join(parts)
+
+
+def _clientset(versions: Sequence[GroupVersion]) -> str:
+    methods = [
+        f"    def {module_name(each)}(self) -> {_version_class(each)}:\n"
+        f'        """The resources of {each}."""\n'
+        f"        return {_version_class(each)}(self.client)"
+        for each in versions
+    ]
+    imports = [f"from .{module_name(each)} import {_version_class(each)}" for each in versions]
+    body = (
+        'class Clientset:\n    """The clients of all groups."""\n\n'
+        "    def __init__(self, client: Client) -> None:\n        self.client = client\n\n" + "\n\n".join(methods)
+    )
+    return _module("The clientset.", ["from sampan.client import Client", *imports], body)
+
+
+_LISTER = '''\
+class {kind.cls}Lister:
+    """Reads {kind.cls} objects from an informer's store."""
+
+    def __init__(self, lister: Lister[{kind.cls}]) -> None:
+        self._lister = lister
+
+    def list(self, selector: str | Selector = "") -> list[{kind.cls}]:
+        """All objects that a label selector takes."""
+        return self._lister.list(selector)
+
+'''
+_LISTER_NAMESPACED = '''\
+    def {kind.method}(self, namespace: str) -> NamespaceLister[{kind.cls}]:
+        """The objects of a namespace: `get(name)`, `list(selector)`."""
+        return self._lister.namespaced(namespace)
+'''
+_LISTER_CLUSTER = '''\
+    def get(self, name: str) -> {kind.cls} | None:
+        """One object; None when there is none."""
+        return self._lister.get(name)
+'''
+
+
+def _listers(kinds: Sequence[KindCode]) -> str:
+    parts = [
+        (_LISTER + (_LISTER_NAMESPACED if kind.namespaced else _LISTER_CLUSTER)).format(kind=kind)
+        for kind in _distinct(kinds)
+    ]
+    imports = [
+        "from sampan.core.label_selectors import Selector",
+        "from sampan.informer import Lister, NamespaceLister",
+        *_imported(_distinct(kinds)),
+    ]
+    return _module("Listers.", imports, *parts)
+
+
+def _distinct(kinds: Sequence[KindCode]) -> list[KindCode]:
+    """Kinds whose classes have different names; of two versions with one name the first has the lister."""
+    return list({kind.cls: kind for kind in reversed(kinds)}.values())[::-1]
+
+
+_INFORMER = '''\
+class {kind.cls}Informer:
+    """The shared informer of {kind.cls} objects, and its lister."""
+
+    def __init__(self, factory: SharedInformerFactory) -> None:
+        self._factory = factory
+
+    def informer(self) -> SharedInformer[{kind.cls}]:
+        """The informer; the factory starts it."""
+        return self._factory.informer_for({kind.cls})
+
+    def lister(self) -> {kind.cls}Lister:
+        """Reads from the informer's store."""
+        return {kind.cls}Lister(self.informer().lister())
+'''
+
+
+def _informers(versions: dict[GroupVersion, list[KindCode]]) -> str:
+    parts: list[str] = []
+    imports = ["from sampan.informer import SharedInformer, SharedInformerFactory"]
+    groups: dict[str, list[GroupVersion]] = {}
+    for group_version, kinds in versions.items():
+        groups.setdefault(group_version.group, []).append(group_version)
+        imports += _imported(kinds)
+        imports += [f"from .listers import {kind.cls}Lister" for kind in kinds]
+        parts += [_INFORMER.format(kind=kind) for kind in kinds]
+        parts.append(_accessors(f"{_informer_class(group_version)}", f"The informers of {group_version}.", kinds))
+    for group, inside in groups.items():
+        methods = [(snake_case(each.version), _informer_class(each), str(each)) for each in inside]
+        parts.append(_namespace_class(_group_class(group), f"The informers of {group or 'the core group'}.", methods))
+    methods = [(group_name(group), _group_class(group), group or "the core group") for group in groups]
+    doc = "Informers by group, version and kind, on one factory."
+    parts.append(_namespace_class("InformerFactory", doc, methods, own_factory=True))
+    return _module("Informers.", imports, *parts)
+
+
+def _informer_class(group_version: GroupVersion) -> str:
+    return f"{class_name(group_name(group_version.group), group_version.version)}Informers"
+
+
+def _group_class(group: str) -> str:
+    return f"{class_name(group_name(group))}Informers"
+
+
+def _accessors(name: str, doc: str, kinds: Sequence[KindCode]) -> str:
+    return _namespace_class(name, doc, [(kind.method, f"{kind.cls}Informer", kind.cls) for kind in kinds])
+
+
+def _namespace_class(name: str, doc: str, methods: Sequence[tuple[str, str, str]], *, own_factory: bool = False) -> str:
+    attribute = "factory" if own_factory else "_factory"
+    body = [
+        f'    def {method}(self) -> {result}:\n        """{what}."""\n        return {result}(self.{attribute})'
+        for method, result, what in methods
+    ]
+    head = (
+        f'class {name}:\n    """{doc}"""\n\n'
+        f"    def __init__(self, factory: SharedInformerFactory) -> None:\n        self.{attribute} = factory"
+    )
+    return "\n\n".join([head, *body])
+
+
+def _package() -> str:
+    exports = '__all__ = ["Clientset", "InformerFactory"]'
+    imports = ["from .clientset import Clientset", "from .informers import InformerFactory"]
+    return _module("Typed clients, informers and listers.", imports, exports)

@@ -1,0 +1,38 @@
+"""Generated Python is formatted by ruff, so that it looks the same everywhere."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+LINE_LENGTH = 120
+
+
+class FormatterMissing(Exception):
+    """ruff is not installed; the text says what to do."""
+
+
+def formatted(code: str) -> bytes:
+    """Python code with its imports sorted and its lines formatted.
+
+    Raises `FormatterMissing`; `ValueError` when it is no Python (a bug of the generator).
+    """
+    if find_spec("ruff") is None:
+        raise FormatterMissing("generated code is formatted by ruff: pip install 'sampan[generate]'")
+    sorted_imports = _ruff("check", "--select=I,F401", "--fix", "--exit-zero", text=code)
+    return _ruff("format", text=sorted_imports).encode()
+
+
+def _ruff(command: str, *options: str, text: str) -> str:
+    arguments = ["--isolated", f"--line-length={LINE_LENGTH}", "--stdin-filename=generated.py", "--quiet", "-"]
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", command, *options, *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parent,
+    )
+    if done.returncode != 0:
+        raise ValueError(f"ruff {command}: {done.stderr}")
+    return done.stdout

@@ -1,0 +1,42 @@
+"""Names of things in generated code."""
+
+import keyword
+import re
+
+_boundary = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_plural_acronym = re.compile(r"([A-Z]{2,})s(?![a-z])")
+_not_word = re.compile(r"[^0-9a-zA-Z]+")
+
+
+def snake_case(name: str) -> str:
+    """A field's or kind's name as Python writes it: `podCIDRs` is `pod_cidrs`, `from` is `from_`."""
+    plain = _plural_acronym.sub(lambda found: f"{found[1].capitalize()}s", name)
+    words = _not_word.sub("_", _boundary.sub("_", plain)).strip("_").lower()
+    if not words or words[0].isdigit():
+        words = f"field_{words}"
+    return f"{words}_" if keyword.iskeyword(words) else words
+
+
+def camel_case(name: str) -> str:
+    """What msgspec's `rename="camel"` makes of a field's name."""
+    first, *rest = name.strip("_").split("_")
+    return first + "".join(word.title() for word in rest)
+
+
+def class_name(*parts: str) -> str:
+    """A class's name from the words that lead to it: `Network`, `status`, `conditions`."""
+    return "".join(word[:1].upper() + word[1:] for part in parts for word in _not_word.split(part) if word)
+
+
+def singular(name: str) -> str:
+    """One of several: the name of a list's items. `conditions` has `condition`, `policies` a `policy`."""
+    if name.endswith("ies"):
+        return f"{name[:-3]}y"
+    if name.endswith(("sses", "xes", "ches", "shes")):
+        return name[:-2]
+    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
+
+
+def group_name(group: str) -> str:
+    """A group's short name in code: `samplecrd.k8s.io` is `samplecrd`, the core group is `core`."""
+    return snake_case(group.partition(".")[0]) if group else "core"

@@ -1,0 +1,79 @@
+"""`sampan generate clients`: the committed package of the Network example, and kinds with more to them."""
+
+import asyncio
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from network_clients import Clientset, InformerFactory
+from network_operator.types import Network, NetworkSpec
+from sampan.cli.main import main
+from sampan.client import ListOptions, NotFound
+from sampan.generate.clients import client_files
+from sampan.generate.declared import load
+from sampan.generate.files import changed, write
+from sampan.informer import SharedInformerFactory
+from sampan.resource import ObjectMeta
+from sampan.resource.crd import crd_of
+from tests.client.connected import connected
+from tests.server.custom_resources import CRDS
+
+ROOT = Path(__file__).parents[2]
+
+
+def _network(name: str) -> Network:
+    metadata = ObjectMeta(name=name, namespace="default")
+    return Network(metadata=metadata, spec=NetworkSpec(cidr="10.0.0.0/16", gateway="10.0.0.1"))
+
+
+def test_the_network_examples_clients_are_up_to_date() -> None:
+    assert changed(client_files(load(["network_operator.types"]), ROOT / "examples/01-network/network_clients")) == []
+
+
+async def test_the_clientset_reads_and_writes() -> None:
+    async with connected() as (client, api):
+        await api.create(CRDS, crd_of(Network))
+        networks = Clientset(client).samplecrd_v1().networks("default")
+        created = await networks.create(_network("x"))
+        assert (await networks.get("x")).spec.cidr == "10.0.0.0/16"
+        assert [each.metadata.name for each in await networks.list(ListOptions())] == ["x"]
+        assert (await networks.update_status(created)).metadata.uid == created.metadata.uid
+        await networks.delete("x")
+        with pytest.raises(NotFound):
+            await networks.get("x")
+
+
+async def test_informer_and_lister_follow() -> None:
+    async with connected() as (client, api):
+        await api.create(CRDS, crd_of(Network))
+        created = await Clientset(client).samplecrd_v1().networks("default").create(_network("x"))
+        factory = InformerFactory(SharedInformerFactory(client))
+        networks = factory.samplecrd().v1().networks()
+        informer = networks.informer()
+        async with asyncio.TaskGroup() as tasks:
+            await factory.factory.start(tasks)
+            await informer.at_least(created.metadata.resource_version, timeout_s=10)
+            assert [each.metadata.name for each in networks.lister().list()] == ["x"]
+            found = networks.lister().networks("default").get("x")
+            assert found is not None
+            assert found.spec.gateway == "10.0.0.1"
+            await factory.factory.shutdown()
+
+
+def test_scale_scope_and_no_status_are_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    write(client_files(load(["tests.resource.kinds"]), tmp_path / "harbour_clients"))
+    importlib.import_module("harbour_clients")
+    module = sys.modules["harbour_clients.harbour_v1"]
+    assert hasattr(module.BoatClient, "update_status")
+    assert hasattr(module.BoatClient, "get_scale")
+    assert not hasattr(module.BuoyClient, "update_status")
+
+
+def test_the_command_writes_and_checks(tmp_path: Path) -> None:
+    for arguments, code in ((["--check"], 1), ([], 0), (["--check"], 0)):
+        with pytest.raises(SystemExit) as ended:
+            main(["generate", "clients", str(tmp_path), "--from", "network_operator.types", *arguments])
+        assert ended.value.code == code

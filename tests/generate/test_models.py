@@ -1,0 +1,225 @@
+"""`sampan generate models`: classes that say what the schema said."""
+
+import asyncio
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+import pytest
+
+from sampan.generate.emit import docstring
+from sampan.generate.files import write
+from sampan.generate.models import ModelError, crd_model_files, openapi_model_files
+from sampan.generate.names import camel_case, singular, snake_case
+from sampan.resource import ObjectMeta, declaration, object_type
+from sampan.resource.crd import crd_of
+from tests.client.connected import connected
+from tests.resource.kinds import Boat, Buoy, OldBoat
+from tests.server.custom_resources import CRDS
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _without_order(value: Any) -> Any:
+    """`required` is a set."""
+    if isinstance(value, dict):
+        return {
+            key: sorted(v) if key == "required" and isinstance(v, list) else _without_order(v)
+            for key, v in value.items()
+        }
+    return [_without_order(item) for item in value] if isinstance(value, list) else value
+
+
+WILD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "wilds.models.example.com"},
+    "spec": {
+        "group": "models.example.com",
+        "names": {"kind": "Wild", "plural": "wilds", "singular": "wild", "listKind": "WildList"},
+        "scope": "Cluster",
+        "versions": [
+            {
+                "name": "v1alpha1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "apiVersion": {"type": "string"},
+                            "kind": {"type": "string"},
+                            "metadata": {"type": "object"},
+                            "from": {"type": "string", "pattern": "(?<bad", "description": 'Says "where" \\ from.'},
+                            "podCIDRs": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"},
+                            "small": {"type": "integer", "format": "int32", "maximum": 5, "default": 0},
+                            "share": {"type": "number", "format": "double", "exclusiveMinimum": True, "minimum": 0},
+                            "data": {"type": "string", "format": "byte"},
+                            "on": {"type": "boolean", "default": True},
+                            "when": {"type": "string", "format": "date-time"},
+                            "port": {"x-kubernetes-int-or-string": True},
+                            "any": {"x-kubernetes-preserve-unknown-fields": True},
+                            "raw": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                            "limits": {"type": "object", "additionalProperties": {"x-kubernetes-int-or-string": True}},
+                            "mode": {"type": "string", "enum": ["A", "B"], "default": "A"},
+                            "policies": {
+                                "type": "array",
+                                "items": {
+                                    "type": "object",
+                                    "required": ["name"],
+                                    "properties": {
+                                        "name": {"type": "string"},
+                                        "inner": {
+                                            "type": "object",
+                                            "properties": {"x-y": {"type": "string"}, "1st": {"type": "string"}},
+                                        },
+                                    },
+                                },
+                            },
+                            "either": {
+                                "type": "object",
+                                "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+                                "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+                            },
+                            "tags": {"type": "array", "items": {"type": "string"}, "default": ["x"]},
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("crd", "classes"),
+    [
+        (crd_of(Boat, OldBoat), [("harbour_v1", "Boat"), ("harbour_v1beta1", "Boat")]),
+        (crd_of(Buoy), [("harbour_v1", "Buoy")]),
+        (WILD, [("models_v1alpha1", "Wild")]),
+    ],
+    ids=["boat", "buoy", "wild"],
+)
+def test_the_crd_of_the_model_is_the_crd(crd: dict[str, Any], classes: list[tuple[str, str]], tmp_path: Path) -> None:
+    write(crd_model_files([crd], tmp_path))
+    models = [getattr(_load(tmp_path / f"{module}.py"), name) for module, name in classes]
+    assert _without_order(crd_of(*models)) == _without_order(crd)
+
+
+async def test_the_server_takes_the_wild_crd() -> None:
+    """The corpus above is a CRD that could be."""
+    async with connected() as (_, api):
+        valid = msgspec.json.decode(msgspec.json.encode(WILD))
+        del valid["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["from"]["pattern"]
+        await api.create(CRDS, valid)
+
+
+def test_what_is_stored_against_a_rule_can_be_read(tmp_path: Path) -> None:
+    write(crd_model_files([WILD], tmp_path))
+    wild = _load(tmp_path / "models_v1alpha1.py").Wild
+    assert object_type(wild).decode(b'{"small": 99, "from": "x"}').small == 99
+
+
+async def test_the_kinds_of_a_server(tmp_path: Path) -> None:
+    async with connected() as (client, api):
+        for group_version in ("apps/v1", "apiextensions.k8s.io/v1"):
+            document = (await api.get(f"/openapi/v3/apis/{group_version}")).body
+            discovered = await client.mapper.discovered()
+            resources = next(found for each, found in discovered.versions.items() if str(each) == group_version)
+            write(openapi_model_files(document, resources, tmp_path))
+        deployment = _load(tmp_path / "apps_v1.py").Deployment
+        info = declaration(deployment).info
+        assert (info.gvr.resource, info.short_names, info.namespaced) == ("deployments", ("deploy",), True)
+        made = await client.resource(deployment).create(_deployment(deployment))
+        assert made.metadata.uid
+        assert made.spec.template.spec.containers[0].image == "i"
+        definitions = _load(tmp_path / "apiextensions_v1.py").CustomResourceDefinition
+        await api.create(CRDS, crd_of(Boat))
+        [found] = await client.resource(definitions).list()
+        assert found.spec.names.kind == "Boat"
+    checked = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "apps_v1.py", "apiextensions_v1.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def _deployment(cls: Any) -> Any:
+    labels = {"app": "a"}
+    spec = {
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+    }
+    made = object_type(cls).decode(msgspec.json.encode({"spec": spec}))
+    made.metadata = ObjectMeta(name="a", namespace="default")
+    return made
+
+
+def test_the_same_crd_gives_the_same_text(tmp_path: Path) -> None:
+    assert crd_model_files([WILD], tmp_path) == crd_model_files([WILD], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("manifests", "message"),
+    [
+        ([], "there is no CustomResourceDefinition"),
+        ([{**WILD, "apiVersion": "apiextensions.k8s.io/v1beta1"}], "only apiextensions.k8s.io/v1 can be read"),
+    ],
+    ids=["none", "old"],
+)
+def test_manifests_that_are_of_no_use(manifests: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=message):
+        crd_model_files(manifests, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "snake"),
+    [
+        ("podCIDRs", "pod_cidrs"),
+        ("networkID", "network_id"),
+        ("from", "from_"),
+        ("x-y", "x_y"),
+        ("1st", "field_1st"),
+        ("apiVersion", "api_version"),
+        ("HTTPGet", "http_get"),
+    ],
+)
+def test_names_in_python(name: str, snake: str) -> None:
+    assert snake_case(name) == snake
+
+
+@pytest.mark.parametrize("name", ["spec", "match_labels", "pod_ips", "a_b_c", "from_", "field_1st"])
+def test_names_in_json_are_msgspecs(name: str) -> None:
+    made = msgspec.defstruct("Made", [(name, int, 0)], rename="camel")
+    assert msgspec.structs.fields(made)[0].encode_name == camel_case(name)
+
+
+@pytest.mark.parametrize(
+    ("several", "one"),
+    [("conditions", "condition"), ("policies", "policy"), ("addresses", "address"), ("status", "statu")],
+)
+def test_names_of_items(several: str, one: str) -> None:
+    assert singular(several) == one
+
+
+def test_docstrings_hold_quotes_backslashes_and_long_lines() -> None:
+    text = 'Says """x""" \\ and "y"'
+    space: dict[str, Any] = {}
+    exec(f"class A:\n{docstring(text, '    ')}\n", space)
+    assert space["A"].__doc__.strip() == text
