@@ -13,7 +13,6 @@ from sampan.client import (
     Client,
     Conflict,
     DeleteOptions,
-    Expired,
     Invalid,
     JsonPatch,
     ListOptions,
@@ -217,18 +216,6 @@ async def test_a_watch_from_a_list_misses_nothing(config_maps: ResourceClient[Ob
 async def test_a_watch_ends_when_its_time_is_over(config_maps: ResourceClient[Object]) -> None:
     options = ListOptions(timeout_seconds=1, allow_watch_bookmarks=True)
     assert [each async for each in config_maps.watch(options)] == []
-
-
-@pytest.mark.parametrize("way", ["watch", "follow"])
-async def test_a_watch_from_a_lost_version_says_so(
-    config_maps: ResourceClient[Object], connection: tuple[Client, Api], way: str
-) -> None:
-    made = [await config_maps.create(config_map(name)) for name in "abc"]
-    await forget(connection[1])
-    options = ListOptions(resource_version=made[0]["metadata"]["resourceVersion"])
-    async with aclosing(config_maps.watch(options) if way == "watch" else config_maps.follow(options)) as events:
-        with pytest.raises(Expired):
-            await anext(events)
 
 
 async def test_following_goes_on_over_the_end_of_watches(config_maps: ResourceClient[Object]) -> None:
