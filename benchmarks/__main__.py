@@ -15,6 +15,7 @@ from benchmarks.load import Figure, Workers
 from benchmarks.report import machine, say, store, text_table
 from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, FULL_N, MEMORY, SCENARIOS, START
 from benchmarks.server import Server, prepare, running
+from benchmarks.toolkit.__main__ import main as toolkit
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -51,6 +52,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--results", type=Path, default=RESULTS, help="where to store the results")
     parser.add_argument("--url", default="", help="measure this server (https://host:port) instead of one of our own")
     parser.add_argument("--token", default="", help="its bearer token")
+    parser.add_argument("--toolkit", action="store_true", help="measure the toolkit, not the server; see there --help")
     given = parser.parse_args(arguments)
     scenarios = tuple(name for name in given.scenarios.split(",") if name)
     unknown = [name for name in scenarios if name not in BY_NAME]
@@ -132,7 +134,11 @@ def progress(name: str, figure: Figure) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; 1 when anything failed."""
-    options = options_of(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if "--toolkit" in given:
+        given.remove("--toolkit")
+        return toolkit(given)
+    options = options_of(given)
     about = machine() | {
         "objects of a scenario": str(options.n),
         "connections": f"{options.connections} from {options.processes} processes",

@@ -102,11 +102,11 @@ class Registration(Generic[T]):
 
     def tell_added(self, ref: Ref[T], is_in_initial_list: bool) -> None:
         """Queue it."""
-        self._tell(_Added(ref, is_in_initial_list))
+        self._tell(_Added(ref, is_in_initial_list), many=is_in_initial_list)
 
     def tell_updated(self, old: Ref[T], new: Ref[T]) -> None:
-        """Queue it."""
-        self._tell(_Updated(old, new))
+        """Queue it; the same twice is a resync."""
+        self._tell(_Updated(old, new), many=old is new)
 
     def tell_deleted(self, obj: Deletion[T]) -> None:
         """Queue it."""
@@ -116,12 +116,15 @@ class Registration(Generic[T]):
         """Behind this there is nothing of the first list."""
         self._tell(None)
 
-    def _tell(self, notice: _Notice | None) -> None:
+    def _tell(self, notice: _Notice | None, *, many: bool = False) -> None:
+        """`many`: it is one of a list or a resync, of which none says that the handler is slow."""
         if self._removed:
             return
         self._notices.append(notice)
         self._filled.set()
-        if len(self._notices) >= self._warn_at:
+        if many:
+            self._warn_at += 1
+        elif len(self._notices) >= self._warn_at:
             _log.warning("%d events wait for handler %r: it is too slow", len(self._notices), self.handler)
             self._warn_at *= 2
 

@@ -1,0 +1,1 @@
+"""The speed of the toolkit: informers and what is built on them. Nothing but this process takes part."""

@@ -1,0 +1,165 @@
+"""Informers: filling one, keeping it up to date, and what it keeps in memory."""
+
+import asyncio
+import gc
+import multiprocessing
+import time
+from collections.abc import AsyncGenerator, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from benchmarks.load import Figure
+from benchmarks.toolkit.pods import PODS, SIZE_BYTES, pod, pod_list, watch_chunks
+from sampan.client.event_lines import EventLines
+from sampan.client.list_watch import RawEvent, RawList
+from sampan.client.options import ListOptions
+from sampan.client.raw_list import split_list
+from sampan.informer import Deletion, InformerSettings, Ref, ReflectorSettings, SharedInformer
+from sampan.resource import Object
+
+
+class Counter:
+    """A handler that only counts."""
+
+    def __init__(self) -> None:
+        self.told = 0
+        self._wanted = -1
+        self._reached = asyncio.Event()
+
+    async def until(self, wanted: int) -> None:
+        """Wait until it has been told of so many changes."""
+        self._wanted = wanted
+        await self._reached.wait()
+
+    def on_add(self, obj: Ref[Object], is_in_initial_list: bool) -> None:
+        """One more."""
+        self.told += 1
+
+    def on_update(self, old: Ref[Object], new: Ref[Object]) -> None:
+        """One more."""
+        self.told += 1
+        if self.told == self._wanted:
+            self._reached.set()
+
+    def on_delete(self, obj: Deletion[Object]) -> None:
+        """One more."""
+        self.told += 1
+
+
+class Bodies:
+    """A `ListWatch` that reads the bytes of a list and a watch as those of a connection are read."""
+
+    def __init__(self, body: bytes, chunks: Sequence[bytes]) -> None:
+        self._body = body
+        self._chunks = chunks
+        self.watch_may_begin = asyncio.Event()
+
+    async def list(self, options: ListOptions) -> RawList:
+        """The list; its bytes are given away."""
+        body, self._body = self._body, b""
+        return split_list(body)
+
+    async def watch(self, options: ListOptions) -> AsyncGenerator[Sequence[RawEvent], None]:
+        """The watch, which then goes on in silence."""
+        lines = EventLines()
+        await self.watch_may_begin.wait()
+        for chunk in self._chunks:
+            for batch in lines.feed(chunk):
+                yield batch
+            await asyncio.sleep(0)
+        await asyncio.get_running_loop().create_future()
+
+
+def _informer(source: Bodies, *, streaming: bool = False) -> tuple[SharedInformer[Object], Counter]:
+    informer = SharedInformer(source, PODS, settings=InformerSettings(ReflectorSettings(streaming=streaming)))
+    return informer, Counter()
+
+
+def _figure(count: int, began: tuple[float, float], *, missing: int) -> Figure:
+    wall_s, cpu_s = time.perf_counter() - began[0], time.process_time() - began[1]
+    note = f"{cpu_s / count * 1e6:.1f} µs of CPU each"
+    return Figure(count / wall_s, count, mb_per_s=count * SIZE_BYTES / wall_s / 1e6, errors=missing, note=note)
+
+
+def _now() -> tuple[float, float]:
+    gc.collect()
+    return time.perf_counter(), time.process_time()
+
+
+def measure_list(count: int) -> Figure:
+    """Pods of a list, from its bytes until a handler has been told of all."""
+    return asyncio.run(_measure_first_state(Bodies(pod_list(count), ()), count, streaming=False))
+
+
+def measure_stream(count: int) -> Figure:
+    """The same of a streaming list."""
+    end = b'{"metadata":{"resourceVersion":"%d","annotations":{"k8s.io/initial-events-end":"true"}}}' % count
+    events = [(b"ADDED", pod(number, number + 1)) for number in range(count)]
+    source = Bodies(b"", list(watch_chunks([*events, (b"BOOKMARK", end)])))
+    source.watch_may_begin.set()
+    return asyncio.run(_measure_first_state(source, count, streaming=True))
+
+
+async def _measure_first_state(source: Bodies, count: int, *, streaming: bool) -> Figure:
+    informer, counter = _informer(source, streaming=streaming)
+    registration = informer.add_handler(counter)
+    began = _now()
+    task = asyncio.create_task(informer.run())
+    await registration.synced()
+    task.cancel()
+    return _figure(count, began, missing=count - counter.told)
+
+
+def measure_events(count: int) -> Figure:
+    """Changes of Pods, from the bytes of the watch until a handler has been told of all."""
+    return asyncio.run(_measure_events(count))
+
+
+async def _measure_events(count: int) -> Figure:
+    there = min(count, 10_000)
+    chunks = list(watch_chunks((b"MODIFIED", pod(at % there, there + at + 1)) for at in range(count)))
+    source = Bodies(pod_list(there), chunks)
+    informer, counter = _informer(source)
+    registration = informer.add_handler(counter)
+    task = asyncio.create_task(informer.run())
+    await registration.synced()
+    began = _now()
+    source.watch_may_begin.set()
+    await counter.until(there + count)
+    task.cancel()
+    return _figure(count, began, missing=there + count - counter.told)
+
+
+def measure_memory(count: int) -> Figure:
+    """Resident kB for each Pod in an informer, in a process of its own; the bytes of the list are not part of it."""
+    context = multiprocessing.get_context("spawn")
+    requests, bodies = context.Pipe(duplex=False)
+    results, answers = context.Pipe(duplex=False)
+    process = context.Process(target=_keep, args=(requests, answers, count), daemon=True)
+    process.start()
+    bodies.send_bytes(pod_list(count))
+    before, after = results.recv()
+    process.join()
+    note = f"Pods of {SIZE_BYTES} bytes; {before / 1e6:.0f} MB without any, {after / 1e6:.0f} MB with {count:,}"
+    return Figure((after - before) / count / 1000, count, note=note)
+
+
+def _keep(bodies: Connection, answers: Connection, count: int) -> None:
+    before = _resident_bytes()
+    asyncio.run(_keep_running(bodies, answers, count, before))
+
+
+async def _keep_running(bodies: Connection, answers: Connection, count: int, before: int) -> None:
+    informer, counter = _informer(Bodies(bodies.recv_bytes(), ()))
+    registration = informer.add_handler(counter)
+    task = asyncio.create_task(informer.run())
+    await registration.synced()
+    assert counter.told == len(informer.indexer) == count
+    gc.collect()
+    answers.send((before, _resident_bytes()))
+    task.cancel()
+
+
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096

@@ -1,0 +1,31 @@
+"""What is measured, and what is to be reached."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.load import Figure
+from benchmarks.toolkit import informer
+
+COUNT = 10_000
+"""With how many objects goals are meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolkitScenario:
+    """One thing that is done many times. `measure` is told how many times."""
+
+    name: str
+    title: str
+    measure: Callable[[int], Figure]
+    goal: float
+    unit: str = "/s"
+    lower_is_better: bool = False
+
+
+SCENARIOS: tuple[ToolkitScenario, ...] = (
+    ToolkitScenario("informer-list", "informer: Pods of a list", informer.measure_list, 20_000),
+    ToolkitScenario("informer-stream", "informer: Pods of a streaming list", informer.measure_stream, 20_000),
+    ToolkitScenario("informer-events", "informer: events, one handler", informer.measure_events, 20_000),
+    ToolkitScenario("informer-memory", "informer: memory of a Pod", informer.measure_memory, 6, " kB", True),
+)
+BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
