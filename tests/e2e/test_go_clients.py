@@ -9,11 +9,12 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.cli.server import running
+from tests.cli.server import Server, running
 from tests.e2e.conftest import Api, new_namespace
 
 BUILD_TIMEOUT_S = 540
@@ -60,17 +61,18 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+def environment_of(server: Server) -> dict[str, str]:
+    """What a step sees."""
+    return {"KUBECONFIG": str(server.data / "kubeconfig"), "HOME": str(server.data.parent), "NO_PROXY": "*"}
+
+
 @pytest.fixture(scope="module")
 def go(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Step]:
     """Runs a step in a namespace of its own; what the step complains of fails the test."""
     numbers = itertools.count(1)
-    with running(tmp_path_factory.mktemp("go-server") / "data", "--storage", "memory") as server:
-        api = Api(server)
-        environment = {
-            "KUBECONFIG": str(server.data / "kubeconfig"),
-            "HOME": str(server.data.parent),
-            "NO_PROXY": "*",
-        }
+    data = tmp_path_factory.mktemp("go-server") / "data"
+    with running(data, "--storage", "memory") as server, closing(Api(server)) as api:
+        environment = environment_of(server)
 
         def run(step: str) -> None:
             done = subprocess.run(
@@ -84,7 +86,6 @@ def go(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Step
             assert (done.returncode, done.stdout) == (0, f"ok {step}\n"), done.stderr
 
         yield run
-        api.close()
 
 
 def test_generated_clients_work_in_protobuf_alone(go: Step) -> None:
@@ -125,6 +126,36 @@ def test_discovery_finds_everything_and_the_mapper_maps_it(go: Step) -> None:
 
 def test_watches_go_on_where_they_ended(go: Step) -> None:
     go("resume")
+
+
+@contextmanager
+def started(program: Path, step: str, server: Server) -> "Iterator[subprocess.Popen[str]]":
+    """A step in `default` that goes on beside the test; killed at the end if it still runs."""
+    process = subprocess.Popen(
+        [program, step, "default"],
+        env=environment_of(server),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_informers_go_on_when_a_killed_server_comes_back(program: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with running(data) as server, started(program, "restart", server) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "watching\n"
+        server.process.kill()
+        server.process.wait()
+        with running(data, "--port", str(server.port)) as again, closing(Api(again)) as api:
+            api.create("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "after"}})
+            said, complained = process.communicate(timeout=STEP_TIMEOUT_S)
+    assert said == "ok restart\n", complained
 
 
 def test_the_client_of_controller_runtime_works_with_builtin_objects(go: Step) -> None:

@@ -115,6 +115,41 @@ func sharedInformers(ctx context.Context, e *environment) error {
 	)
 }
 
+// informerThroughRestart runs an informer while the server is killed and started again. It prints `watching` when it
+// follows, and ends when it hears of the ConfigMap `after`; it goes on where it was, and lists nothing again.
+func informerThroughRestart(ctx context.Context, e *environment) error {
+	client, err := e.typed()
+	if err != nil {
+		return err
+	}
+	configMaps := client.CoreV1().ConfigMaps(e.namespace)
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(e.namespace))
+	events := &journal{}
+	if _, err := factory.Core().V1().ConfigMaps().Informer().AddEventHandler(events.handler()); err != nil {
+		return err
+	}
+	factory.StartWithContext(ctx)
+	factory.WaitForCacheSync(ctx.Done())
+	// A watch that ends within a second and without an event makes client-go list again.
+	if _, err := configMaps.Create(ctx, configMap("before"), metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	if err := events.become(ctx, []string{"add before"}); err != nil {
+		return err
+	}
+	fmt.Println("watching")
+	if err := events.become(ctx, []string{"add before", "add after"}); err != nil {
+		return err
+	}
+	lists := 0
+	for _, one := range e.requests.below("/configmaps") {
+		if one.method == "GET" && (one.query.Get("watch") == "" || one.query.Get("sendInitialEvents") == "true") {
+			lists++
+		}
+	}
+	return equal("lists, streamed or not", lists, 1)
+}
+
 // become waits until the handlers were told all of these, the initial ones in any order.
 func (j *journal) become(ctx context.Context, wanted []string) error {
 	var found []string

@@ -35,6 +35,7 @@ var steps = map[string]func(context.Context, *environment) error{
 	"metadata":        metadataClient,
 	"discovery":       discoveryAndMapper,
 	"resume":          watchResume,
+	"restart":         informerThroughRestart,
 	"runtime-client":  runtimeClient,
 	"runtime-crd":     runtimeClientOfCustomResources,
 	"runtime-cache":   runtimeCache,
