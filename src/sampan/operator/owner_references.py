@@ -7,7 +7,8 @@ Source: controller-runtime pkg/controller/controllerutil/controllerutil.go (0.24
 from typing import Any
 
 from sampan.core.gvk import GroupVersion
-from sampan.resource import OwnerReference, declaration, meta
+from sampan.operator.object_kind import object_kind
+from sampan.resource import OwnerReference, meta
 
 
 class AlreadyOwned(ValueError):
@@ -27,7 +28,7 @@ def owner_reference(owner: Any, *, controller: bool = False, block_owner_deletio
 
     Raises `DisallowedOwner` when the owner has no uid: the garbage collector would take its objects for orphans.
     """
-    api_version, kind = _type_of(owner)
+    api_version, kind = object_kind(owner)
     metadata = meta(owner)
     if not metadata.uid:
         raise DisallowedOwner(f"{kind} {metadata.name!r} has no uid: an owner must be read from the server first")
@@ -58,7 +59,7 @@ def set_owner_reference(owner: Any, owned: Any, *, block_owner_deletion: bool = 
 
 def remove_owner_reference(owner: Any, owned: Any) -> bool:
     """Make an object no longer `owner`'s; False when it was not."""
-    api_version, kind = _type_of(owner)
+    api_version, kind = object_kind(owner)
     gone = OwnerReference(api_version, kind, meta(owner).name)
     before = meta(owned).owner_references
     after = [reference for reference in before if not _is_same_owner(reference, gone)]
@@ -70,7 +71,7 @@ def remove_owner_reference(owner: Any, owned: Any) -> bool:
 
 def has_owner_reference(owner: Any, owned: Any) -> bool:
     """Whether an object is `owner`'s, or was one's of the same kind and name."""
-    api_version, kind = _type_of(owner)
+    api_version, kind = object_kind(owner)
     wanted = OwnerReference(api_version, kind, meta(owner).name)
     return any(_is_same_owner(reference, wanted) for reference in meta(owned).owner_references)
 
@@ -84,17 +85,6 @@ def is_controlled_by(obj: Any, owner: Any) -> bool:
     """Whether this very owner (by uid) controls an object."""
     reference = controller_of(obj)
     return reference is not None and reference.uid == meta(owner).uid
-
-
-def _type_of(obj: Any) -> tuple[str, str]:
-    """apiVersion and kind. Raises `DisallowedOwner` for a dict without them, `TypeError` for an undeclared class."""
-    if isinstance(obj, dict):
-        api_version, kind = obj.get("apiVersion"), obj.get("kind")
-        if not api_version or not kind:
-            raise DisallowedOwner("the owner says no apiVersion and kind")
-        return api_version, kind
-    info = declaration(type(obj)).info
-    return info.api_version, info.kind
 
 
 def _check_namespaces(owner: Any, owned: Any) -> None:

@@ -16,7 +16,7 @@ import functools
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry
 
@@ -26,6 +26,7 @@ from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.cached_client import CachedClient, declared_type
 from sampan.operator.controller import Controller, ControllerMetrics, ControllerOptions
 from sampan.operator.errors import single_error
+from sampan.operator.events import EventBroadcaster, EventRecorder
 from sampan.operator.leader_election import LeaderElectionMetrics, LeaderElector, LeaseLock
 from sampan.operator.manager.options import ManagerOptions
 from sampan.operator.manager.probes import Check, Probes
@@ -37,6 +38,8 @@ from sampan.operator.reconciler import ReconcileFunction, Reconciler
 from sampan.resource import ObjectType, ResourceInfo
 
 _log = logging.getLogger("sampan.manager")
+
+_INSTANCE_LENGTH_MAX: Final = 128
 
 
 class Manager:
@@ -57,6 +60,7 @@ class Manager:
         self._probes = Probes(self.registry, options.probe_address or "127.0.0.1:0")
         self._controller_metrics = ControllerMetrics(self.registry)
         self._queue_metrics = WorkQueueMetrics(self.registry)
+        self._events = EventBroadcaster(options.event_sink(client))
         self._groups = {group: RunnableGroup(group, self._member_failed) for group in Group}
         self._controllers: set[str] = set()
         self._informers_started = asyncio.Event()
@@ -111,6 +115,11 @@ class Manager:
         informer: SharedInformer[Any] = self.informers.metadata_informer_for(declared_type(what))
         self._informers_wanted.set()
         return informer
+
+    def event_recorder(self, controller: str) -> EventRecorder:
+        """What a controller of this name says events with."""
+        instance = f"{controller}-{self.options.host}"[:_INSTANCE_LENGTH_MAX]
+        return EventRecorder(self._events, controller, instance, self.options.clock)
 
     def add_healthz_check(self, name: str, check: Check) -> None:
         """When it fails the process should be started anew. Raises `ValueError` for a name that is taken."""
@@ -207,6 +216,7 @@ class Manager:
         if self.options.probe_address:
             self.add(self._probes, group=Group.HTTP_SERVERS)
         self._groups[Group.CACHES].add(Member("informers", self._run_informers, self._informers_synced))
+        self.add(self._events, group=Group.CACHES)
         self.add_readyz_check("informer-sync", self._check_informers)
         if self.elector is not None:
             self.add_healthz_check("leaderElection", self.elector.check)

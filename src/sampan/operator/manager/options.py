@@ -1,9 +1,13 @@
 """`ManagerOptions`: how a manager works."""
 
+import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sampan.client.client import Client
 from sampan.core.time import Clock, SystemClock
 from sampan.informer.settings import InformerSettings
+from sampan.operator.events import EventSink, NewEventSink
 from sampan.operator.leader_election import LeaderElectionConfig
 
 
@@ -29,6 +33,10 @@ class ManagerOptions:
     """How long informers may take for their first lists."""
     read_timeout_s: float = 10.0
     """How long a cached read may wait for the cache to reach its own writes."""
+    event_sink: Callable[[Client], EventSink] = NewEventSink
+    """Which API Events are written in: `CoreEventSink` for the older one."""
+    host: str = field(default_factory=socket.gethostname)
+    """Where this replica runs, for Events."""
     clock: Clock = field(default_factory=SystemClock)
     """For the times in Leases and Events."""
 

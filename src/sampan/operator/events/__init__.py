@@ -1,0 +1,18 @@
+"""Events: what happened to an object, for people who look at it (`kubectl describe`)."""
+
+from sampan.operator.events.broadcaster import EventBroadcaster
+from sampan.operator.events.correlator import EventCorrelator
+from sampan.operator.events.event import Event, EventType
+from sampan.operator.events.recorder import EventRecorder
+from sampan.operator.events.sink import CoreEventSink, EventSink, NewEventSink
+
+__all__ = [
+    "CoreEventSink",
+    "Event",
+    "EventBroadcaster",
+    "EventCorrelator",
+    "EventRecorder",
+    "EventSink",
+    "EventType",
+    "NewEventSink",
+]

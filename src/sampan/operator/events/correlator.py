@@ -1,0 +1,114 @@
+"""`EventCorrelator`: which events are new, which repeat others, and which are too many.
+
+Nothing but decisions; the time is a parameter. Each of the three memories is bounded: the least used goes first.
+Source: client-go tools/record/events_cache.go (1.36).
+"""
+
+import datetime as dt
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Final, Generic, TypeVar
+
+from sampan.operator.events.event import Event, event_name, shortened
+
+V = TypeVar("V")
+
+_MEMORY_MAX: Final = 4096
+_SPAM_BURST: Final = 25
+_SPAM_PER_S: Final = 1 / 300
+_SIMILAR_MAX: Final = 10
+_SIMILAR_INTERVAL_S: Final = 600.0
+_COMBINED: Final = "(combined from similar events): "
+
+
+@dataclass(slots=True)
+class Sighting:
+    """An event and how often it was seen. `posted` once the server has it."""
+
+    event: Event
+    name: str
+    count: int
+    last: dt.datetime
+    posted: bool = False
+
+
+@dataclass(slots=True)
+class _Similar:
+    seen_at: float
+    notes: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Bucket:
+    filled_at: float
+    tokens: float = float(_SPAM_BURST)
+
+
+class _Memory(OrderedDict[Hashable, V], Generic[V]):
+    """The last so many values that were used."""
+
+    def recall(self, key: Hashable) -> V | None:
+        value = self.get(key)
+        if value is not None:
+            self.move_to_end(key)
+        return value
+
+    def keep(self, key: Hashable, value: V) -> V:
+        self[key] = value
+        if len(self) > _MEMORY_MAX:
+            self.popitem(last=False)
+        return value
+
+
+class EventCorrelator:
+    """Spares the API server what is more of the same.
+
+    - The same event again raises the count of the first.
+    - From the tenth note on in ten minutes, events that differ by the note alone become one "combined" event.
+    - A controller may post 25 events on one object, and then one more every five minutes; others are only counted.
+    """
+
+    def __init__(self) -> None:
+        self._sightings: _Memory[Sighting] = _Memory()
+        self._similar: _Memory[_Similar] = _Memory()
+        self._buckets: _Memory[_Bucket] = _Memory()
+        self._named_ns = 0
+
+    def correlate(self, event: Event, now: float) -> Sighting | None:
+        """What is to be posted; None when nothing is. `now` in seconds of any clock that only goes forward."""
+        event, key = self._aggregate(replace(event, note=shortened(event.note)), now)
+        sighting = self._sightings.recall(key)
+        if sighting is None:
+            sighting = self._sightings.keep(key, Sighting(event, self._new_name(event), 1, event.time))
+        else:
+            sighting.count += 1
+            sighting.last = event.time
+        return sighting if self._is_allowed(event, now) else None
+
+    def _new_name(self, event: Event) -> str:
+        """Clocks are coarser than names: no two may have the same."""
+        self._named_ns = max(int(event.time.timestamp() * 1_000_000) * 1000, self._named_ns + 1)
+        return event_name(event.regarding, self._named_ns)
+
+    def _aggregate(self, event: Event, now: float) -> tuple[Event, tuple[object, ...]]:
+        key = event.aggregate_key()
+        similar = self._similar.recall(key)
+        if similar is None or now - similar.seen_at > _SIMILAR_INTERVAL_S:
+            similar = self._similar.keep(key, _Similar(now))
+        similar.seen_at = now
+        similar.notes[event.note] = None
+        if len(similar.notes) < _SIMILAR_MAX:
+            return event, event.key()
+        similar.notes.popitem()
+        return replace(event, note=shortened(_COMBINED + event.note), related=None), key
+
+    def _is_allowed(self, event: Event, now: float) -> bool:
+        key = event.spam_key()
+        bucket = self._buckets.recall(key) or self._buckets.keep(key, _Bucket(now))
+        bucket.tokens = min(bucket.tokens + (now - bucket.filled_at) * _SPAM_PER_S, _SPAM_BURST)
+        bucket.filled_at = now
+        if bucket.tokens < 1.0:
+            return False
+        bucket.tokens -= 1.0
+        return True
