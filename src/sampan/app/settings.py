@@ -38,6 +38,8 @@ class UpSettings:
     http2_max_streams_per_connection: int = 0
     """0: as many as Kubernetes allows."""
     cors_allowed_origins: tuple[str, ...] = ()
+    profiling: bool = True
+    """Whether /debug/pprof answers."""
     log_level: str = "info"
     log_format: str = "text"
     """text (key=value) or json."""

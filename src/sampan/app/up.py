@@ -78,6 +78,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
             cors_allowed_origins=settings.cors_allowed_origins,
             request_timeout_s=settings.request_timeout_s,
             flags=settings.flags(),
+            profiling=settings.profiling,
         ),
         server_address=lambda: address,
     )

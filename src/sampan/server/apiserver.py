@@ -20,6 +20,7 @@ from sampan.server.index import index_handler
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
 from sampan.server.openapi.handler import OpenApi
+from sampan.server.profiling.handler import Profiling
 from sampan.server.request import Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
@@ -38,6 +39,8 @@ class ApiServerSettings:
     """The longest that a request which is no stream may take, in seconds."""
     flags: tuple[tuple[str, str], ...] = ()
     """What /flagz shows."""
+    profiling: bool = True
+    """Whether /debug/pprof answers."""
 
 
 class ApiServer:
@@ -101,6 +104,8 @@ class ApiServer:
         routes.add("/metrics/slis", self._slis)
         routes.add("/statusz", statusz("apiserver", routes.paths))
         routes.add("/flagz", flagz("apiserver", settings.flags))
+        if settings.profiling:
+            Profiling().install(routes)
         index = index_handler(self._paths)
         routes.add("/", index, listed=False)
         routes.add("/index.html", index, listed=False)
