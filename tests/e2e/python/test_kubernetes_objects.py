@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 import yaml
 from kubernetes import client, config, utils
-from kubernetes.client import ApiClient, AppsV1Api, AuthenticationV1Api, CoreV1Api, VersionApi
+from kubernetes.client import (
+    ApiClient,
+    ApiException,
+    AppsV1Api,
+    AuthenticationV1Api,
+    CoreV1Api,
+    PolicyV1Api,
+    VersionApi,
+)
 
 from tests.cli.server import Server
 from tests.e2e.python.objects import config_map, deployment, pod
@@ -142,6 +150,24 @@ def test_a_pod_is_bound_to_a_node(core: CoreV1Api, namespace: str) -> None:
     # The answer is a Status, which the client would take for a Binding.
     core.create_namespaced_pod_binding("web", namespace, binding, _preload_content=False)
     assert core.read_namespaced_pod("web", namespace).spec.node_name == "node-1"
+
+
+def test_a_pod_is_evicted_as_far_as_its_budget_allows(core: CoreV1Api, connection: ApiClient, namespace: str) -> None:
+    eviction = client.V1Eviction(
+        metadata=client.V1ObjectMeta(name="web"), delete_options=client.V1DeleteOptions(grace_period_seconds=0)
+    )
+    running = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    core.create_namespaced_pod(namespace, {**pod("web"), "metadata": {"name": "web", "labels": {"app": "web"}}})
+    core.patch_namespaced_pod_status("web", namespace, running)
+    budgets = PolicyV1Api(connection)
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    budgets.create_namespaced_pod_disruption_budget(namespace, {"metadata": {"name": "budget"}, "spec": spec})
+    with pytest.raises(ApiException) as raised:
+        core.create_namespaced_pod_eviction("web", namespace, eviction)
+    assert (raised.value.status, raised.value.reason) == (429, "Too Many Requests")
+    budgets.delete_namespaced_pod_disruption_budget("budget", namespace)
+    core.create_namespaced_pod_eviction("web", namespace, eviction)
+    assert core.list_namespaced_pod(namespace).items == []
 
 
 def test_delete_answers_with_what_was_deleted(core: CoreV1Api, namespace: str) -> None:
