@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sampan.client.credentials import Credentials, CredentialsTransport, StaticCredentials, TokenFile
+from sampan.client.credentials import CertificateFiles, Credentials, CredentialsTransport, StaticCredentials, TokenFile
 from sampan.client.errors import CredentialError
 from sampan.client.http import ClientCertificate
 from sampan.client.transport import HttpRequest
@@ -149,6 +149,32 @@ async def test_the_last_token_serves_while_the_file_is_gone(tmp_path: Path) -> N
     (tmp_path / "token").unlink()
     await asyncio.sleep(100)
     assert await source.current() == Credentials.bearer("a")
+
+
+@virtual_time
+async def test_certificate_files_are_read_again_when_their_time_is_up(tmp_path: Path) -> None:
+    for name in ("c", "k"):
+        (tmp_path / name).write_bytes(b"1")
+    source = CertificateFiles(tmp_path / "c", tmp_path / "k", StaticCredentials(Credentials.bearer("t")))
+    first = Credentials.bearer("t", ClientCertificate(b"1", b"1"))
+    assert await source.current() == first
+    (tmp_path / "c").write_bytes(b"2")
+    await asyncio.sleep(299)
+    assert await source.current() == first
+    await asyncio.sleep(1)
+    assert await source.current() == Credentials.bearer("t", ClientCertificate(b"2", b"1"))
+
+
+@virtual_time
+async def test_the_last_certificate_serves_while_the_files_are_gone(tmp_path: Path) -> None:
+    source = CertificateFiles(tmp_path / "c", tmp_path / "k", StaticCredentials(Credentials()))
+    with pytest.raises(CredentialError, match="client certificate: "):
+        await source.current()
+    for name in ("c", "k"):
+        (tmp_path / name).write_bytes(b"1")
+    shown = await source.current()
+    (tmp_path / "c").unlink()
+    assert await source.renewed(shown) == shown
 
 
 def test_credentials_do_not_show() -> None:

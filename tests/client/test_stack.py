@@ -3,6 +3,7 @@
 import json
 import sys
 from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,27 @@ async def test_a_certificate_that_a_program_prints_is_shown_and_renewed_when_it_
         await transport.aclose()
 
 
+async def test_certificate_files_are_read_again_when_they_are_refused(tmp_path: Path) -> None:
+    clients = Authority("clients")
+    certificate, key = clients.issue("old", hosts=()).files(tmp_path, "client")
+
+    async def refuses_the_old(peer: Peer) -> None:
+        while True:
+            await peer.asked()
+            name = peer.writer.get_extra_info("peercert")["subject"][0][0][1]
+            status = 401 if name == "old" else 200
+            await peer.send(f"HTTP/1.1 {status} X\r\ncontent-length: {len(name)}\r\n\r\n{name}".encode())
+
+    context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path, clients=clients)
+    async with scripted(refuses_the_old, context=context) as server:
+        files = replace(TLS, certificate_file=str(certificate), key_file=str(key))
+        transport = connect_transport(Config(str(server.address), tls=files))
+        assert (await transport.send(GET)).status == 401
+        clients.issue("new", hosts=()).files(tmp_path, "client")
+        assert (await transport.send(GET)).status == 200
+        await transport.aclose()
+
+
 async def test_a_kubeconfig_is_enough(tmp_path: Path) -> None:
     asked: list[Asked] = []
     context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path)
@@ -120,7 +142,11 @@ SOURCES = {
     "password": (Config("https://h", username="u", token="t"), "StaticCredentials"),
     "program": (Config("https://h", exec=PLUGIN), "ExecPlugin"),
     "program and token": (Config("https://h", token="t", exec=PLUGIN), "StaticCredentials"),
-    "program and certificate": (Config("https://h", exec=PLUGIN, tls=TlsOptions(certificate_file="c")), "NoneType"),
+    "program and certificate": (Config("https://h", exec=PLUGIN, tls=TlsOptions(certificate_data=b"c")), "NoneType"),
+    "certificate files": (
+        Config("https://h", token="t", tls=TlsOptions(certificate_file="c", key_file="k")),
+        "CertificateFiles",
+    ),
 }
 
 

@@ -22,6 +22,8 @@ _log = logging.getLogger("sampan.client")
 TOKEN_FILE_PERIOD_S = 60.0
 """How long a token file's content is believed; the kubelet replaces it long before it expires."""
 TOKEN_FILE_LEEWAY_S = 10.0
+CERTIFICATE_PERIOD_S = 300.0
+"""How long a certificate file's content is believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,44 @@ class TokenFile:
             raise CredentialError(f"token file {self._path}: {fault}")
         else:
             _log.warning("token file %s cannot be read again: %s", self._path, fault)
+
+
+class CertificateFiles:
+    """A client certificate in files that somebody else renews, next to the credentials of another source.
+
+    Read again every five minutes, and when it was refused: a connection shows its certificate only once, at its
+    beginning. When the files cannot be read, the last certificate is shown.
+    Source: client-go transport/cert_rotation.go (1.36).
+    """
+
+    def __init__(self, certificate_file: Path, key_file: Path, inner: CredentialSource) -> None:
+        self._certificate_file = certificate_file
+        self._key_file = key_file
+        self._inner = inner
+        self._certificate: ClientCertificate | None = None
+        self._until = 0.0
+
+    async def current(self) -> Credentials:
+        """The certificate that was read last, or that is there now."""
+        if self._certificate is None or asyncio.get_running_loop().time() >= self._until:
+            self._read()
+        return replace(await self._inner.current(), certificate=self._certificate)
+
+    async def renewed(self, refused: Credentials) -> Credentials:
+        """What is there now."""
+        if self._certificate == refused.certificate:
+            self._read()
+        inner = await self._inner.renewed(replace(refused, certificate=None))
+        return replace(inner, certificate=self._certificate)
+
+    def _read(self) -> None:
+        try:
+            self._certificate = ClientCertificate(self._certificate_file.read_bytes(), self._key_file.read_bytes())
+        except OSError as error:
+            if self._certificate is None:
+                raise CredentialError(f"client certificate: {error}") from error
+            _log.warning("the client certificate cannot be read again: %s", error)
+        self._until = asyncio.get_running_loop().time() + CERTIFICATE_PERIOD_S
 
 
 class CredentialsTransport:

@@ -6,7 +6,14 @@ From the outside in: warnings, retries, identity, credentials, redirects, HTTP.
 from pathlib import Path
 
 from sampan.client.config.config import Config
-from sampan.client.credentials import Credentials, CredentialSource, CredentialsTransport, StaticCredentials, TokenFile
+from sampan.client.credentials import (
+    CertificateFiles,
+    Credentials,
+    CredentialSource,
+    CredentialsTransport,
+    StaticCredentials,
+    TokenFile,
+)
 from sampan.client.errors import ConfigError
 from sampan.client.exec_plugin import ExecPlugin, cluster_info
 from sampan.client.http.address import ProxyAddress, ServerAddress
@@ -47,11 +54,20 @@ def connect_transport(
 
 
 def credential_source(config: Config) -> CredentialSource | None:
-    """Where the headers come from that say who asks; None when there is nothing to say but a client certificate.
+    """Where that comes from which says who asks; None when there is nothing to say, or nothing that may change.
 
     A password goes before a token, and a program is only asked when there is nothing else.
     Source: client-go transport/round_trippers.go, HTTPWrappersForConfig (1.36).
     """
+    source = _header_source(config)
+    tls = config.tls
+    if tls.certificate_file and tls.key_file and not (tls.certificate_data or tls.key_data):
+        inner = source or StaticCredentials(Credentials())
+        return CertificateFiles(Path(tls.certificate_file), Path(tls.key_file), inner)
+    return source
+
+
+def _header_source(config: Config) -> CredentialSource | None:
     if config.username or config.password:
         return StaticCredentials(Credentials.basic(config.username, config.password))
     if config.token_file:

@@ -115,6 +115,15 @@ async def test_what_is_asked_comes_as_it_was_said() -> None:
     assert asked[0].headers["host"] == [server.address.authority]
 
 
+async def test_header_fields_are_utf_8() -> None:
+    asked: list[Asked] = []
+    answer = PLAIN + 'warning: 299 - "grüße"\r\ncontent-length: 0\r\n\r\n'.encode()
+    async with scripted(recording(asked, answer)) as server, server.transport() as transport:
+        response = await transport.send(HttpRequest("GET", "/x", {"impersonate-user": "jürgen"}))
+    assert asked[0].headers["impersonate-user"] == ["jürgen".encode().decode("latin-1")]
+    assert response.headers["warning"] == '299 - "grüße"'
+
+
 async def test_a_post_without_a_body_says_so() -> None:
     asked: list[Asked] = []
     async with scripted(recording(asked)) as server, server.transport() as transport:

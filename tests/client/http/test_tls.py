@@ -1,12 +1,13 @@
 """TLS: whom the client trusts, what it shows, and how it says what is wrong."""
 
+import asyncio
 import ssl
 from pathlib import Path
 
 import pytest
 
 from sampan.client.errors import TransportError
-from sampan.client.http import ClientCertificate, TlsOptions
+from sampan.client.http import ClientCertificate, HttpSettings, TlsOptions
 from sampan.client.transport import HttpRequest
 from tests.client.http.certificates import Authority
 from tests.client.http.scripted import GET, OK, Peer, answers, scripted
@@ -140,6 +141,34 @@ async def test_another_certificate_is_shown_on_new_connections_at_once(tmp_path:
             issued = OTHER.issue(name.decode(), hosts=())
             transport.use_certificate(ClientCertificate(issued.certificate, issued.key))
             assert await (await transport.send(GET)).read() == name
+
+
+async def test_a_connection_at_work_takes_no_further_request_after_another_certificate(tmp_path: Path) -> None:
+    first, second = OTHER.issue("jane", hosts=()), OTHER.issue("john", hosts=())
+    asked, go = asyncio.Event(), asyncio.Event()
+
+    async def waits(peer: Peer) -> None:
+        while True:
+            await peer.asked()
+            asked.set()
+            await go.wait()
+            name = peer.writer.get_extra_info("peercert")["subject"][0][0][1].encode()
+            await peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(name), name))
+
+    context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path, clients=OTHER)
+    settings = HttpSettings(connections_max=1)
+    async with (
+        scripted(waits, context=context) as server,
+        server.transport(tls=trusting(), settings=settings) as transport,
+    ):
+        transport.use_certificate(ClientCertificate(first.certificate, first.key))
+        old = asyncio.create_task(transport.send(GET))
+        await asked.wait()
+        new = asyncio.create_task(transport.send(GET))
+        transport.use_certificate(ClientCertificate(second.certificate, second.key))
+        go.set()
+        assert await (await old).read() == b"jane"
+        assert await (await new).read() == b"john"
 
 
 BAD = {

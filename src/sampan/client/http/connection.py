@@ -5,6 +5,7 @@ request from `begin` until `released` is called, which happens as soon as the la
 """
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Callable
 from typing import cast
@@ -34,6 +35,7 @@ class Connection(asyncio.Protocol):
         self.settings = settings
         self.reused = False
         self.closed = False
+        self.retired = False
         self.idle_since = 0.0
         self._names = names
         self._released = released
@@ -54,6 +56,12 @@ class Connection(asyncio.Protocol):
     def answer_begun(self) -> bool:
         """Whether any byte of the answer has come."""
         return self._answer_begun
+
+    @property
+    def socket(self) -> socket.socket:
+        """The socket, for its options."""
+        sock: socket.socket = self._transport.get_extra_info("socket")
+        return sock
 
     def begin(self, request: HttpRequest, head: bytes) -> Answer:
         """Send a request; gives its answer, of which nothing has come yet."""
@@ -138,9 +146,9 @@ class Connection(asyncio.Protocol):
                 self._names[name] = text
         headers = self._answer.headers
         if text in headers:
-            headers[text] = f"{headers[text]}\n{value.decode('latin-1')}"
+            headers[text] = f"{headers[text]}\n{value.decode('utf-8', 'replace')}"
         else:
-            headers[text] = value.decode("latin-1")
+            headers[text] = value.decode("utf-8", "replace")
 
     def on_headers_complete(self) -> None:
         answer = self._answer

@@ -12,6 +12,11 @@ from sampan.client.http.connection import Connection
 from sampan.client.http.tls import TlsContexts
 from sampan.client.http.tunnel import Tunnel
 
+_KEEPALIVE_IDLE_S = 30
+_KEEPALIVE_INTERVAL_S = 15
+_KEEPALIVE_PROBES = 4
+_UNACKNOWLEDGED_MS = 90_000
+"""A peer that is gone without a word is noticed after a minute and a half, also by who waits without a time-out."""
 _SHUTDOWN_TIMEOUT_S = 1.0
 """How long a connection that is closed waits for the other side's good-bye."""
 
@@ -36,9 +41,9 @@ class Dialer:
         """A connection, ready for its first request. Raises `TransportError`, `sent` False."""
         try:
             async with asyncio.timeout(self.connect_timeout_s):
-                if self.proxy is None:
-                    return await self._direct(make)
-                return await self._through(self.proxy, make)
+                connection = await (self._direct(make) if self.proxy is None else self._through(self.proxy, make))
+                _keep_alive(connection.socket)
+                return connection
         except TimeoutError as error:
             raise TransportTimeout(
                 f"no connection to {self._where} within {self.connect_timeout_s:g} s", sent=False
@@ -100,6 +105,20 @@ class Dialer:
         # `start_tls` upgrades a connection that its protocol is taken to know already.
         connection.connection_made(cast(asyncio.BaseTransport, inner))
         return connection
+
+
+def _keep_alive(sock: socket.socket) -> None:
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (
+        ("TCP_KEEPIDLE", _KEEPALIVE_IDLE_S),
+        ("TCP_KEEPINTVL", _KEEPALIVE_INTERVAL_S),
+        ("TCP_KEEPCNT", _KEEPALIVE_PROBES),
+        ("TCP_USER_TIMEOUT", _UNACKNOWLEDGED_MS),
+    ):
+        # Not every system has all of them.
+        option = getattr(socket, name, None)
+        if option is not None:
+            sock.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def _tls_fault(error: ssl.SSLError) -> str:

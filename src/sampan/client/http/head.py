@@ -36,4 +36,5 @@ class RequestHeads:
         head = "".join(lines)
         if "\0" in head or head.count("\r") != head.count("\n") or head.count("\n") != head.count("\r\n"):
             raise ValueError("a header field holds a line break")
-        return head.encode("latin-1")
+        # Names of users and groups need not be ASCII; Go writes and reads UTF-8.
+        return head.encode()

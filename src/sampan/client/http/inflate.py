@@ -28,7 +28,7 @@ class Inflater:
             self._begun = True
             try:
                 piece = self._member.decompress(data, PIECE_BYTES_MAX)
-            except igzip_lib.IsalError as error:
+            except igzip_lib.IsalError as error:  # type: ignore[misc]  # the stub takes the class for an instance
                 raise ValueError(f"bad gzip data: {error}") from error
             if piece:
                 yield piece

@@ -54,8 +54,10 @@ class ConnectionPool:
     def release(self, connection: Connection) -> None:
         """A connection's answer is complete: it is free again."""
         self._counted.discard(connection)
-        if self._closing:
+        if self._closing or connection.retired:
             connection.close()
+            if self._has_room:
+                self._pass_place_on()
             return
         waiter = self._next_waiter() if self._has_room else None
         if waiter is not None:
@@ -80,9 +82,15 @@ class ConnectionPool:
             self._empty.set()
 
     def drop_idle(self) -> None:
-        """Close what is idle: the server seems to have forgotten its connections, or they show an old certificate."""
+        """Close what is idle: the server seems to have forgotten its connections."""
         while self._idle:
             self._idle.pop().close()
+
+    def retire(self) -> None:
+        """Use no present connection for another request: they show an old certificate."""
+        self.drop_idle()
+        for connection in self._all:
+            connection.retired = True
 
     async def aclose(self) -> None:
         """Cut all connections; who waits or reads gets a `TransportError`."""

@@ -56,9 +56,9 @@ class HttpTransport:
         return self._pool.connection_count
 
     def use_certificate(self, certificate: ClientCertificate | None) -> None:
-        """Show another client certificate from now on; idle connections, which show the old one, are closed."""
+        """Show another client certificate from now on. Connections that show the old one take no further request."""
         if self._tls.use_certificate(certificate):
-            self._pool.drop_idle()
+            self._pool.retire()
 
     async def send(self, request: HttpRequest) -> Answer:
         """Send a request and wait for the answer's head. Raises `TransportError`; `ValueError` for a bad request.
