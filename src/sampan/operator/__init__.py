@@ -1,1 +1,169 @@
-"""The toolkit for control loops: queues, controllers, managers, and all that an operator needs around them."""
+"""The toolkit to write operators with: queues, controllers, a manager, and what reconcilers write.
+
+    async def reconcile(request: Request) -> Result | None: ...
+
+    async with connect() as client:
+        manager = Manager(client, ManagerOptions(probe_address="0.0.0.0:8081"))
+        Builder(manager).for_(Network, predicates=[GenerationChanged()]).recheck_every(300).complete(reconcile)
+        await manager.run(handle_signals=True)
+
+The vocabulary is that of controller-runtime and client-go.
+"""
+
+from sampan.operator.builder import Builder, BuildError
+from sampan.operator.cached_client import CachedClient, CachedResourceClient, StaleCache
+from sampan.operator.conditions import Condition, find_condition, is_false, is_true, remove_condition, set_condition
+from sampan.operator.controller import (
+    CacheSyncTimeout,
+    Controller,
+    ControllerMetrics,
+    ControllerOptions,
+    ReconcileContext,
+    ReconcileLogFilter,
+    ReconcileTimeout,
+    current_reconcile,
+)
+from sampan.operator.events import CoreEventSink, EventBroadcaster, EventRecorder, NewEventSink
+from sampan.operator.finalizers import (
+    Finalizing,
+    add_finalizer,
+    finalizer,
+    has_finalizer,
+    is_deleting,
+    patch_finalizer_in,
+    patch_finalizer_out,
+    remove_finalizer,
+)
+from sampan.operator.handlers import EnqueueHandler, MapFunction, for_object, for_owner
+from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost, LeaderElector, LeaseLock
+from sampan.operator.manager import Group, Manager, ManagerOptions, Probes, Runnable, ShutdownTimeout
+from sampan.operator.owner_references import (
+    AlreadyOwned,
+    DisallowedOwner,
+    controller_of,
+    has_owner_reference,
+    is_controlled_by,
+    owner_reference,
+    remove_owner_reference,
+    set_controller_reference,
+    set_owner_reference,
+)
+from sampan.operator.predicates import (
+    AnnotationChanged,
+    FieldChanged,
+    GenerationChanged,
+    LabelChanged,
+    Predicate,
+    PredicateFuncs,
+    ResourceVersionChanged,
+    and_,
+    label_selector,
+    matching,
+    not_,
+    or_,
+)
+from sampan.operator.queue import (
+    LOW_PRIORITY,
+    BucketRateLimiter,
+    ItemExponentialFailureRateLimiter,
+    ItemFastSlowRateLimiter,
+    MaxOfRateLimiter,
+    QueueShutDown,
+    RateLimiter,
+    WithMaxWaitRateLimiter,
+    WorkQueue,
+    WorkQueueMetrics,
+    default_rate_limiter,
+)
+from sampan.operator.reconciler import ReconcileFunction, Reconciler
+from sampan.operator.request import Request, Result, TerminalError
+from sampan.operator.source import ChannelSource, KindSource, PeriodicSource, Source
+
+__all__ = [
+    "LOW_PRIORITY",
+    "AlreadyOwned",
+    "AnnotationChanged",
+    "BucketRateLimiter",
+    "BuildError",
+    "Builder",
+    "CacheSyncTimeout",
+    "CachedClient",
+    "CachedResourceClient",
+    "ChannelSource",
+    "Condition",
+    "Controller",
+    "ControllerMetrics",
+    "ControllerOptions",
+    "CoreEventSink",
+    "DisallowedOwner",
+    "EnqueueHandler",
+    "EventBroadcaster",
+    "EventRecorder",
+    "FieldChanged",
+    "Finalizing",
+    "GenerationChanged",
+    "Group",
+    "ItemExponentialFailureRateLimiter",
+    "ItemFastSlowRateLimiter",
+    "KindSource",
+    "LabelChanged",
+    "LeaderElectionConfig",
+    "LeaderElectionLost",
+    "LeaderElector",
+    "LeaseLock",
+    "Manager",
+    "ManagerOptions",
+    "MapFunction",
+    "MaxOfRateLimiter",
+    "NewEventSink",
+    "PeriodicSource",
+    "Predicate",
+    "PredicateFuncs",
+    "Probes",
+    "QueueShutDown",
+    "RateLimiter",
+    "ReconcileContext",
+    "ReconcileFunction",
+    "ReconcileLogFilter",
+    "ReconcileTimeout",
+    "Reconciler",
+    "Request",
+    "ResourceVersionChanged",
+    "Result",
+    "Runnable",
+    "ShutdownTimeout",
+    "Source",
+    "StaleCache",
+    "TerminalError",
+    "WithMaxWaitRateLimiter",
+    "WorkQueue",
+    "WorkQueueMetrics",
+    "add_finalizer",
+    "and_",
+    "controller_of",
+    "current_reconcile",
+    "default_rate_limiter",
+    "finalizer",
+    "find_condition",
+    "for_object",
+    "for_owner",
+    "has_finalizer",
+    "has_owner_reference",
+    "is_controlled_by",
+    "is_deleting",
+    "is_false",
+    "is_true",
+    "label_selector",
+    "matching",
+    "not_",
+    "or_",
+    "owner_reference",
+    "patch_finalizer_in",
+    "patch_finalizer_out",
+    "remove_condition",
+    "remove_finalizer",
+    "remove_owner_reference",
+    "set_condition",
+    "set_controller_reference",
+    "set_owner_reference",
+]
