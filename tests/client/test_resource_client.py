@@ -1,9 +1,9 @@
 """Every verb of a resource, against a whole server in this process."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, assert_type
 
 import pytest
 
@@ -18,12 +18,17 @@ from sampan.client import (
     ListOptions,
     MergePatch,
     NotFound,
+    PartialObjectMetadata,
     ResourceClient,
+    Scale,
     StrategicMergePatch,
+    SubresourceClient,
     TooManyRequests,
+    WatchEvent,
     WriteOptions,
 )
-from sampan.resource import Object, ObjectMeta
+from sampan.core.gvk import GroupVersionResource
+from sampan.resource import Object, ObjectMeta, ResourceInfo, object_type
 from tests.client.connected import connected
 from tests.client.kinds import Network, NetworkSpec, NetworkStatus, define
 from tests.server.cluster import Api
@@ -70,6 +75,18 @@ async def forget(api: Api) -> None:
 
 
 # Typed
+
+
+async def test_the_types_are_known_before_it_runs(client: Client) -> None:
+    pods = ResourceInfo(GroupVersionResource("", "v1", "pods"), "Pod", True)
+    assert_type(client.resource(Network), ResourceClient[Network])
+    assert_type(client.resource(object_type(Network), namespace="x"), ResourceClient[Network])
+    assert_type(client.resource(pods), ResourceClient[Object])
+    assert_type(client.resource(Network).metadata_only(), ResourceClient[PartialObjectMetadata])
+    assert_type(client.resource(Network).status, SubresourceClient[Network])
+    assert_type(client.resource(Network).scale, SubresourceClient[Scale])
+    assert_type(client.resource(Network).follow(), AsyncGenerator[WatchEvent[Network], None])
+    assert client.resource(pods).info == pods
 
 
 async def test_a_declared_kind_is_written_and_read_as_its_class(networks: ResourceClient[Network]) -> None:
@@ -243,6 +260,14 @@ async def test_what_is_given_is_not_changed(config_maps: ResourceClient[Object])
     await config_maps.create(given)
     await config_maps.apply(given, force=True)
     assert given == config_map(x="1")
+
+
+async def test_a_request_without_metadata_is_not_given_any(client: Client) -> None:
+    accounts = await client.resource_for("serviceaccounts")
+    review: Object = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {}}
+    with pytest.raises(NotFound):
+        await accounts.subresource("review").create("a", review)
+    assert "metadata" not in review
 
 
 async def test_a_dry_run_writes_nothing(config_maps: ResourceClient[Object]) -> None:

@@ -14,11 +14,12 @@ import enum
 from collections.abc import Callable
 from typing import TypeVar
 
+from sampan.client.endpoint import names_of
 from sampan.client.errors import AlreadyExists, Conflict, NotFound
 from sampan.client.patch import MergePatch, merge_patch_between
 from sampan.client.resource_client import ResourceClient
 from sampan.client.retry_on_conflict import retry_on
-from sampan.resource import Object, meta
+from sampan.resource import Object
 
 T = TypeVar("T")
 Mutate = Callable[[T | None], T]
@@ -80,8 +81,8 @@ async def _desired(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> t
     else:
         before = client.to_dict(present)
         after = mutate(present)
-    if meta(after).name != name:
-        raise ValueError(f"the object is {name!r}, mutate made {meta(after).name!r} of it")
+    if names_of(after)[1] != name:
+        raise ValueError(f"the object is {name!r}, mutate made {names_of(after)[1]!r} of it")
     return before, after
 
 

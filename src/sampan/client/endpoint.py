@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from sampan.client.options import WriteOptions
 from sampan.client.patch import Patch
 from sampan.client.rest_client import JSON, RESTClient, resource_path
-from sampan.resource import ResourceInfo, meta
+from sampan.resource import ResourceInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Endpoint:
 
     def namespace_of(self, obj: object) -> str:
         """Where an object is at home: where it says, else here. Raises `ValueError` when that is not allowed."""
-        own = meta(obj).namespace if self.info.namespaced else ""
+        own = names_of(obj)[0] if self.info.namespaced else ""
         if own and self.pinned and own != self.namespace:
             raise ValueError(f"the object is in namespace {own!r}, the client in {self.namespace!r}")
         return own or self.namespace
@@ -63,3 +63,12 @@ class Endpoint:
         if self.info.namespaced and not namespace:
             raise ValueError(f"{self.info.gvr.group_resource} live in namespaces: say in which (`in_namespace`)")
         return namespace
+
+
+def names_of(obj: object) -> tuple[str, str]:
+    """Namespace and name, empty where an object does not say them. The object is not touched."""
+    if isinstance(obj, dict):
+        fields = obj.get("metadata") or {}
+        return fields.get("namespace") or "", fields.get("name") or ""
+    metadata = getattr(obj, "metadata", None)
+    return getattr(metadata, "namespace", None) or "", getattr(metadata, "name", None) or ""

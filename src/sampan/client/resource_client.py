@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from sampan.client.decoding import decoded, decoded_all
-from sampan.client.endpoint import Endpoint
+from sampan.client.endpoint import Endpoint, names_of
 from sampan.client.errors import Undecodable
 from sampan.client.follow import WATCH_BACKOFF, follow
 from sampan.client.object_head import object_head
@@ -18,7 +18,7 @@ from sampan.client.resource_list_watch import ResourceListWatch
 from sampan.client.scale import Scale, scale_of
 from sampan.client.subresource_client import SubresourceClient
 from sampan.client.watch import WatchEvent, decoded_events, one_by_one
-from sampan.resource import Object, ObjectType, ResourceInfo, dynamic, meta
+from sampan.resource import Object, ObjectType, ResourceInfo, dynamic
 from sampan.wire import json
 
 T = TypeVar("T")
@@ -234,7 +234,7 @@ class ResourceClient(Generic[T]):
         return fields
 
     async def _put(self, obj: T, subresource: str, options: WriteOptions) -> T:
-        path = self._endpoint.path_of(meta(obj).name, subresource, namespace=self._endpoint.namespace_of(obj))
+        path = self._endpoint.path_of(names_of(obj)[1], subresource, namespace=self._endpoint.namespace_of(obj))
         body = self.object_type.encode(obj)
         return decoded(self.object_type, await self._endpoint.send("PUT", path, body, options=options))
 
