@@ -459,3 +459,18 @@ def test_items_that_are_no_objects_are_passed_over(body: bytes) -> None:
         assert informer.metrics.unreadable == 1
 
     check()
+
+
+@virtual_time
+async def test_pages_that_do_not_go_on_are_an_error_and_not_a_loop() -> None:
+    class Circling(FakeServer):
+        async def list(self, options: ListOptions) -> RawList:
+            found = await super().list(options)
+            return RawList(found.items, found.resource_version, "again")
+
+    server = Circling()
+    informer = informer_of(server)
+    async with running(informer):
+        await asyncio.sleep(60)
+        assert not informer.has_synced()
+        assert len(server.lists) <= 2 * 8

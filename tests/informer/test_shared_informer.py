@@ -447,3 +447,78 @@ async def test_versions_that_are_no_numbers_are_reached_only_exactly() -> None:
         await settle()
         informer.indexer.bookmark("a7")
         await waiting
+
+
+@virtual_time
+async def test_a_handler_that_waits_for_something_cancelled_is_told_the_next_event(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = FakeServer()
+    server.put("a")
+    server.put("b")
+    told: list[str] = []
+
+    async def wait(obj: Ref[Object]) -> None:
+        told.append(obj.name)
+        cancelled = asyncio.get_running_loop().create_future()
+        cancelled.cancel()
+        await cancelled
+
+    informer = informer_of(server)
+    registration = informer.add_handler(EventHandlerFuncs(add=wait))
+    async with running(informer):
+        await registration.synced()
+    assert told == ["a", "b"]
+    assert "waited for something that was cancelled" in caplog.text
+
+
+@virtual_time
+async def test_a_handler_that_is_slow_is_told_of_in_the_log_but_a_long_list_is_not(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = FakeServer()
+    for number in range(10_500):
+        server.put(f"w{number}")
+
+    async def stuck(_: Ref[Object]) -> None:
+        await asyncio.Event().wait()
+
+    informer = informer_of(server)
+    informer.add_handler(EventHandlerFuncs(add=stuck))
+    async with running(informer):
+        await informer.synced()
+        assert "too slow" not in caplog.text
+        for _ in range(10_001):
+            server.put("w0")
+        await asyncio.sleep(1)
+        assert "too slow" in caplog.text
+    assert informer.size_bytes > 10_500 * 100
+
+
+@virtual_time
+async def test_resyncs_work_with_gathered_deltas_too() -> None:
+    server = FakeServer()
+    server.put("a")
+    informer = SharedInformer(server, WIDGETS, settings=InformerSettings(compress_deltas=True))
+    often, seldom, never = Recorder(), Recorder(), Recorder()
+    informer.add_handler(often, resync_s=10)
+    informer.add_handler(seldom, resync_s=25)
+    informer.add_handler(never)
+    async with running(informer):
+        await asyncio.sleep(51)
+    assert [len(handler.told) - 1 for handler in (often, seldom, never)] == [5, 2, 0]
+
+
+@virtual_time
+async def test_a_handler_of_watch_errors_that_raises_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    server = FakeServer()
+    server.list_faults.append(TransportError("refused", sent=False))
+    informer = informer_of(server)
+
+    def fail(_: Exception) -> None:
+        raise LookupError("oh")
+
+    informer.set_watch_error_handler(fail)
+    async with running(informer):
+        await informer.synced()
+    assert "LookupError: oh" in caplog.text

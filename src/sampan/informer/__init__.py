@@ -1,4 +1,13 @@
-"""Informers: local copies of collections of objects, kept up to date, and news of their changes."""
+"""Informers: local copies of collections of objects, kept up to date, and news of their changes.
+
+factory = SharedInformerFactory(client, namespace="prod")
+informer = factory.informer_for(Network)
+registration = informer.add_handler(EventHandlerFuncs(add=lambda network: queue.add(network.key)))
+async with asyncio.TaskGroup() as tasks:
+    await factory.start(tasks)
+    await wait_for_cache_sync(informer, registration, timeout_s=120)
+    network = informer.lister().namespaced("prod").get("backbone")
+"""
 
 from sampan.informer.delta import Batch, Delta, DeltaType, Queue, ReflectorStore
 from sampan.informer.delta_fifo import DeltaFIFO

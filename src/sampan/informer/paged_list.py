@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Generic, TypeVar
 
-from sampan.client.errors import Expired
+from sampan.client.errors import Expired, TransportError
 from sampan.client.list_watch import ListWatch
 from sampan.client.options import ListOptions
 from sampan.informer.events import EventReader
@@ -43,21 +43,24 @@ class PagedList(Generic[T]):
         options = self._options(resource_version)
         refs: list[Ref[T]] = []
         version = ""
+        pages = True
         while True:
             self._metrics.list_pages += 1
             try:
                 page = await self._list_watch.list(options)
             except Expired:
-                if not options.continue_token:
+                if not options.continue_token or not pages:
                     raise
                 # The rest has expired while the pages were read: all of it in one piece.
-                refs, version = [], ""
+                refs, version, pages = [], "", False
                 options = replace(self._options(resource_version), limit=0, resource_version_match="")
                 continue
             await self._take_in(page.items, refs)
             version = version or page.resource_version
             if not page.continue_token:
                 return refs, version
+            if page.continue_token == options.continue_token:
+                raise TransportError("the pages of the server's list do not go on", sent=True)
             if resource_version == "0":
                 self._pages_always = True
             options = replace(

@@ -17,7 +17,7 @@ class Patience:
 
     def __init__(self, settings: ReflectorSettings) -> None:
         self._settings = settings
-        self._failing_since: float | None = None
+        self._failed_at = self._failing_since = float("-inf")
         self._short = 0
 
     def may_resume_after(self, error: ClientError, now: float) -> bool:
@@ -30,8 +30,9 @@ class Patience:
             return False
         if not isinstance(error, ServerError):
             return True
-        if self._failing_since is None:
+        if now - self._failed_at >= self._settings.internal_error_s:
             self._failing_since = now
+        self._failed_at = now
         return now - self._failing_since <= self._settings.internal_error_s
 
     def was_short(self, lasted_s: float, events: int) -> bool:
@@ -39,15 +40,11 @@ class Patience:
 
         Raises `VeryShortWatch` when too many brought nothing: perhaps a list helps.
         """
-        if events:
-            self._failing_since = None
+        is_short = lasted_s < self._settings.short_watch_s
+        if events or not is_short:
             self._short = 0
-        if lasted_s >= self._settings.short_watch_s:
-            self._failing_since = None
-            self._short = 0
-            return False
-        if not events:
-            self._short += 1
-            if self._short >= self._settings.short_watches_max:
-                raise VeryShortWatch(f"{self._short} watches ended within a second and brought nothing")
+            return is_short
+        self._short += 1
+        if self._short >= self._settings.short_watches_max:
+            raise VeryShortWatch(f"{self._short} watches ended within a second and brought nothing")
         return True

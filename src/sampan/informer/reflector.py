@@ -101,9 +101,15 @@ class Reflector(Generic[T]):
             try:
                 await self._list_and_watch()
             except (ClientError, TransformError) as error:
-                self.on_error(error)
+                self._tell(error)
                 asked_s = _asked_s(error)
             await self._back_off(asked_s)
+
+    def _tell(self, error: Exception) -> None:
+        try:
+            self.on_error(error)
+        except Exception:
+            _log.exception("the handler of watch errors failed")
 
     async def _back_off(self, asked_s: float) -> None:
         self.metrics.backoffs += 1
@@ -152,7 +158,7 @@ class Reflector(Generic[T]):
             try:
                 return await self._read_stream()
             except TooManyRequests as error:
-                self.on_error(error)
+                self._tell(error)
                 await self._back_off(_asked_s(error))
             except (BadRequest, Invalid, StreamStalled) as error:
                 _log.info("no streaming lists from here on: %s", error)
@@ -162,7 +168,7 @@ class Reflector(Generic[T]):
                 if is_unavailable(error) and self._position.for_stream():
                     self._position.unavailable = True
                     continue
-                self.on_error(error)
+                self._tell(error)
                 break
         self.metrics.stream_fallbacks += 1
         return None
@@ -186,6 +192,7 @@ class Reflector(Generic[T]):
             raise
         self._store.replace(refs, version)
         self._position.listed(version)
+        self._ordered = True
         return stream
 
     # Watches.
@@ -201,7 +208,7 @@ class Reflector(Generic[T]):
             except (TransportError, TooManyRequests, ServerError) as error:
                 if not patience.may_resume_after(error, loop.time()):
                     raise
-                self.on_error(error)
+                self._tell(error)
                 await self._back_off(_asked_s(error))
             else:
                 if patience.was_short(loop.time() - began, brought):

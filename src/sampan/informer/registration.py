@@ -160,6 +160,11 @@ class Registration(Generic[T]):
             if told is None or not inspect.isawaitable(told):
                 return False
             await told
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            _log.exception("handler %r waited for something that was cancelled", self.handler)
         except Exception:
             _log.exception("handler %r failed", self.handler)
         return True
