@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
+from pathlib import Path
 
 import pytest
 
@@ -176,6 +177,26 @@ async def test_waiting_for_what_somebody_else_does(client: Client) -> None:
     waiting = asyncio.create_task(wait_for(config_maps, "late", exists(), timeout_s=10))
     await config_maps.create(config_map("late"))
     assert (await waiting or {})["metadata"]["name"] == "late"
+
+
+async def test_following_survives_the_death_of_the_server(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    async with AsyncExitStack() as stack:
+        first = stack.enter_context(running(data))
+        client = await stack.enter_async_context(connect(data / "kubeconfig"))
+        config_maps = await client.resource_for("configmaps")
+        events = await stack.enter_async_context(aclosing(config_maps.follow()))
+        await config_maps.create(config_map("before"))
+        names = [(await anext(events)).object["metadata"]["name"]]
+        waiting = asyncio.ensure_future(anext(events))
+        first.process.kill()
+        first.process.wait()
+        second = await asyncio.to_thread(stack.enter_context, running(data, "--port", str(first.port)))
+        assert second.port == first.port
+        await config_maps.create(config_map("after"))
+        async with asyncio.timeout(20):
+            names.append((await waiting).object["metadata"]["name"])
+    assert names == ["before", "after"]
 
 
 def test_a_script_does_the_same_without_await(server: Server) -> None:
