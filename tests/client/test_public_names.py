@@ -28,14 +28,14 @@ LIST_OF_NAMES = """
 AlreadyExists ApiError ApplyPatch Backoff BadRequest BlockingClient BlockingResourceClient Client ClientError Condition
 Config ConfigError ConfigOverrides Conflict CredentialError DeleteOptions Discovered Expired Forbidden HttpRequest
 HttpResponse Impersonation InternalError Invalid JsonPatch ListOptions ListWatch MergePatch MethodNotAllowed NoMatch
-NotAcceptable NotFound ObjectList OperationResult PartialObjectMetadata Patch RESTMapper RawEvent RawList
+NotAcceptable NotFound ObjectList OperationResult PartialObjectMetadata Patch RESTClient RESTMapper RawEvent RawList
 RequestEntityTooLarge ResourceClient ResourceName RetryPolicy Scale ServerError ServerTimeout ServiceUnavailable
 StrategicMergePatch SubresourceClient Timeout TooManyRequests Transport TransportError TransportTimeout Unauthorized
 Undecodable Undecoded UnsupportedMediaType WaitTimeout WatchEvent WriteOptions
 CONFLICT_BACKOFF SLOW_CONFLICT_BACKOFF
-all_of any_of api_error condition_is connect connect_transport create_or_patch create_or_update deleted discover exists
-generation_observed guarded in_cluster_config json_path list_all list_pages load_config merge_patch_between not_
-retry_on_conflict wait_for
+all_of any_of api_error applied_fields condition_is connect connect_transport create_or_patch create_or_update deleted
+discover exists generation_observed guarded in_cluster_config json_path list_all list_pages load_config
+merge_patch_between not_ retry_on_conflict upgrade_managed_fields wait_for
 """
 
 

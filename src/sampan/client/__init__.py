@@ -50,6 +50,7 @@ from sampan.client.errors import (
     WaitTimeout,
     api_error,
 )
+from sampan.client.field_ownership import applied_fields, upgrade_managed_fields
 from sampan.client.identity import Impersonation
 from sampan.client.list_watch import ListWatch, RawEvent, RawList
 from sampan.client.object_list import ObjectList
@@ -58,6 +59,7 @@ from sampan.client.pager import list_all, list_pages
 from sampan.client.partial_metadata import PartialObjectMetadata
 from sampan.client.patch import ApplyPatch, JsonPatch, MergePatch, Patch, StrategicMergePatch, merge_patch_between
 from sampan.client.resource_client import ResourceClient
+from sampan.client.rest_client import RESTClient
 from sampan.client.rest_mapper import ResourceName, RESTMapper
 from sampan.client.retry import RetryPolicy
 from sampan.client.retry_on_conflict import CONFLICT_BACKOFF, SLOW_CONFLICT_BACKOFF, retry_on_conflict
@@ -107,6 +109,7 @@ __all__ = [
     "OperationResult",
     "PartialObjectMetadata",
     "Patch",
+    "RESTClient",
     "RESTMapper",
     "RawEvent",
     "RawList",
@@ -135,6 +138,7 @@ __all__ = [
     "all_of",
     "any_of",
     "api_error",
+    "applied_fields",
     "condition_is",
     "connect",
     "connect_transport",
@@ -153,5 +157,6 @@ __all__ = [
     "merge_patch_between",
     "not_",
     "retry_on_conflict",
+    "upgrade_managed_fields",
     "wait_for",
 ]
