@@ -15,8 +15,8 @@ from sampan.resource import Object
 from sampan.wire import json
 
 Fields = Mapping[str, Any]
-"""FieldsV1: `{"f:spec": {"f:replicas": {}}}`; `k:` stands before list items by key, `v:` by value, `i:` by place; `.` is
-the thing itself."""
+"""FieldsV1: `{"f:spec": {"f:replicas": {}}}`. `k:` stands before list items by key, `v:` by value, `i:` by place; `.`
+is the thing itself."""
 
 
 def applied_fields(obj: Object, manager: str, *, subresource: str = "") -> Object:
