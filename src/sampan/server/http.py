@@ -20,7 +20,7 @@ import httptools
 from sampan.core.errors import StatusError
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.heads import BODILESS
-from sampan.server.incoming import Incoming
+from sampan.server.incoming import BODY_PIECES_MAX, Incoming
 from sampan.server.owner import (
     BODY_AHEAD_BYTES,
     BODY_DISCARD_BYTES_MAX,
@@ -67,6 +67,7 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         self._in_head = False
         self._in_message = False
+        self._several: dict[str, list[str]] = {}
         self._repeated = RepeatedGet()
         self._reading_paused = False
         self._ending = False
@@ -158,14 +159,18 @@ class Connection(asyncio.Protocol):
         if text is None:
             text = header_name(self.owner, name)
         headers = cast(Incoming, self._incoming).headers
-        if text in headers:
-            headers[text] = f"{headers[text]}, {value.decode('latin-1')}"
-        else:
-            headers[text] = value.decode("latin-1")
+        if text not in headers:
+            if self._in_head:  # what comes behind a body is no header
+                headers[text] = value.decode("latin-1")
+        elif self._in_head:
+            self._several.setdefault(text, [headers[text]]).append(value.decode("latin-1"))
 
     def on_headers_complete(self) -> None:
         self._in_head = False
         incoming = cast(Incoming, self._incoming)
+        if self._several:
+            incoming.headers |= {name: ", ".join(values) for name, values in self._several.items()}
+            self._several.clear()
         parser = self._parser
         incoming.method = parser.get_method().decode("ascii")
         incoming.keep_alive = parser.should_keep_alive()
@@ -187,6 +192,8 @@ class Connection(asyncio.Protocol):
                 self._transport.close()
             return
         incoming.body.append(chunk)
+        if len(incoming.body) >= BODY_PIECES_MAX:
+            incoming.join()
         if incoming.limit < 0 and incoming.size > BODY_AHEAD_BYTES:
             self._pause_reading()
 

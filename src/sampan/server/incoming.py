@@ -5,6 +5,9 @@ from typing import Protocol
 
 from sampan.core.errors import StatusError, request_entity_too_large
 
+BODY_PIECES_MAX = 1024
+"""In how many pieces a body waits: a client that sends it byte by byte makes us hold no more than its bytes."""
+
 
 class Source(Protocol):
     """The connection that a request arrives on."""
@@ -70,6 +73,10 @@ class Incoming:
                 self.body.clear()
                 raise _too_large(limit)
         return b"".join(self.body)
+
+    def join(self) -> None:
+        """Make one piece of the body's pieces."""
+        self.body[:] = [b"".join(self.body)]
 
     async def disconnected(self) -> None:
         """Returns when the client has gone."""

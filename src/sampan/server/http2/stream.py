@@ -17,7 +17,7 @@ from sampan.server.authentication.authenticator import ANONYMOUS
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.heads import BODILESS
 from sampan.server.http2.frames import Frames
-from sampan.server.incoming import Incoming
+from sampan.server.incoming import BODY_PIECES_MAX, Incoming
 from sampan.server.owner import ConnectionOwner, Peer, header_name, make_request, release
 from sampan.server.request import Headers, Request, Response
 from sampan.server.status import status_response
@@ -26,7 +26,6 @@ _log = logging.getLogger("sampan.http")
 
 SEND_BYTES_MAX = 64 << 10
 """How much one stream sends before it looks whether the client still reads."""
-BODY_PIECES_MAX = 1024
 _SAFE = frozenset({"GET", "HEAD"})
 
 
@@ -80,7 +79,7 @@ class Stream:
         if data:
             incoming.body.append(data)
             if len(incoming.body) >= BODY_PIECES_MAX:
-                incoming.body[:] = [b"".join(incoming.body)]
+                incoming.join()
 
     def complete(self) -> None:
         """The body has ended."""
@@ -131,6 +130,7 @@ class Stream:
     def _read_head(self, headers: Headers) -> None:
         incoming, owner = self.incoming, self._connection.owner
         found = incoming.headers
+        several: dict[str, list[str]] = {}
         for name, value in headers:
             if name[0] == 0x3A:
                 if name == b":method":
@@ -143,9 +143,11 @@ class Stream:
             key = owner.header_names.get(name) or header_name(owner, name)
             text = value.decode("latin-1")
             if key in found and key != "host":
-                found[key] = f"{found[key]}{'; ' if key == 'cookie' else ', '}{text}"
+                several.setdefault(key, [found[key]]).append(text)
             else:
                 found[key] = text
+        for key, values in several.items():
+            found[key] = ("; " if key == "cookie" else ", ").join(values)
         incoming.expect_continue = found.get("expect", "").lower() == "100-continue"
 
     async def _serve(self) -> None:
