@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.load import Figure
-from benchmarks.toolkit import informer
+from benchmarks.toolkit import informer, operator
 
 COUNT = 10_000
 """With how many objects goals are meant."""
@@ -27,5 +27,7 @@ SCENARIOS: tuple[ToolkitScenario, ...] = (
     ToolkitScenario("informer-stream", "informer: Pods of a streaming list", informer.measure_stream, 20_000),
     ToolkitScenario("informer-events", "informer: events, one handler", informer.measure_events, 20_000),
     ToolkitScenario("informer-memory", "informer: memory of a Pod", informer.measure_memory, 6, " kB", True),
+    ToolkitScenario("work-queue", "work queue: add, get and done", operator.measure_queue, 5, " µs", True),
+    ToolkitScenario("reconcile", "operator: networks reconciled", operator.measure_reconcile, 500),
 )
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

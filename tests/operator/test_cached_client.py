@@ -11,7 +11,7 @@ from sampan.client.options import ListOptions
 from sampan.client.patch import MergePatch
 from sampan.client.resource_client import ResourceClient
 from sampan.informer.shared_informer import SharedInformer
-from sampan.operator.cached_client import CachedClient, CachedResourceClient, StaleCache
+from sampan.operator.cached_client import CachedClient, StaleCache
 from sampan.resource import Object, dynamic
 from tests.operator.cluster import CONFIG_MAPS, SECRETS, cluster_client
 
@@ -114,11 +114,18 @@ async def test_what_the_cache_cannot_answer_is_asked_of_the_server(options: List
         assert "managedFields" in (await maps.get("a", resource_version="0"))["metadata"]
 
 
-async def test_kinds_that_nobody_watches_are_asked_of_the_server_and_start_no_informer() -> None:
-    async with cached() as client:
-        assert client.is_cached(CONFIG_MAPS)
-        assert not client.is_cached(SECRETS)
-        assert not isinstance(client.resource(SECRETS), CachedResourceClient)
+async def test_kinds_that_nobody_watches_are_asked_of_the_server_until_somebody_does() -> None:
+    async with cached() as client, asyncio.TaskGroup() as tasks:
+        assert (client.is_cached(CONFIG_MAPS), client.is_cached(SECRETS)) == (True, False)
+        secrets = client.resource(SECRETS)
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "b"}}
+        await secrets.create(secret)
+        assert "managedFields" in (await secrets.get("s"))["metadata"]
+        informer = SharedInformer(client.direct.resource(SECRETS).list_watch(), dynamic(SECRETS))
+        task = tasks.create_task(informer.run())
+        client.read_from(informer)
+        assert "managedFields" not in (await secrets.get("s"))["metadata"]
+        task.cancel()
 
 
 async def test_namespaces_that_the_cache_does_not_hold_are_asked_of_the_server() -> None:

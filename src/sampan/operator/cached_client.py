@@ -10,6 +10,7 @@ server. Source: controller-runtime pkg/client/client.go (0.24), designs on read-
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar, overload
 
 from sampan.client.client import Client
@@ -123,6 +124,9 @@ class Cache:
         return StaleCache(f"the cache of {resource} has not reached {what} in {self._timeout_s:g} s")
 
 
+Caches = Mapping[ResourceInfo, Cache]
+
+
 def _stays(deleted: Any) -> bool:
     """Whether a deletion has only begun: finalizers hold the object up, or it ends gracefully."""
     metadata = meta(deleted)
@@ -135,21 +139,22 @@ class CachedResourceClient(ResourceClient[T]):
     A list with a field selector, a page or a resourceVersion asks the server, and so does a `get` with one.
     """
 
-    def __init__(self, endpoint: Endpoint, object_type: ObjectType[T], cache: Cache) -> None:
+    def __init__(self, endpoint: Endpoint, object_type: ObjectType[T], caches: Caches) -> None:
         super().__init__(endpoint, object_type)
-        self._cache = cache
+        self._caches = caches
 
     def in_namespace(self, namespace: str) -> ResourceClient[T]:
         """The same client in another namespace; "" for all of them."""
         direct = super().in_namespace(namespace)
-        return CachedResourceClient(direct._endpoint, self.object_type, self._cache)
+        return CachedResourceClient(direct._endpoint, self.object_type, self._caches)
 
     async def get(self, name: str, *, resource_version: str | None = None) -> T:
         """One object, from the cache. Raises `NotFound`, `StaleCache`."""
-        if resource_version is not None or not self._cache.holds(self.namespace):
+        cache = self._cache
+        if cache is None or resource_version is not None:
             return await super().get(name, resource_version=resource_version)
         self._endpoint.path_of(name)  # Refuses what the server could not be asked either.
-        ref = await self._cache.get(join_key(self.namespace, name))
+        ref = await cache.get(join_key(self.namespace, name))
         if ref is None:
             error = not_found(self.object_type.info.gvr.group_resource, name)
             raise api_error({"reason": error.reason, "code": 404, "message": error.message, "details": error.details})
@@ -157,15 +162,16 @@ class CachedResourceClient(ResourceClient[T]):
 
     async def list(self, options: ListOptions = ListOptions()) -> ObjectList[T]:
         """All objects that the label selector takes, from the cache, by namespace and name. Raises `StaleCache`."""
-        if options != ListOptions(label_selector=options.label_selector) or not self._cache.holds(self.namespace):
+        cache = self._cache
+        if cache is None or not _only_labels(options):
             return await super().list(options)
-        refs = await self._cache.refs(self.namespace, options.label_selector)
+        refs = await cache.refs(self.namespace, options.label_selector)
         refs.sort(key=lambda ref: ref.key)
-        return ObjectList([self.object_type.decode(ref.raw) for ref in refs], self._cache.resource_version)
+        return ObjectList([self.object_type.decode(ref.raw) for ref in refs], cache.resource_version)
 
     async def list_all(self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE) -> ObjectList[T]:
         """The same as `list`, from the cache; what the cache cannot answer is read in pages from the server."""
-        if options != ListOptions(label_selector=options.label_selector) or not self._cache.holds(self.namespace):
+        if self._cache is None or not _only_labels(options):
             return await super().list_all(options, page_size=page_size)
         return await self.list(options)
 
@@ -198,36 +204,49 @@ class CachedResourceClient(ResourceClient[T]):
         try:
             answer = await super().delete(name, options)
         except NotFound:
-            self._cache.deleted(key, None)
+            self._deleted(key, None)
             raise
         if not (options.dry_run or self._endpoint.write_options.dry_run):
-            self._cache.deleted(key, answer)
+            self._deleted(key, answer)
         return answer
 
     @property
     def status(self) -> SubresourceClient[T]:
         """The status of objects."""
-        return _StatusClient(self._endpoint, self.object_type, self._cache)
+        return _StatusClient(self._endpoint, self.object_type, self._wrote)
+
+    @property
+    def _cache(self) -> Cache | None:
+        """What has these objects, if anything has; it may come later than this client."""
+        cache = self._caches.get(self.object_type.info)
+        return cache if cache is not None and cache.holds(self.namespace) else None
 
     def _wrote(self, obj: T) -> T:
-        self._cache.wrote(obj)
+        cache = self._caches.get(self.object_type.info)
+        if cache is not None:
+            cache.wrote(obj)
         return obj
+
+    def _deleted(self, key: str, answer: T | None) -> None:
+        cache = self._caches.get(self.object_type.info)
+        if cache is not None:
+            cache.deleted(key, answer)
+
+
+def _only_labels(options: ListOptions) -> bool:
+    return options == ListOptions(label_selector=options.label_selector)
 
 
 class _StatusClient(SubresourceClient[T]):
-    def __init__(self, endpoint: Endpoint, object_type: ObjectType[T], cache: Cache) -> None:
+    def __init__(self, endpoint: Endpoint, object_type: ObjectType[T], wrote: Callable[[T], T]) -> None:
         super().__init__(endpoint, "status", object_type)
-        self._cache = cache
+        self._wrote = wrote
 
     async def update(self, name: str, obj: T, options: WriteOptions = WriteOptions()) -> T:
-        answer = await super().update(name, obj, options)
-        self._cache.wrote(answer)
-        return answer
+        return self._wrote(await super().update(name, obj, options))
 
     async def patch(self, name: str, patch: Patch, options: WriteOptions = WriteOptions()) -> T:
-        answer = await super().patch(name, patch, options)
-        self._cache.wrote(answer)
-        return answer
+        return self._wrote(await super().patch(name, patch, options))
 
 
 class CachedClient:
@@ -263,10 +282,9 @@ class CachedClient:
     def resource(
         self, what: ResourceInfo | ObjectType[Any] | type[Any], *, namespace: str | None = None
     ) -> ResourceClient[Any]:
-        """The client of a resource, as `Client.resource`; cached if the kind is."""
+        """The client of a resource, as `Client.resource`; it reads the cache as soon as there is one for the kind."""
         direct: ResourceClient[Any] = self.direct.resource(what, namespace=namespace)
-        cache = self._caches.get(direct.object_type.info)
-        return direct if cache is None else CachedResourceClient(direct._endpoint, direct.object_type, cache)
+        return CachedResourceClient(direct._endpoint, direct.object_type, self._caches)
 
 
 def resource_info(what: ResourceInfo | ObjectType[Any] | type[Any]) -> ResourceInfo:
