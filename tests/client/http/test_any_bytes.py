@@ -1,0 +1,152 @@
+"""A connection against all bytes there are, cut anywhere: without sockets."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.client.errors import TransportError
+from sampan.client.http import HttpSettings
+from sampan.client.http.answer import Answer
+from sampan.client.http.connection import Connection
+from sampan.client.transport import HttpRequest
+from sampan.testing import settle
+
+GET = HttpRequest("GET", "/x")
+ANSWERS = [
+    (b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nx: y\r\n\r\nhello", 200, b"hello"),
+    (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\nx: y\r\n\r\n", 200, b"hello"),
+    (b"HTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n", 404, b""),
+    (b"HTTP/1.1 304 Same\r\n\r\n", 304, b""),
+    (b"HTTP/1.0 200 OK\r\n\r\nhello", 200, b"hello"),
+]
+
+
+class Wire:
+    """A transport that swallows what is written."""
+
+    def __init__(self, protocol: Connection) -> None:
+        self.protocol = protocol
+        self.gone = False
+
+    def write(self, data: bytes) -> None: ...
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    def abort(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if not self.gone:
+            self.gone = True
+            asyncio.get_running_loop().call_soon(self.protocol.connection_lost, None)
+
+
+class Log:
+    """What a connection told its pool."""
+
+    def __init__(self) -> None:
+        self.released = 0
+        self.lost = 0
+
+    def connection(self) -> tuple[Connection, Wire]:
+        def count(name: str) -> Callable[[Connection], None]:
+            def counted(_: Connection) -> None:
+                setattr(self, name, getattr(self, name) + 1)
+
+            return counted
+
+        connection = Connection(HttpSettings(), {}, released=count("released"), lost=count("lost"))
+        wire = Wire(connection)
+        connection.connection_made(cast(Any, wire))
+        return connection, wire
+
+
+def deliver(connection: Connection, wire: Wire, data: bytes, cuts: list[int]) -> None:
+    """Deliver data in pieces, and the end of the connection."""
+    borders = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    for begin, end in pairwise(borders):
+        if begin < end and not wire.gone:
+            connection.data_received(data[begin:end])
+    wire.close()
+
+
+async def body_of(answer: Answer) -> bytes:
+    try:
+        await answer.head()
+        return await answer.read()
+    finally:
+        await settle()
+
+
+@given(which=st.sampled_from(ANSWERS), cuts=st.lists(st.integers(0, 200), max_size=8))
+def test_an_answer_is_the_same_however_it_is_cut(which: tuple[bytes, int, bytes], cuts: list[int]) -> None:
+    data, status, body = which
+
+    async def scenario() -> None:
+        log = Log()
+        connection, wire = log.connection()
+        answer = connection.begin(GET, b"")
+        deliver(connection, wire, data, cuts)
+        assert (await body_of(answer), answer.status) == (body, status)
+        assert (log.released, log.lost) == (0 if data.startswith(b"HTTP/1.0") else 1, 1)
+
+    asyncio.run(scenario())
+
+
+@given(
+    data=st.one_of(
+        st.binary(max_size=200),
+        st.builds(
+            lambda answer, at, noise: answer[: at % len(answer)] + noise + answer[at % len(answer) + len(noise) :],
+            st.sampled_from([answer for answer, _, _ in ANSWERS]),
+            st.integers(0, 200),
+            st.binary(max_size=4),
+        ),
+    ),
+    cuts=st.lists(st.integers(0, 200), max_size=4),
+)
+def test_no_bytes_do_more_than_fail_the_request(data: bytes, cuts: list[int]) -> None:
+    async def scenario() -> None:
+        log = Log()
+        connection, wire = log.connection()
+        answer = connection.begin(GET, b"")
+        deliver(connection, wire, data, cuts)
+        with suppress(TransportError):
+            await body_of(answer)
+        assert log.released <= 1
+        assert (log.lost, connection.closed) == (1, True)
+
+    asyncio.run(scenario())
+
+
+async def test_an_answer_in_parts_is_not_free_before_its_end() -> None:
+    log = Log()
+    connection, wire = log.connection()
+    answer = connection.begin(GET, b"")
+    connection.data_received(ANSWERS[0][0][:-1])
+    await answer.head()
+    assert log.released == 0
+    connection.data_received(ANSWERS[0][0][-1:])
+    assert log.released == 1
+    wire.close()
+
+
+async def test_an_answer_that_fails_before_its_end_is_never_free() -> None:
+    log = Log()
+    connection, _ = log.connection()
+    answer = connection.begin(GET, b"")
+    connection.data_received(ANSWERS[0][0][:-1])
+    answer.close()
+    connection.data_received(ANSWERS[0][0][-1:])
+    await asyncio.sleep(0)
+    assert (log.released, log.lost) == (0, 1)
+    with pytest.raises(TransportError):
+        await answer.read()
