@@ -9,7 +9,16 @@ import pytest
 from sampan.client.errors import TransportError, api_error
 from sampan.client.list_watch import RawEvent, RawList
 from sampan.client.options import ListOptions
-from sampan.informer import Indexer, InformerMetrics, Reflector, ReflectorSettings, RefReader, SharedInformer, Transform
+from sampan.informer import (
+    Indexer,
+    InformerMetrics,
+    InformerSettings,
+    Reflector,
+    ReflectorSettings,
+    RefReader,
+    SharedInformer,
+    Transform,
+)
 from sampan.resource import Object
 from sampan.testing.virtual_time import settle, virtual_time
 from tests.informer.server import (
@@ -474,3 +483,42 @@ async def test_pages_that_do_not_go_on_are_an_error_and_not_a_loop() -> None:
         await asyncio.sleep(60)
         assert not informer.has_synced()
         assert len(server.lists) <= 2 * 8
+
+
+@virtual_time
+async def test_a_watch_is_resumed_from_the_last_bookmark() -> None:
+    server = server_with(1)
+    server.plans.append(Plan(events=1, end=TransportError("cut", sent=True)))
+    informer = informer_of(server)
+    async with running(informer):
+        await informer.synced()
+        await settle()
+        server.version = 150
+        server.bookmark()
+        await asyncio.sleep(10)
+    assert [options.resource_version for options in server.watches] == ["101", "150"]
+
+
+@virtual_time
+async def test_tombstones_and_resyncs_are_not_transformed_again() -> None:
+    server = server_with(2)
+    transformed: list[bytes] = []
+
+    def transform(body: bytes) -> bytes:
+        transformed.append(body)
+        return body
+
+    server.plans.append(Plan(after_s=30, end=expired()))
+    informer = SharedInformer(
+        server, WIDGETS, resync_s=5, transform=transform, settings=InformerSettings(ReflectorSettings(streaming=False))
+    )
+    handler = Recorder()
+    informer.add_handler(handler)
+    async with running(informer):
+        await asyncio.sleep(29)
+        assert len(handler.told) == 2 + 2 * 5
+        assert len(transformed) == 2
+        del server.objects["ns/w0"]
+        await asyncio.sleep(10)
+        assert "lost ns/w0@101" in handler.told
+        assert len(transformed) == 3  # the object that the new list has

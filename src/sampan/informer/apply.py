@@ -34,12 +34,18 @@ class Applier(Generic[T]):
         """Apply a batch, in order."""
         for delta in batch.deltas:
             fresh = self._apply(delta, batch.is_in_initial_list)
-            version = delta.resource_version
-            if version and (fresh or older(self._indexer.resource_version, version)):
-                self._indexer.bookmark(version)
+            if delta.resource_version:
+                self._reach(delta, fresh)
+
+    def _reach(self, delta: Delta[T], fresh: bool) -> None:
+        """The store has reached the delta's version. Only a list leads back, and only what is news counts where
+        versions cannot be compared."""
+        version, reached = delta.resource_version, self._indexer.resource_version
+        if delta.obj is None or older(reached, version) or (fresh and not older(version, reached)):
+            self._indexer.bookmark(version)
 
     def _apply(self, delta: Delta[T], is_in_initial_list: bool) -> bool:
-        """Apply one; False when it was stale: then the store's version must not go back to its."""
+        """Apply one; False when it was stale."""
         obj = delta.obj
         if obj is None:
             self._apply_to_all(delta, is_in_initial_list)

@@ -13,6 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from sampan.informer.delta import Batch, Delta, DeltaType
 from sampan.informer.in_order_queue import BATCH_MAX
 from sampan.informer.ref import DeletedFinalStateUnknown, Deletion, Ref, last_known
+from sampan.informer.version import older
 
 T = TypeVar("T")
 
@@ -50,20 +51,19 @@ class DeltaFIFO(Generic[T]):
         """ADDED."""
         self._populated = True
         if ordered:
-            self._newest = ref.resource_version
+            self._reach(ref.resource_version)
         self._put(DeltaType.ADDED, ref)
 
     def update(self, ref: Ref[T]) -> None:
         """MODIFIED."""
         self._populated = True
-        self._newest = ref.resource_version
+        self._reach(ref.resource_version)
         self._put(DeltaType.UPDATED, ref)
 
     def delete(self, ref: Ref[T]) -> None:
         """DELETED; ignored when neither the queue nor the store has the key (a list has told of it before)."""
         self._populated = True
-        self._newest = ref.resource_version
-        self._filled.set()
+        self._reach(ref.resource_version)
         if ref.key in self._deltas or self._known.get(ref.key) is not None:
             self._put(DeltaType.DELETED, ref)
 
@@ -91,8 +91,7 @@ class DeltaFIFO(Generic[T]):
 
     def bookmark(self, resource_version: str) -> None:
         """Only moves the version that the store has reached when all is taken out."""
-        self._newest = resource_version
-        self._filled.set()
+        self._reach(resource_version)
 
     def resync(self) -> None:
         """All known objects as SYNC, except those with something queued: what is known of them is out of date."""
@@ -124,6 +123,11 @@ class DeltaFIFO(Generic[T]):
         if len(self._deltas) < 2 * BATCH_MAX:
             self._has_room.set()
         return Batch(deltas, is_in_initial_list)
+
+    def _reach(self, resource_version: str) -> None:
+        if not older(resource_version, self._newest):
+            self._newest = resource_version
+        self._filled.set()
 
     def _put(self, kind: DeltaType, obj: Deletion[T]) -> None:
         delta = Delta(kind, obj)

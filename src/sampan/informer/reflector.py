@@ -37,6 +37,7 @@ from sampan.informer.ref import Ref, RefReader
 from sampan.informer.settings import ReflectorSettings
 from sampan.informer.streamed_list import StreamedList, StreamStalled
 from sampan.informer.transform import TransformError
+from sampan.informer.version import older
 
 T = TypeVar("T")
 
@@ -267,7 +268,7 @@ class Reflector(Generic[T]):
         if kind == "BOOKMARK":
             self._ordered = True
             bookmark = self._reader.bookmark(event)
-            if bookmark is None:
+            if bookmark is None or older(bookmark.resource_version, self._position.resource_version):
                 return ""
             self._store.bookmark(bookmark.resource_version)
             return bookmark.resource_version
