@@ -155,9 +155,7 @@ def test_where_credentials_come_from(config: Config, kind: str) -> None:
     assert type(credential_source(config)).__name__ == kind
 
 
-@pytest.mark.parametrize(
-    "config", [Config("h:80"), Config("https://h", proxy_url="socks5://p")], ids=["server", "proxy"]
-)
+@pytest.mark.parametrize("config", [Config("h:80"), Config("https://h", proxy_url="ftp://p")], ids=["server", "proxy"])
 def test_an_address_that_is_none_is_an_error_of_the_configuration(config: Config) -> None:
     with pytest.raises(ConfigError):
         connect_transport(config)

@@ -4,6 +4,7 @@ import asyncio
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -113,10 +114,104 @@ async def test_a_certificate_behind_a_proxy_is_checked(tmp_path: Path) -> None:
             await transport.send(GET)
 
 
-@pytest.mark.parametrize("url", ["proxy:3128", "ftp://proxy", "http://", "http://proxy:port", "socks5://proxy"])
+@pytest.mark.parametrize("url", ["proxy:3128", "ftp://proxy", "http://", "http://proxy:port", "socks4://proxy"])
 def test_what_is_no_proxy_is_refused(url: str) -> None:
     with pytest.raises(ValueError):
         ProxyAddress.parse(url)
+
+
+@asynccontextmanager
+async def socks(asked: list[bytes], *, login: bytes = b"", reply: bytes = b"") -> AsyncIterator[Scripted]:
+    """A SOCKS5 proxy that knows addresses of IPv4 and, for names, one server on loopback."""
+
+    async def script(peer: Peer) -> None:
+        version, count = await peer.reader.readexactly(2)
+        methods = await peer.reader.readexactly(count)
+        assert (version, methods) == (5, b"\x02" if login else b"\x00")
+        await peer.send(b"\x05" + methods)
+        if login:
+            await peer.reader.readexactly(1)
+            said = [await peer.reader.readexactly((await peer.reader.readexactly(1))[0]) for _ in range(2)]
+            await peer.send(b"\x01\x00" if b":".join(said) == login else b"\x01\x01")
+        await peer.reader.readexactly(3)
+        kind = (await peer.reader.readexactly(1))[0]
+        size = 4 if kind == 1 else (await peer.reader.readexactly(1))[0]
+        host, port = await peer.reader.readexactly(size), await peer.reader.readexactly(2)
+        asked.append(host)
+        if reply:
+            await peer.send(reply)
+            return
+        reader, writer = await asyncio.open_connection("127.0.0.1", int.from_bytes(port, "big"))
+        for byte in b"\x05\x00\x00\x03\x04name\x00\x50":
+            await peer.send(bytes([byte]))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_copy(peer.reader, writer))
+            group.create_task(_copy(reader, peer.writer))
+
+    async with scripted(script) as server:
+        yield replace(server, address=replace(server.address, scheme="socks5"))
+
+
+@pytest.mark.parametrize("login", ["", "me:secret@"], ids=["anybody", "login"])
+@pytest.mark.parametrize("secure", [True, False], ids=["tls", "plain"])
+async def test_a_server_is_reached_through_socks(tmp_path: Path, login: str, secure: bool) -> None:
+    asked: list[bytes] = []
+    context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path) if secure else None
+    async with (
+        scripted(answers(OK), context=context) as server,
+        socks(asked, login=login.encode()[:-1]) as between,
+        through(server.address, between.address, login) as transport,
+    ):
+        for _ in range(2):
+            assert await (await transport.send(GET)).read() == b"ok"
+    assert asked == [bytes([127, 0, 0, 1])]
+
+
+async def test_names_are_left_to_socks(tmp_path: Path) -> None:
+    asked: list[bytes] = []
+    context = AUTHORITY.server_context(AUTHORITY.issue(hosts=("example.org",)), tmp_path)
+    async with (
+        scripted(answers(OK), context=context) as server,
+        socks(asked) as between,
+        through(replace(server.address, host="example.org"), between.address) as transport,
+    ):
+        assert await (await transport.send(GET)).read() == b"ok"
+    assert asked == [b"example.org"]
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"reply": b"\x05\x05\x00\x01\x00\x00"}, "refused: connection refused"),
+        ({"reply": b"\x05\x63\x00\x01\x00\x00"}, "refused: code 99"),
+        ({"reply": b"\x05\x00\x00\x09\x00\x00"}, "unknown kind"),
+        ({"reply": b"\x05"}, "closed the connection"),
+        ({"login": b"me:other"}, "does not accept our login"),
+    ],
+    ids=["refused", "unknown code", "unknown address", "closed", "login"],
+)
+async def test_a_socks_proxy_that_refuses_is_named(said: dict[str, bytes], message: str) -> None:
+    login = "me:secret@" if "login" in said else ""
+    async with (
+        socks([], **said) as between,
+        through(ServerAddress("https", "example.org", 443), between.address, login) as transport,
+    ):
+        with pytest.raises(TransportError, match=message) as caught:
+            await transport.send(GET)
+        assert not caught.value.sent
+        assert "secret" not in str(caught.value)
+
+
+async def test_a_proxy_that_does_not_speak_socks_is_named() -> None:
+    async def speaks_http(peer: Peer) -> None:
+        await peer.reader.read(1)
+        await peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    async with scripted(speaks_http) as between:
+        address = replace(between.address, scheme="socks5")
+        async with through(ServerAddress("https", "example.org", 443), address) as transport:
+            with pytest.raises(TransportError, match="does not speak SOCKS5"):
+                await transport.send(GET)
 
 
 def test_a_proxys_password_does_not_show() -> None:

@@ -48,7 +48,7 @@ class Config:
     """The cluster's extension `client.authentication.k8s.io/exec`, for a program that wants cluster information."""
     impersonation: Impersonation = field(default_factory=Impersonation)
     proxy_url: str = field(default="", repr=False)
-    """`http://` or `https://`; empty: none."""
+    """`http://`, `https://` or `socks5://`; empty: none."""
     compression: bool = True
     """Ask for compressed answers."""
     user_agent: str = ""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
-_DEFAULT_PORTS = {"http": 80, "https": 443, "socks5": 1080}
+_DEFAULT_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True)
 class ProxyAddress:
-    """A proxy: scheme `http` or `https`, and what it wants to know of us."""
+    """A proxy: scheme `http`, `https`, `socks5` or `socks5h` (the same: names are left to the proxy), and our login."""
 
     scheme: str
     host: str
@@ -50,7 +50,7 @@ class ProxyAddress:
     @classmethod
     def parse(cls, url: str) -> "ProxyAddress":
         """The proxy that a URL names, `http://user:password@proxy:3128` say. Raises `ValueError`."""
-        parts = _split(url, ("http", "https"))
+        parts = _split(url, ("http", "https", "socks5", "socks5h"))
         return cls(
             parts.scheme,
             parts.hostname or "",
@@ -58,6 +58,11 @@ class ProxyAddress:
             unquote(parts.username or ""),
             unquote(parts.password or ""),
         )
+
+    @property
+    def socks(self) -> bool:
+        """Whether it speaks SOCKS5, and not HTTP."""
+        return self.scheme.startswith("socks5")
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.host}:{self.port}"

@@ -9,6 +9,7 @@ from typing import cast
 from sampan.client.errors import TransportError, TransportTimeout
 from sampan.client.http.address import ProxyAddress, ServerAddress
 from sampan.client.http.connection import Connection
+from sampan.client.http.socks import SocksTunnel
 from sampan.client.http.tls import TlsContexts
 from sampan.client.http.tunnel import Tunnel
 
@@ -35,7 +36,7 @@ class Dialer:
     @property
     def absolute(self) -> bool:
         """Whether requests go to a proxy that forwards them one by one, so that targets have to be whole URLs."""
-        return self.proxy is not None and not self.address.secure
+        return self.proxy is not None and not self.proxy.socks and not self.address.secure
 
     async def connect(self, make: Callable[[], Connection]) -> Connection:
         """A connection, ready for its first request. Raises `TransportError`, `sent` False."""
@@ -86,25 +87,33 @@ class Dialer:
             _, plain = await loop.create_connection(make, proxy.host, proxy.port, ssl=secure)
             return plain
         transport, tunnel = await loop.create_connection(
-            lambda: Tunnel(proxy, self.address.host, self.address.port), proxy.host, proxy.port, ssl=secure
+            lambda: self._tunnel(proxy), proxy.host, proxy.port, ssl=secure
         )
+        inner: asyncio.BaseTransport | None = transport
         try:
             await tunnel.agreed()
             connection = make()
-            inner = await loop.start_tls(
-                transport,
-                connection,
-                self.tls.current(),
-                server_hostname=self._server_name,
-                ssl_handshake_timeout=self.connect_timeout_s,
-                ssl_shutdown_timeout=_SHUTDOWN_TIMEOUT_S,
-            )
+            if self.address.secure:
+                inner = await loop.start_tls(
+                    transport,
+                    connection,
+                    self.tls.current(),
+                    server_hostname=self._server_name,
+                    ssl_handshake_timeout=self.connect_timeout_s,
+                    ssl_shutdown_timeout=_SHUTDOWN_TIMEOUT_S,
+                )
+            else:
+                transport.set_protocol(connection)
         except BaseException:
             transport.abort()
             raise
-        # `start_tls` upgrades a connection that its protocol is taken to know already.
+        # The new protocol is taken to know its connection already.
         connection.connection_made(cast(asyncio.BaseTransport, inner))
         return connection
+
+    def _tunnel(self, proxy: ProxyAddress) -> Tunnel | SocksTunnel:
+        kind = SocksTunnel if proxy.socks else Tunnel
+        return kind(proxy, self.address.host, self.address.port)
 
 
 def _keep_alive(sock: socket.socket) -> None:
