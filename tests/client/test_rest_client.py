@@ -83,6 +83,7 @@ async def test_a_watch_ends_after_five_to_ten_minutes_unless_told_otherwise() ->
     timeout_s = int(transport.queries[0]["timeoutSeconds"])
     assert 300 <= timeout_s <= 600
     assert transport.requests[0].idle_timeout_s == timeout_s + IDLE_MARGIN_S
+    assert transport.requests[0].timeout_s == timeout_s + IDLE_MARGIN_S
     assert transport.requests[0].stream
 
 

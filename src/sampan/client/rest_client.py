@@ -41,9 +41,19 @@ class RESTClient:
     async def stream(
         self, path: str, *, query: Mapping[str, str], accept: str = JSON, idle_timeout_s: float | None = None
     ) -> HttpResponse:
-        """GET an answer that is read as it comes; the caller closes it. Raises as `call` does."""
+        """GET an answer that is read as it comes; the caller closes it. Raises as `call` does.
+
+        `idle_timeout_s` bounds the wait for the answer's head too.
+        """
         response = await self.transport.send(
-            HttpRequest("GET", _target(path, query), {"accept": accept}, idle_timeout_s=idle_timeout_s, stream=True)
+            HttpRequest(
+                "GET",
+                _target(path, query),
+                {"accept": accept},
+                timeout_s=idle_timeout_s,
+                idle_timeout_s=idle_timeout_s,
+                stream=True,
+            )
         )
         if not _is_success(response.status):
             await _read(response)
