@@ -522,3 +522,19 @@ async def test_a_handler_of_watch_errors_that_raises_ends_nothing(caplog: pytest
     async with running(informer):
         await informer.synced()
     assert "LookupError: oh" in caplog.text
+
+
+@virtual_time
+async def test_whoever_waits_for_an_informer_that_stops_is_told_so() -> None:
+    server = FakeServer()
+    server.list_faults.extend([TransportError("refused", sent=False)] * 9)
+    informer = informer_of(server)
+    async with running(informer):
+        synced = asyncio.create_task(informer.synced())
+        version = asyncio.create_task(informer.at_least("7"))
+        await asyncio.sleep(1)
+    for waiting in (synced, version):
+        with pytest.raises(InformerStopped):
+            await waiting
+    with pytest.raises(InformerStopped):
+        await informer.at_least("7")

@@ -41,6 +41,7 @@ class Indexer(Generic[T]):
         self._indexes: dict[str, _Index] = {name: {} for name in self._functions}
         self._resource_version = ""
         self._waiting: list[tuple[str, asyncio.Future[None]]] = []
+        self._closed: Exception | None = None
 
     def __len__(self) -> int:
         return len(self._refs)
@@ -89,10 +90,13 @@ class Indexer(Generic[T]):
     async def at_least(self, resource_version: str, *, timeout_s: float | None = None) -> None:
         """Wait until the store has reached a version: that of one's own write, to read it.
 
-        Versions are compared as numbers; where they are none, only the very version counts. Raises `TimeoutError`.
+        Versions are compared as numbers; where they are none, only the very version counts. Raises `TimeoutError`, and
+        the error of `close` when the store has been closed.
         """
         if reached(self._resource_version, resource_version):
             return
+        if self._closed is not None:
+            raise self._closed
         waiting = (resource_version, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         try:
@@ -156,6 +160,13 @@ class Indexer(Generic[T]):
             for wanted, future in self._waiting:
                 if not future.done() and reached(resource_version, wanted, number):
                     future.set_result(None)
+
+    def close(self, error: Exception) -> None:
+        """Nothing is written any more: who waits for a version gets the error, now and later."""
+        self._closed = error
+        for _, future in self._waiting:
+            if not future.done():
+                future.set_exception(error)
 
     async def room(self) -> None:
         """There is always room."""

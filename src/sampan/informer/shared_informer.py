@@ -79,7 +79,9 @@ class SharedInformer(Generic[T]):
         self._reflector = Reflector(
             list_watch, self._queue, reader, settings=self._settings.reflector, metrics=self.metrics
         )
-        self._synced = asyncio.Event()
+        self._synced = False
+        self._settled = asyncio.Event()
+        """Synced or stopped."""
         self._resyncs_changed = asyncio.Event()
         self._tasks: asyncio.TaskGroup | None = None
         self._stopped = False
@@ -96,11 +98,13 @@ class SharedInformer(Generic[T]):
     def has_synced(self) -> bool:
         """Whether the store holds all of a first list. A handler may not have been told all of it yet: ask its
         `Registration`."""
-        return self._synced.is_set()
+        return self._synced
 
     async def synced(self) -> None:
-        """Wait for that."""
-        await self._synced.wait()
+        """Wait for that. Raises `InformerStopped` when the informer ends before."""
+        await self._settled.wait()
+        if not self.has_synced():
+            raise InformerStopped(f"the {self} stopped before it had synced")
 
     @property
     def last_resource_version(self) -> str:
@@ -111,7 +115,8 @@ class SharedInformer(Generic[T]):
         """Wait until the store has reached a version, to read one's own write in it.
 
         The version is what the write's answer said. A write that is outside of the informer's namespace or selectors is
-        reached too, with the next event or bookmark, which may take a minute. Raises `TimeoutError`.
+        reached too, with the next event or bookmark, which may take a minute. Raises `TimeoutError`, and
+        `InformerStopped` when the informer ends before.
         """
         await self.indexer.at_least(resource_version, timeout_s=timeout_s)
 
@@ -189,15 +194,21 @@ class SharedInformer(Generic[T]):
                 await self._reflector.run()
             finally:
                 # Before the group ends its tasks: it takes no new ones any more.
-                self._tasks = None
-                self._stopped = True
+                self._stop()
+
+    def _stop(self) -> None:
+        self._tasks = None
+        self._stopped = True
+        self._settled.set()
+        self.indexer.close(InformerStopped(f"the {self} has stopped"))
 
     async def _apply(self) -> None:
         while True:
             batch = await self._queue.pop_batch()
             self._applier.apply(batch)
-            if not self._synced.is_set() and self._queue.has_synced():
-                self._synced.set()
+            if not self._synced and self._queue.has_synced():
+                self._synced = True
+                self._settled.set()
                 for registration in self._registrations:
                     registration.tell_synced()
             # A turn for the others: handlers, and the reflector when it waits for room.
