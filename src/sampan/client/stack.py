@@ -1,6 +1,6 @@
 """`connect_transport`: the whole stack of transports that a `Config` asks for.
 
-From the outside in: warnings, retries, identity, credentials, redirects, HTTP.
+From the outside in: warnings, retries, rate limit, identity, credentials, redirects, HTTP.
 """
 
 from pathlib import Path
@@ -20,6 +20,7 @@ from sampan.client.http.address import ProxyAddress, ServerAddress
 from sampan.client.http.settings import HttpSettings
 from sampan.client.http.transport import HttpTransport
 from sampan.client.identity import IdentityTransport
+from sampan.client.rate_limit import RateLimit, RateLimitingTransport
 from sampan.client.redirects import RedirectsTransport
 from sampan.client.retry import RetryingTransport, RetryPolicy
 from sampan.client.transport import Transport
@@ -31,11 +32,13 @@ def connect_transport(
     *,
     settings: HttpSettings | None = None,
     retry: RetryPolicy | None = None,
+    rate_limit: RateLimit | None = None,
     warnings: WarningHandler | None = None,
 ) -> Transport:
     """A transport for the server of `config`; connections are made when they are needed. Close it with `aclose`.
 
-    `warnings` defaults to logging each text once. Raises `ConfigError` for an address that is none.
+    `rate_limit` is none by default; `warnings` defaults to logging each text once. Raises `ConfigError` for an address
+    that is none.
     """
     try:
         address = ServerAddress.parse(config.server)
@@ -49,6 +52,8 @@ def connect_transport(
     if source is not None:
         transport = CredentialsTransport(transport, source, show_certificate=http.use_certificate)
     transport = IdentityTransport(transport, user_agent=config.user_agent, impersonation=config.impersonation)
+    if rate_limit is not None:
+        transport = RateLimitingTransport(transport, rate_limit)
     transport = RetryingTransport(transport, retry)
     return WarningsTransport(transport, warnings)
 
