@@ -23,7 +23,7 @@ class RateLimit:
 
 
 class RateLimitingTransport:
-    """Lets requests through as a token bucket does, in the order of their coming. Who is cancelled has used its token."""
+    """Lets requests through as a token bucket does, in the order of their coming. Who is cancelled has used a token."""
 
     def __init__(self, inner: Transport, limit: RateLimit) -> None:
         self._inner = inner
