@@ -78,6 +78,7 @@ from sampan.operator.queue import (
 from sampan.operator.reconciler import ReconcileFunction, Reconciler
 from sampan.operator.request import Request, Result, TerminalError
 from sampan.operator.source import ChannelSource, KindSource, PeriodicSource, Source
+from sampan.operator.status import patch_status
 
 __all__ = [
     "LOW_PRIORITY",
@@ -160,6 +161,7 @@ __all__ = [
     "owner_reference",
     "patch_finalizer_in",
     "patch_finalizer_out",
+    "patch_status",
     "remove_condition",
     "remove_finalizer",
     "remove_owner_reference",

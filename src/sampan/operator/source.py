@@ -15,6 +15,7 @@ from sampan.operator.handlers import EnqueueHandler, MapFunction
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import LOW_PRIORITY, WorkQueue
 from sampan.operator.request import Request
+from sampan.resource import ObjectType
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -43,6 +44,11 @@ class Registration(Protocol):
 class HandlerHost(Protocol[T]):
     """What a source needs of a shared informer."""
 
+    @property
+    def object_type(self) -> ObjectType[T]:
+        """Of which objects it tells."""
+        ...
+
     def add_handler(self, handler: EventHandler[T]) -> Registration:
         """Tell a handler of all that is there and of every change."""
         ...
@@ -59,7 +65,7 @@ class KindSource(Generic[T]):
         self._predicates = tuple(predicates)
 
     def __str__(self) -> str:
-        return f"kind source: {self._informer}"
+        return f"kind source: {self._informer.object_type.info.gvr.group_resource}"
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
         """Synced when the informer has told of everything and all of it is in the queue."""

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from typing import Any, Final
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 
 from sampan.client.client import Client
 from sampan.informer.factory import SharedInformerFactory
@@ -54,6 +54,8 @@ class Manager:
         )
         self.registry = CollectorRegistry()
         """What /metrics shows."""
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=self.registry)
         self.elected = asyncio.Event()
         """Set when this replica leads and its leader-elected runnables have started."""
         self.elector = self._make_elector(client)
@@ -136,7 +138,7 @@ class Manager:
     async def run(self, *, handle_signals: bool = False) -> None:
         """Run until `stop`, a signal (if wanted; a second one ends the process), cancellation, or a failure.
 
-        Raises what the runnable raised that failed first, `LeaderElectionLost`, `TimeoutError` when caches do not sync,
+        Raises what the runnable raised that failed first, `LeaderElectionLost`, `CacheSyncTimeout`,
         `ShutdownTimeout` when something does not end, `RuntimeError` the second time.
         """
         if self._started:

@@ -1,0 +1,84 @@
+"""Writing the status, against a server."""
+
+import copy
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import msgspec
+import pytest
+
+from sampan.client.conditions import condition_is
+from sampan.client.errors import Conflict
+from sampan.client.patch import MergePatch
+from sampan.client.resource_client import ResourceClient
+from sampan.client.wait import wait_for
+from sampan.core.gvk import GroupVersionResource
+from sampan.operator.status import patch_status
+from sampan.resource import CustomResource, ObjectMeta, ResourceInfo, resource
+from sampan.resource.crd import crd_of
+from tests.operator.cluster import cluster_client
+
+CRDS = ResourceInfo(
+    GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions"), "CustomResourceDefinition", False
+)
+
+
+class LampStatus(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What is."""
+
+    is_on: bool = False
+    watts: int = 0
+
+
+@resource(group="lamps.example.com", version="v1")
+class Lamp(CustomResource):
+    """A declared kind with a status."""
+
+    status: LampStatus | None = None
+
+
+@asynccontextmanager
+async def lamps() -> AsyncIterator[tuple[ResourceClient[Lamp], Lamp]]:
+    """A client, and a lamp that is there."""
+    async with cluster_client() as client:
+        crd = await client.resource(CRDS).create(crd_of(Lamp))
+        await wait_for(client.resource(CRDS), crd["metadata"]["name"], condition_is("Established"), timeout_s=10)
+        made = client.resource(Lamp)
+        yield made, await made.create(Lamp(metadata=ObjectMeta(name="l")))
+
+
+async def test_only_what_differs_is_written() -> None:
+    async with lamps() as (client, before):
+        after = copy.deepcopy(before)
+        after.status = LampStatus(is_on=True)
+        written = await patch_status(client, before, after)
+        await client.patch("l", MergePatch({"status": {"watts": 7}}), subresource="status")
+        again = copy.deepcopy(written)
+        assert again.status is not None
+        again.status.is_on = False
+        assert (await patch_status(client, written, again)).status == LampStatus(is_on=False, watts=7)
+
+
+async def test_what_has_not_changed_is_not_written() -> None:
+    async with lamps() as (client, before):
+        assert await patch_status(client, before, copy.deepcopy(before)) is before
+        assert (await client.get("l")).metadata.resource_version == before.metadata.resource_version
+
+
+async def test_what_differs_elsewhere_is_not_written() -> None:
+    async with lamps() as (client, before):
+        after = copy.deepcopy(before)
+        after.metadata.labels = {"a": "b"}
+        after.status = LampStatus(watts=1)
+        assert (await patch_status(client, before, after)).metadata.labels == {}
+
+
+async def test_with_a_lock_a_status_of_others_is_not_overwritten() -> None:
+    async with lamps() as (client, before):
+        await client.patch("l", MergePatch({"status": {"watts": 7}}), subresource="status")
+        after = copy.deepcopy(before)
+        after.status = LampStatus(watts=1)
+        with pytest.raises(Conflict):
+            await patch_status(client, before, after, optimistic_lock=True)
+        everywhere = client.in_namespace("")
+        assert (await patch_status(everywhere, before, after)).status == LampStatus(watts=1)
