@@ -130,7 +130,16 @@ def _escape(char: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A bad value whose text in messages is not that of its JSON."""
+
+    text: str
+
+
 def _show(value: object) -> str:
+    if isinstance(value, Shown):
+        return value.text
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

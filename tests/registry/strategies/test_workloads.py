@@ -151,10 +151,7 @@ CASES: list[tuple[Strategy, Change, list[str]]] = [
     (
         DEPLOYMENTS,
         {"spec/strategy": {"type": "Other"}},
-        [
-            'spec.strategy: Unsupported value: {"Type":"Other","RollingUpdate":null}: '
-            'supported values: "Recreate", "RollingUpdate"'
-        ],
+        ['spec.strategy: Unsupported value: {"type":"Other"}: supported values: "Recreate", "RollingUpdate"'],
     ),
     (
         DEPLOYMENTS,

@@ -437,3 +437,22 @@ async def test_an_object_outgrows_its_limit(api: Api) -> None:
     assert answer.code == 200
     answer = await api.put(f"{CONFIG_MAPS}/cm-0", config_map("cm-0") | {"data": {"k": "x" * 1_600_000}})
     assert answer.code in (413, 422)
+
+
+async def test_a_refused_change_is_shown_as_go_has_it(api: Api) -> None:
+    path = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings"
+    await api.create(path, {"metadata": {"name": "b"}, "roleRef": {"kind": "Role", "name": "a"}})
+    answer = await api.patch(f"{path}/b", {"roleRef": {"name": "c"}})
+    assert answer.message == (
+        'RoleBinding.rbac.authorization.k8s.io "b" is invalid: roleRef: Invalid value: '
+        '{"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"c"}: cannot change roleRef'
+    )
+
+
+async def test_a_refused_change_of_a_pod_comes_with_the_difference(api: Api) -> None:
+    await api.create(PODS, pod())
+    answer = await api.patch(f"{PODS}/p", {"spec": {"hostname": "other"}})
+    assert answer.code == 422
+    _, *lines = answer.causes[0]["message"].split("\n")
+    assert lines[0].startswith("@@ -")
+    assert [line for line in lines[1:] if line[:1] in ("-", "+")] == ['- "Hostname": "",', '+ "Hostname": "other",']

@@ -13,6 +13,7 @@ from sampan.core.metadata import validate_object_meta
 from sampan.core.names import generate_name
 from sampan.core.object import Object
 from sampan.core.time import Clock
+from sampan.registry.internal_form import shown_internally
 from sampan.registry.rest.metadata import fill_system_fields, match_namespace, metadata_of
 from sampan.registry.rest.size import stored_bytes
 from sampan.registry.rest.store import ResourceStore, Validate
@@ -71,7 +72,7 @@ async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options
     try:
         faults = creation_faults(store, ctx, obj)
         if faults:
-            raise errors.invalid(definition.group_kind, metadata.get("name", ""), faults)
+            raise errors.invalid(definition.group_kind, metadata.get("name", ""), shown_internally(definition, faults))
         if options.warnings is not None:
             options.warnings.extend(strategy.warnings_on_create(ctx, obj))
         if options.validate is not None:

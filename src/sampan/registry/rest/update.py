@@ -16,6 +16,7 @@ from sampan.core.metadata import validate_object_meta, validate_object_meta_upda
 from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.patch.timestamps import keep_timestamps
+from sampan.registry.internal_form import shown_internally
 from sampan.registry.rest.create import CreateOptions, create, unset_resource_version
 from sampan.registry.rest.delete import after_delete
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
@@ -146,7 +147,7 @@ async def _update_once(
     try:
         faults = _faults(store, ctx, obj, old, options)
         if faults:
-            raise errors.invalid(definition.group_kind, name, faults)
+            raise errors.invalid(definition.group_kind, name, shown_internally(definition, faults))
         if options.warnings is not None and options.part is Part.MAIN:
             options.warnings.extend(strategy.warnings_on_update(ctx, obj, old))
         if options.validate is not None:

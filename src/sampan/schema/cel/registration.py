@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import orjson
 
-from sampan.core.field import ErrorType, FieldError, Path, forbidden, internal, invalid, not_supported, required
+from sampan.core.field import ErrorType, FieldError, Path, Shown, forbidden, internal, invalid, not_supported, required
 from sampan.schema.cel.budget import REQUEST_SIZE_BYTES_MAX
 from sampan.schema.cel.environment import Program
 from sampan.schema.cel.escaping import escape
@@ -30,23 +30,18 @@ _NEWLINES = re.compile(r"[\n\r]+")
 _MOST_EXPENSIVE_MAX = 4
 
 
-class _ShownRule:
+def _shown(rule: ValidationRule) -> Shown:
     """A rule as errors show it: the JSON of Kubernetes' internal type."""
-
-    def __init__(self, rule: ValidationRule) -> None:
-        shown = {
-            "Rule": rule.rule,
-            "Message": rule.message,
-            "MessageExpression": rule.message_expression,
-            "Reason": rule.reason or None,
-            "FieldPath": rule.field_path,
-            "OptionalOldSelf": rule.optional_old_self,
-        }
-        text = orjson.dumps(shown).decode()
-        self._text = text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-    def __repr__(self) -> str:
-        return self._text
+    shown = {
+        "Rule": rule.rule,
+        "Message": rule.message,
+        "MessageExpression": rule.message_expression,
+        "Reason": rule.reason or None,
+        "FieldPath": rule.field_path,
+        "OptionalOldSelf": rule.optional_old_self,
+    }
+    text = orjson.dumps(shown).decode()
+    return Shown(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 
 @dataclass(slots=True)
@@ -114,9 +109,9 @@ class _Registration:
             cost = min(cost * _repetitions(place, kind), UNBOUNDED)
         self._observe(path.child("rule"), "estimated rule cost", cost)
         if compiled.error:
-            self.cel_errors.append(invalid(path.child("rule"), _ShownRule(rule), compiled.error))
+            self.cel_errors.append(invalid(path.child("rule"), _shown(rule), compiled.error))
         if compiled.message_error:
-            self.cel_errors.append(invalid(path.child("messageExpression"), _ShownRule(rule), compiled.message_error))
+            self.cel_errors.append(invalid(path.child("messageExpression"), _shown(rule), compiled.message_error))
         elif compiled.message is not None:
             cost = self._estimate(compiled.message, variables)
             self._observe(path.child("messageExpression"), "estimated messageExpression cost", cost)

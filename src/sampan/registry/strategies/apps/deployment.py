@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sampan.core.field import Path, forbidden, invalid, quote, required
+from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
@@ -13,16 +13,6 @@ from sampan.registry.strategies.counts import check_counts
 from sampan.registry.strategy import Context
 
 _STRATEGY = Path("spec", "strategy")
-
-
-class _Shown:
-    """A value that a message shows as Go prints its internal form."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __repr__(self) -> str:
-        return self._text
 
 
 def _check_rolling_update(update: Object, path: Path, errors: Errors) -> None:
@@ -46,9 +36,8 @@ def _check_strategy(strategy: Object, path: Path, errors: Errors) -> None:
                 errors.append(required(path.child("rollingUpdate"), "this should be defaulted and never be nil"))
             else:
                 _check_rolling_update(rolling_update, path.child("rollingUpdate"), errors)
-        case other:
-            shown = _Shown(f'{{"Type":{quote(other)},"RollingUpdate":null}}')
-            errors.append(not_supported(path, shown, ("Recreate", "RollingUpdate")))
+        case _:
+            errors.append(not_supported(path, strategy, ("Recreate", "RollingUpdate")))
 
 
 class DeploymentStrategy(WorkloadStrategy):

@@ -4,8 +4,6 @@ import difflib
 from collections.abc import Iterable
 from functools import lru_cache
 
-import orjson
-
 from sampan.core.field import ErrorType, FieldError, Path, forbidden, invalid, quote, required
 from sampan.core.names import (
     dns1123_label_errors,
@@ -14,6 +12,7 @@ from sampan.core.names import (
     qualified_name_errors,
 )
 from sampan.core.object import Object
+from sampan.registry.internal_form import pretty_lines
 
 Errors = list[FieldError]
 NOWHERE = Path("[]")
@@ -148,14 +147,13 @@ def check_required(source: Object, names: Iterable[str], path: Path, errors: Err
             errors.append(required(path.child(name)))
 
 
-def difference(old: object, new: object) -> str:
-    """What changed, as a unified diff of both values. Source: apimachinery pkg/util/diff/diff.go (1.36)."""
-    texts = [
-        orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode().splitlines(keepends=True)
-        for value in (old, new)
-    ]
-    lines = [line if line.endswith("\n") else f"{line}\n" for line in difflib.unified_diff(texts[0], texts[1], n=3)]
-    return "".join(line for line in lines if not line.startswith(("---", "+++")))
+def difference(kind: str, old: object, new: object) -> str:
+    """What changed, as a unified diff of both values of an internal type (`core.PodSpec`).
+
+    Source: apimachinery pkg/util/diff/diff.go (1.36).
+    """
+    lines = list(difflib.unified_diff(pretty_lines(kind, old), pretty_lines(kind, new), n=3))
+    return "".join(lines[2:])
 
 
 def not_supported(path: Path, value: object, supported: Iterable[str]) -> FieldError:

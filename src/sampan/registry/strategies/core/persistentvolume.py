@@ -25,6 +25,7 @@ from sampan.registry.strategy import Context
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
+_SOURCE_KIND = "core.PersistentVolumeSource"
 _DEFAULTS = {
     "rbd": default_rbd,
     "iscsi": default_iscsi,
@@ -169,7 +170,7 @@ def _check_source(spec: Object, old_spec: Object, errors: Errors) -> None:
     if csi and old_csi is not None and old_csi.get("controllerExpandSecretRef") is None:
         new["csi"] = {name: value for name, value in csi.items() if name != "controllerExpandSecretRef"}
     if not same(new, old):
-        text = f"spec.persistentvolumesource is immutable after creation\n{difference(old, new)}"
+        text = f"spec.persistentvolumesource is immutable after creation\n{difference(_SOURCE_KIND, old, new)}"
         errors.append(forbidden(_SPEC.child("persistentvolumesource"), text))
 
 

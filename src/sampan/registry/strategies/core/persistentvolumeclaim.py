@@ -22,6 +22,7 @@ from sampan.registry.strategy import Context
 Errors = list[FieldError]
 BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 _SPEC = Path("spec")
+_SPEC_KIND = "core.PersistentVolumeClaimSpec"
 _STATUS = Path("status")
 _SIZE = _SPEC.child("resources", "requests", "storage")
 _RESIZES = (
@@ -176,7 +177,7 @@ def _check_changes(obj: Object, old: Object, errors: Errors) -> None:
     if not same(munged, base):
         text = (
             "spec is immutable after creation except resources.requests and volumeAttributesClassName "
-            f"for bound claims\n{difference(base, munged)}"
+            f"for bound claims\n{difference(_SPEC_KIND, base, munged)}"
         )
         errors.append(forbidden(_SPEC, text))
     if nano(new_size) < nano(old_size):

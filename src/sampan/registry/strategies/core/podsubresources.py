@@ -18,6 +18,7 @@ from sampan.registry.strategies.core.validpod import validate_pod
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
+_EPHEMERAL_KIND = "core.EphemeralContainer"
 _KEPT_METADATA = (
     "deletionTimestamp",
     "ownerReferences",
@@ -103,8 +104,8 @@ def validate_ephemeral_containers_update(pod: Object, old: Object) -> list[Field
         if new is None:
             errors.append(forbidden(at, f'existing ephemeral containers "{name}" may not be removed\n'))
         elif not same(new, container):
-            text = f'existing ephemeral containers "{name}" may not be changed\n{difference(container, new)}'
-            errors.append(forbidden(at, text))
+            changes = difference(_EPHEMERAL_KIND, container, new)
+            errors.append(forbidden(at, f'existing ephemeral containers "{name}" may not be changed\n{changes}'))
     return errors
 
 
