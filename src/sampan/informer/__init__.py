@@ -12,11 +12,12 @@ async with asyncio.TaskGroup() as tasks:
 from sampan.informer.delta import Batch, Delta, DeltaType, Queue, ReflectorStore
 from sampan.informer.delta_fifo import DeltaFIFO
 from sampan.informer.factory import Scope, SharedInformerFactory
+from sampan.informer.group import GroupRegistration, InformerGroup
 from sampan.informer.handler import EventHandler, EventHandlerFuncs, FilteringEventHandler
 from sampan.informer.in_order_queue import InOrderQueue
 from sampan.informer.indexer import NAMESPACE_INDEX, Indexer, IndexFunction
 from sampan.informer.key import join_key, split_key
-from sampan.informer.lister import Lister, NamespaceLister
+from sampan.informer.lister import Lister, NamespaceLister, ReadableStore
 from sampan.informer.metrics import InformerMetrics
 from sampan.informer.ref import (
     DeletedFinalStateUnknown,
@@ -45,15 +46,18 @@ __all__ = [
     "EventHandler",
     "EventHandlerFuncs",
     "FilteringEventHandler",
+    "GroupRegistration",
     "InOrderQueue",
     "IndexFunction",
     "Indexer",
+    "InformerGroup",
     "InformerMetrics",
     "InformerSettings",
     "InformerStopped",
     "Lister",
     "NamespaceLister",
     "Queue",
+    "ReadableStore",
     "Ref",
     "RefReader",
     "Reflector",

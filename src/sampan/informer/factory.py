@@ -6,10 +6,12 @@ Source: client-go informers/factory.go, dynamic/dynamicinformer, metadata/metada
 """
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar, overload
 
 from sampan.client.partial_metadata import PartialObjectMetadata
+from sampan.informer.group import InformerGroup
 from sampan.informer.settings import InformerSettings
 from sampan.informer.shared_informer import SharedInformer
 from sampan.informer.sync import wait_for_cache_sync
@@ -98,6 +100,30 @@ class SharedInformerFactory:
         """The same, of metadata alone: the rest is neither sent nor kept."""
         scope = self._complete(scope)
         return self._informer(self._client.resource(what, namespace=scope.namespace).metadata_only(), scope, None)
+
+    @overload
+    def informers_for(
+        self, what: ResourceInfo, namespaces: Iterable[str], scope: Scope = Scope()
+    ) -> InformerGroup[Object]: ...
+
+    @overload
+    def informers_for(
+        self, what: ObjectType[T], namespaces: Iterable[str], scope: Scope = Scope()
+    ) -> InformerGroup[T]: ...
+
+    @overload
+    def informers_for(self, what: type[T], namespaces: Iterable[str], scope: Scope = Scope()) -> InformerGroup[T]: ...
+
+    def informers_for(
+        self, what: ResourceInfo | ObjectType[Any] | type[Any], namespaces: Iterable[str], scope: Scope = Scope()
+    ) -> InformerGroup[Any]:
+        """The informers of some namespaces, as one; the scope's own namespace does not count."""
+        return InformerGroup(
+            {
+                namespace: self.informer_for(what, replace(scope, namespace=namespace))
+                for namespace in dict.fromkeys(namespaces)
+            }
+        )
 
     async def start(self, task_group: asyncio.TaskGroup) -> None:
         """Start all informers that have not been started. Call it again after further ones have been asked for."""

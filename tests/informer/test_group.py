@@ -1,0 +1,68 @@
+"""`InformerGroup`: some namespaces as one."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from sampan.informer import InformerGroup, SharedInformerFactory
+from sampan.resource import Object
+from sampan.testing.virtual_time import settle, virtual_time
+from tests.informer.server import WIDGETS, FakeServer, Recorder
+from tests.informer.test_factory import FakeClient, FakeResource
+
+
+class ByNamespace(FakeClient):
+    """A server for each namespace."""
+
+    def __init__(self) -> None:
+        super().__init__(FakeServer())
+        self.servers = {"one": FakeServer(), "two": FakeServer(), "three": FakeServer()}
+        for namespace, server in self.servers.items():
+            server.put("a", namespace=namespace, labels={"in": namespace})
+
+    def resource(self, what: Any, *, namespace: str | None = None) -> FakeResource:
+        return FakeResource(FakeClient(self.servers[namespace or ""]), WIDGETS, namespace)
+
+
+@virtual_time
+async def test_some_namespaces_are_read_and_listened_to_as_one() -> None:
+    client = ByNamespace()
+    factory = SharedInformerFactory(client)
+    group: InformerGroup[Object] = factory.informers_for(WIDGETS, ["one", "two", "one"])
+    handler = Recorder()
+    registration = group.add_handler(handler)
+    async with asyncio.TaskGroup() as tasks:
+        assert not group.has_synced()
+        await factory.start(tasks)
+        await group.synced()
+        await registration.synced()
+        assert group.has_synced()
+        assert registration.has_synced()
+        client.servers["two"].put("b", namespace="two")
+        await group.in_namespace("two").at_least("102")
+        await settle()
+        assert sorted(handler.told) == ["add two/b@102", "add! one/a@101", "add! two/a@101"]
+        lister = group.lister()
+        assert len(lister.list()) == 3
+        assert len(lister.list("in=one")) == 1
+        assert [ref.key for ref in lister.namespaced("two").refs()] == ["two/a", "two/b"]
+        assert lister.namespaced("three").list() == []
+        assert lister.get("two/b") is not None
+        assert lister.get("three/a") is None
+        with pytest.raises(KeyError):
+            lister.by_index("nonsense", "x")
+        registration.remove()
+        await registration.removed()
+        assert registration.pending == 0
+        await factory.shutdown()
+    assert group.namespaces == ["one", "two"]
+
+
+@virtual_time
+async def test_a_group_shares_its_informers_with_who_asks_for_a_namespace() -> None:
+    factory = SharedInformerFactory(ByNamespace(), namespace="one")
+    group = factory.informers_for(WIDGETS, ["one", "two"])
+    assert group.in_namespace("one") is factory.informer_for(WIDGETS)
+    with pytest.raises(KeyError):
+        group.in_namespace("three")
