@@ -48,7 +48,7 @@ async def test_a_rest_gives_the_burst_back_and_no_more() -> None:
     burst=st.integers(1, 5),
     pauses=st.lists(st.floats(0, 1), min_size=1, max_size=30),
 )
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_no_span_of_time_sees_more_than_burst_and_rate_allow(per_s: float, burst: int, pauses: list[float]) -> None:
     async def scenario() -> list[float]:
         server = Times()

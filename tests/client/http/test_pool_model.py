@@ -97,7 +97,7 @@ KINDS = [
     "retire",
     "drop",
 ]
-EVENTS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.booleans()), max_size=40)
+EVENTS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.booleans()), max_size=30)
 CANCELLED_WHEN_SERVED = [
     ("come", 0, True),
     ("dialled", 0, True),
@@ -111,7 +111,7 @@ CANCELLED_WHEN_SERVED = [
 
 @given(connections_max=st.integers(1, 3), events=EVENTS)
 @example(1, CANCELLED_WHEN_SERVED)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_bounds_hold_and_no_place_is_lost(connections_max: int, events: list[tuple[str, int, bool]]) -> None:
     async def scenario() -> None:
         pool = Pool(connections_max)
@@ -119,17 +119,17 @@ def test_bounds_hold_and_no_place_is_lost(connections_max: int, events: list[tup
             pool.event(kind, which)
             assert pool.working <= connections_max
             if at_rest:
-                await settle()
+                await settle(rounds=25)
                 waiting = [user for user in pool.users if not user.done()]
                 dialling = [dial for dial in pool.dials if not dial.done()]
                 if len(waiting) > len(dialling):
                     assert pool.working == connections_max, "somebody waits, and there is a place"
-        await settle()
+        await settle(rounds=25)
         # Whoever still waits is served in the end, when all others are done.
-        for _ in range(len(pool.users) * 2):
+        for _ in range(len(pool.users)):
             for kind in ("dialled", "release"):
                 pool.event(kind, 0)
-                await settle()
+                await settle(rounds=25)
         done: list[Any] = await asyncio.gather(*pool.users, return_exceptions=True)
         assert all(isinstance(result, FakeConnection | TransportError | asyncio.CancelledError) for result in done)
         await pool.pool.aclose()
@@ -151,7 +151,7 @@ def test_places_are_given_in_the_order_of_coming() -> None:
         async with asyncio.TaskGroup() as group:
             for number in range(12):
                 group.create_task(come(number))
-            await settle()
+            await settle(rounds=25)
             for _ in range(3):
                 pool.event("dialled", 0)
         assert order == list(range(12))
