@@ -113,6 +113,23 @@ async def test_desired_objects_become_actual_ones_once_each() -> None:
         assert sorted(bench.copier.creates) == sorted(["before", *names])
 
 
+async def test_the_metrics_tell_of_controllers_queues_and_informers() -> None:
+    async with operator() as bench:
+        await bench.create("a")
+        await bench.until_secret("a")
+
+        def value(name: str, /, **labels: str) -> float:
+            found = bench.manager.registry.get_sample_value(name, labels)
+            assert found is not None, name
+            return found
+
+        assert value("informer_synced", resource="configmaps") == 1
+        assert value("informer_objects", resource="configmaps") >= 1
+        assert value("reflector_events_total", resource="configmaps") >= 1
+        assert value("controller_runtime_max_concurrent_reconciles", controller="configmap") == 4
+        assert value("workqueue_adds_total", controller="configmap", name="configmap") >= 1
+
+
 async def test_an_owned_object_that_is_deleted_is_made_again() -> None:
     async with operator() as bench:
         await bench.create("a")

@@ -28,6 +28,7 @@ from sampan.operator.controller import Controller, ControllerMetrics, Controller
 from sampan.operator.errors import single_error
 from sampan.operator.events import EventBroadcaster, EventRecorder
 from sampan.operator.leader_election import LeaderElectionMetrics, LeaderElector, LeaseLock
+from sampan.operator.manager.informer_metrics import InformerCollector
 from sampan.operator.manager.options import ManagerOptions
 from sampan.operator.manager.probes import Check, Probes
 from sampan.operator.manager.runnable import Group, Member, Runnable, group_of, member_of
@@ -56,6 +57,7 @@ class Manager:
         """What /metrics shows."""
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self.registry)
+        InformerCollector(self.registry, lambda: self.informers.informers)
         self.elected = asyncio.Event()
         """Set when this replica leads and its leader-elected runnables have started."""
         self.elector = self._make_elector(client)
