@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= data
 ARGS ?=
 
-.PHONY: up test check bench clean
+.PHONY: up demo test check bench clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
@@ -19,6 +19,9 @@ $(VENV)/.ready: pyproject.toml hatch_build.py
 up: $(VENV)/.ready
 	@$(BIN)/python -m compileall -q src
 	@exec $(BIN)/sampan up --data $(DATA) $(ARGS)
+
+demo: $(VENV)/.ready
+	@cd examples/01-network && exec $(CURDIR)/$(BIN)/python demo.py $(ARGS)
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest $(ARGS)
@@ -34,4 +37,4 @@ bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .neutron .neutron.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis

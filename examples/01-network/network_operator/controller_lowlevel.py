@@ -8,13 +8,15 @@ hands a key to one worker at a time. Ends by cancellation (Ctrl-C, SIGTERM).
 
 import asyncio
 import logging
+import platform
 
 from network_operator.options import Options, backend_of, main
 from network_operator.reconcile import NetworkReconciler
 from network_operator.types import Network
 from sampan.client import Client
+from sampan.core.time import SystemClock
 from sampan.informer import Deletion, EventHandlerFuncs, Ref, SharedInformerFactory
-from sampan.operator.events import EventRecorder
+from sampan.operator.events import EventBroadcaster, EventRecorder, NewEventSink
 from sampan.operator.queue import WorkQueue
 from sampan.operator.request import Request
 
@@ -69,13 +71,16 @@ async def run(client: Client, options: Options) -> None:
     async def read(request: Request) -> Network | None:
         return lister.get(request.key)
 
+    events = EventBroadcaster(NewEventSink(client))
+    recorder = EventRecorder(events, "network-operator", platform.node(), SystemClock())
+    networks = client.resource(Network, namespace="")
+    reconciler = NetworkReconciler(networks, read, backend, recorder, options.recheck_s)
     try:
-        async with asyncio.TaskGroup() as tasks, EventRecorder(client, "network-operator") as recorder:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(events.run(), name="events")
             await factory.start(tasks)
             await factory.wait_for_cache_sync()
             log.info("the cache has synced: %d workers begin", options.workers)
-            networks = client.resource(Network, namespace="")
-            reconciler = NetworkReconciler(networks, read, backend, recorder, options.recheck_s)
             for number in range(options.workers):
                 tasks.create_task(work(queue, reconciler), name=f"worker {number}")
     finally:

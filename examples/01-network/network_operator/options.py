@@ -19,6 +19,10 @@ class Options:
     neutron: str
     workers: int
     recheck_s: float
+    lease_s: float
+    """How long another replica waits for a leader that gives no sign of life."""
+    probes: str
+    """Where health and metrics are served; empty: nowhere."""
 
 
 def backend_of(options: Options) -> NeutronBackend:
@@ -32,8 +36,10 @@ def parse() -> Options:
     parser.add_argument("--neutron", default="http://127.0.0.1:9696", help="Neutron's URL (%(default)s)")
     parser.add_argument("--workers", type=int, default=4, help="networks looked at at once (%(default)s)")
     parser.add_argument("--recheck", type=float, default=60.0, help="seconds between looks for drift (%(default)s)")
+    parser.add_argument("--lease", type=float, default=15.0, help="seconds of a leader's lease (operator; %(default)s)")
+    parser.add_argument("--probes", default="", metavar="HOST:PORT", help="serve health and metrics (operator)")
     given = parser.parse_args()
-    return Options(given.neutron, given.workers, given.recheck)
+    return Options(given.neutron, given.workers, given.recheck, given.lease, given.probes)
 
 
 def main(run: Callable[[Client, Options], Awaitable[None]]) -> None:

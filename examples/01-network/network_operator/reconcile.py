@@ -42,10 +42,14 @@ ROUNDS_MAX = 5
 
 
 class Recorder(Protocol):
-    """Records events on objects."""
+    """Records events on objects, as `EventRecorder` does."""
 
-    def event(self, obj: Network, type: str, reason: str, message: str) -> None:
-        """`type` is Normal or Warning."""
+    def normal(self, obj: Network, reason: str, note: str) -> None:
+        """Something went as it should."""
+        ...
+
+    def warning(self, obj: Network, reason: str, note: str) -> None:
+        """Something went wrong."""
         ...
 
 
@@ -95,7 +99,7 @@ class NetworkReconciler:
         while found := await self.backend.find(identity):
             for each in found:
                 await self.backend.delete_network(each.id)
-        self.recorder.event(network, "Normal", "Deleted", "the network is gone from Neutron")
+        self.recorder.normal(network, "Deleted", "the network is gone from Neutron")
         return None
 
     async def _converge(self, desired: Desired) -> tuple[ActualNetwork, list[Action]]:
@@ -132,11 +136,11 @@ class NetworkReconciler:
         status = network.status or NetworkStatus()
         if not status.network_id:
             reason = "Created" if CreateNetwork() in done else "Adopted"
-            self.recorder.event(network, "Normal", reason, f"the network {_said(done)}")
+            self.recorder.normal(network, reason, f"the network {_said(done)}")
         elif done and is_true(status.conditions, READY, generation=network.metadata.generation):
-            self.recorder.event(network, "Warning", "DriftRepaired", f"someone changed it in Neutron: {_said(done)}")
+            self.recorder.warning(network, "DriftRepaired", f"someone changed it in Neutron: {_said(done)}")
         elif done:
-            self.recorder.event(network, "Normal", "Updated", f"the network {_said(done)}")
+            self.recorder.normal(network, "Updated", f"the network {_said(done)}")
 
     async def _tell(self, network: Network, condition: Condition, actual: ActualNetwork | None = None) -> None:
         """Write the status, if it has changed. It is ours alone, so it is patched whatever version the object has."""
@@ -149,7 +153,7 @@ class NetworkReconciler:
         if status == before:
             return
         if condition.status != "True":
-            self.recorder.event(network, "Warning", condition.reason, condition.message)
+            self.recorder.warning(network, condition.reason, condition.message)
         client = self.networks.in_namespace(network.metadata.namespace)
         try:
             await client.status.patch(network.metadata.name, MergePatch({"status": msgspec.to_builtins(status)}))

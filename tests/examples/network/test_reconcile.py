@@ -40,10 +40,12 @@ class Events:
 
     reasons: list[str] = field(default_factory=list)
 
-    def event(self, obj: Network, type: str, reason: str, message: str) -> None:
+    def normal(self, obj: Network, reason: str, note: str) -> None:
         """Keep it."""
-        assert message
+        assert note
         self.reasons.append(reason)
+
+    warning = normal
 
 
 @dataclass(slots=True)

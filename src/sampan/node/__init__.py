@@ -1,0 +1,1 @@
+"""The node agent: runs the Pods of its node."""
