@@ -10,7 +10,7 @@ import pytest
 
 from sampan.client.config import Config, ExecConfig, load_config
 from sampan.client.errors import ConfigError
-from sampan.client.http import TlsOptions
+from sampan.client.http import HttpSettings, TlsOptions
 from sampan.client.identity import Impersonation
 from sampan.client.stack import connect_transport, credential_source
 from sampan.client.transport import HttpRequest
@@ -41,7 +41,7 @@ async def test_who_asks_is_said_with_every_request() -> None:
 async def test_compression_can_be_left_off() -> None:
     asked: list[Asked] = []
     async with scripted(recording(asked)) as server:
-        transport = connect_transport(Config(str(server.address), compression=False))
+        transport = connect_transport(Config(str(server.address), compression=False), settings=HttpSettings())
         await (await transport.send(GET)).read()
         await transport.aclose()
     assert "accept-encoding" not in asked[0].headers

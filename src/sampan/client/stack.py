@@ -3,6 +3,7 @@
 From the outside in: warnings, retries, rate limit, identity, credentials, redirects, HTTP.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from sampan.client.config.config import Config
@@ -45,7 +46,8 @@ def connect_transport(
         proxy = ProxyAddress.parse(config.proxy_url) if config.proxy_url else None
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    settings = settings or HttpSettings(compression=config.compression)
+    settings = settings or HttpSettings()
+    settings = replace(settings, compression=settings.compression and config.compression)
     http = HttpTransport(address, tls=config.tls, proxy=proxy, settings=settings)
     transport: Transport = RedirectsTransport(http, address)
     source = credential_source(config)

@@ -133,7 +133,7 @@ class _Exchange:
         if response.content_type:
             answer.headers["content-type"] = response.content_type
         for name, value in response.headers:
-            text, shown = name.decode("latin-1").lower(), value.decode("latin-1")
+            text, shown = name.decode("latin-1").lower(), value.decode("utf-8", "replace")
             answer.headers[text] = f"{answer.headers[text]}\n{shown}" if text in answer.headers else shown
         bodiless = answer.method == "HEAD" or response.status in _BODILESS
         if response.stream is None and response.status not in _BODILESS:

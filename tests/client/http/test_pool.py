@@ -2,12 +2,14 @@
 
 import asyncio
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from sampan.client.errors import TransportError, TransportTimeout
-from sampan.client.http import HttpSettings
+from sampan.client.http import HttpSettings, TlsOptions
 from sampan.client.transport import HttpRequest
+from tests.client.http.certificates import Authority
 from tests.client.http.scripted import GET, OK, STREAM, Asked, Peer, answers, scripted, until
 
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -249,7 +251,8 @@ async def test_a_stream_that_is_left_early_cuts_its_connection() -> None:
             await gone.wait()
 
 
-async def test_a_stream_that_nobody_reads_stops_the_server() -> None:
+@pytest.mark.parametrize("secure", [False, True], ids=["plain", "tls"])
+async def test_a_stream_that_nobody_reads_stops_the_server(tmp_path: Path, secure: bool) -> None:
     sent = 0
 
     async def floods(peer: Peer) -> None:
@@ -261,8 +264,14 @@ async def test_a_stream_that_nobody_reads_stops_the_server() -> None:
             sent += 1 << 16
         await peer.send(b"0\r\n\r\n")
 
+    authority = Authority()
+    context = authority.server_context(authority.issue(), tmp_path) if secure else None
     settings = HttpSettings(buffer_bytes_max=1 << 18)
-    async with scripted(floods) as server, server.transport(settings=settings) as transport:
+    tls = TlsOptions(ca_data=authority.certificate)
+    async with (
+        scripted(floods, context=context) as server,
+        server.transport(tls=tls, settings=settings) as transport,
+    ):
         stream = await transport.send(STREAM)
         before = -1
         while before != sent:
