@@ -14,7 +14,6 @@ from benchmarks.server import running
 from sampan.client.client import Client
 from sampan.client.conditions import condition_is
 from sampan.client.config import load_config
-from sampan.client.errors import NotFound
 from sampan.client.patch import MergePatch
 from sampan.client.wait import wait_for
 from sampan.core.gvk import GroupVersionResource
@@ -109,9 +108,8 @@ class Networks:
 
     async def reconcile(self, request: Request) -> Result | None:
         """Make the network of one object."""
-        try:
-            network = await self._networks.in_namespace(request.namespace).get(request.name)
-        except NotFound:
+        network = await self._networks.find(request)
+        if network is None:
             return None
         return await finalizer(self._networks, network, _FINALIZER, Finalizing(self._apply, self._clean_up))
 

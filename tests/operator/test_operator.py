@@ -10,6 +10,7 @@ from sampan.client.conditions import deleted
 from sampan.client.errors import NotFound
 from sampan.client.patch import MergePatch
 from sampan.client.wait import wait_for
+from sampan.core.gvk import GroupVersionResource
 from sampan.operator.builder import Builder
 from sampan.operator.finalizers import Finalizing, finalizer
 from sampan.operator.leader_election import LeaderElectionConfig
@@ -17,9 +18,10 @@ from sampan.operator.manager import Manager, ManagerOptions
 from sampan.operator.owner_references import set_controller_reference
 from sampan.operator.predicates import label_selector
 from sampan.operator.request import Request, Result
-from sampan.resource import Object
+from sampan.resource import Object, ResourceInfo
 from tests.operator.cluster import CONFIG_MAPS, SECRETS, cluster_client
 
+NAMESPACES = ResourceInfo(GroupVersionResource("", "v1", "namespaces"), "Namespace", namespaced=False)
 NAME = "example.com/copies"
 
 
@@ -33,9 +35,8 @@ class Copier:
         self.undone: list[str] = []
 
     async def reconcile(self, request: Request) -> Result | None:
-        try:
-            obj = await self._maps.in_namespace(request.namespace).get(request.name)
-        except NotFound:
+        obj = await self._maps.find(request)
+        if obj is None:
             return None
         return await finalizer(self._maps, obj, NAME, Finalizing(self.apply, self.clean_up))
 
@@ -159,6 +160,23 @@ async def test_objects_that_the_predicate_drops_are_left_alone() -> None:
         assert bench.copier.creates == ["a"]
         await maps.patch("plain", MergePatch({"metadata": {"labels": {"copy": "yes"}}}))
         await bench.until_secret("plain")
+
+
+async def test_a_controller_may_come_while_the_manager_runs() -> None:
+    async with operator() as bench:
+        await bench.manager.elected.wait()
+        seen = asyncio.Event()
+
+        async def reconcile(request: Request) -> None:
+            if request.name == "s":
+                assert await bench.manager.client.resource(NAMESPACES).find(request) is not None
+                seen.set()
+
+        Builder(bench.manager).for_(NAMESPACES).complete(reconcile)
+        await bench.client.resource(NAMESPACES).create(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "s"}}
+        )
+        await seen.wait()
 
 
 async def test_a_standby_takes_over_with_warm_caches_when_the_leader_ends() -> None:

@@ -27,6 +27,7 @@ from sampan.informer.key import join_key
 from sampan.informer.lister import Lister
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
+from sampan.operator.request import Request
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic, meta, object_type
 
 T = TypeVar("T")
@@ -143,7 +144,7 @@ class CachedResourceClient(ResourceClient[T]):
         super().__init__(endpoint, object_type)
         self._caches = caches
 
-    def in_namespace(self, namespace: str) -> ResourceClient[T]:
+    def in_namespace(self, namespace: str) -> "CachedResourceClient[T]":
         """The same client in another namespace; "" for all of them."""
         direct = super().in_namespace(namespace)
         return CachedResourceClient(direct._endpoint, self.object_type, self._caches)
@@ -159,6 +160,13 @@ class CachedResourceClient(ResourceClient[T]):
             error = not_found(self.object_type.info.gvr.group_resource, name)
             raise api_error({"reason": error.reason, "code": 404, "message": error.message, "details": error.details})
         return self.object_type.decode(ref.raw)
+
+    async def find(self, request: Request) -> T | None:
+        """The object that a reconciler is asked to look at; None when it is gone. Raises `StaleCache`."""
+        try:
+            return await self.in_namespace(request.namespace).get(request.name)
+        except NotFound:
+            return None
 
     async def list(self, options: ListOptions = ListOptions()) -> ObjectList[T]:
         """All objects that the label selector takes, from the cache, by namespace and name. Raises `StaleCache`."""
@@ -271,17 +279,17 @@ class CachedClient:
         return resource_info(what) in self._caches
 
     @overload
-    def resource(self, what: ResourceInfo, *, namespace: str | None = None) -> ResourceClient[Object]: ...
+    def resource(self, what: ResourceInfo, *, namespace: str | None = None) -> CachedResourceClient[Object]: ...
 
     @overload
-    def resource(self, what: ObjectType[T], *, namespace: str | None = None) -> ResourceClient[T]: ...
+    def resource(self, what: ObjectType[T], *, namespace: str | None = None) -> CachedResourceClient[T]: ...
 
     @overload
-    def resource(self, what: type[T], *, namespace: str | None = None) -> ResourceClient[T]: ...
+    def resource(self, what: type[T], *, namespace: str | None = None) -> CachedResourceClient[T]: ...
 
     def resource(
         self, what: ResourceInfo | ObjectType[Any] | type[Any], *, namespace: str | None = None
-    ) -> ResourceClient[Any]:
+    ) -> CachedResourceClient[Any]:
         """The client of a resource, as `Client.resource`; it reads the cache as soon as there is one for the kind."""
         direct: ResourceClient[Any] = self.direct.resource(what, namespace=namespace)
         return CachedResourceClient(direct._endpoint, direct.object_type, self._caches)
