@@ -1,6 +1,7 @@
 """Objects that their type cannot take."""
 
 import asyncio
+import gc
 
 import pytest
 
@@ -75,3 +76,21 @@ async def test_a_long_list_lets_other_tasks_have_their_turn() -> None:
     task.cancel()
     assert len(found) == 2000
     assert turns >= 2000 * 1000 // SLICE_SIZE
+
+
+@pytest.mark.parametrize("count", [0, 1, 400, 1000])
+async def test_a_long_list_is_decoded_in_order_whatever_its_slices(count: int) -> None:
+    found = await decoded_all(object_type(Shirt), [body("a", 1, size=n, note="x" * 1000) for n in range(count)])
+    assert [each.size for each in found] == list(range(count))
+
+
+async def test_the_cycle_collector_is_left_as_it_was() -> None:
+    with pytest.raises(Undecodable):
+        await decoded_all(object_type(Shirt), [BAD])
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        await decoded_all(object_type(Shirt), [GOOD])
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -110,6 +110,8 @@ async def test_a_kind_of_ones_own_from_birth_to_death(defined: Client) -> None:
     assert (await networks.scale.patch("net", MergePatch({"spec": {"replicas": 2}}))).spec.replicas == 2
     found = await wait_for(networks, "net", json_path(".status.phase", "Up"), timeout_s=5)
     assert found is not None
+    as_dicts = await defined.resource_for("net")
+    assert (await as_dicts.get("net"))["status"]["phase"] == "Up"
     kept = await networks.delete("net")
     assert kept is not None
 

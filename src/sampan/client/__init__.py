@@ -1,4 +1,13 @@
-"""The client's half of the API: configuration, transport, resources. Works against any Kubernetes."""
+"""The client's half of the API: configuration, transport, resources. Works against any Kubernetes.
+
+    async with connect(field_manager="me") as client:
+        networks = client.resource(Network)  # a declared class: ResourceClient[Network]
+        pods = await client.resource_for("pods")  # by name: dicts
+        await networks.create(Network(metadata=ObjectMeta(name="net"), spec=NetworkSpec("10.0.0.0/24")))
+        await wait_for(networks, "net", condition_is("Ready"), timeout_s=30)
+
+`BlockingClient` does the same without `await`.
+"""
 
 from sampan.client.backoff import Backoff
 from sampan.client.blocking import BlockingClient
