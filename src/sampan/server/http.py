@@ -384,4 +384,4 @@ class Connection(asyncio.Protocol):
     async def drain(self) -> None:
         """Wait until the client has read most of what was written, or has gone."""
         if self._can_write is not None and not self.closed:
-            await self._can_write
+            await asyncio.shield(self._can_write)  # others may wait too

@@ -7,6 +7,7 @@ the code that says so.
 Source: streaming pkg/httpstream/wsstream, golang.org/x/net/websocket (1.36); RFC 6455.
 """
 
+import asyncio
 import base64
 import binascii
 from collections import deque
@@ -126,7 +127,7 @@ def accept(request: Request, serve: Serve, protocols: Sequence[str] | None = Non
         websocket = WebSocket(tunnel, protocol)
         try:
             await serve(websocket)
-        except BaseException:
+        except asyncio.CancelledError:
             websocket.close(CloseReason.GOING_AWAY)
             raise
         websocket.close()

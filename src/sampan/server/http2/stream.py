@@ -29,6 +29,10 @@ SEND_BYTES_MAX = 64 << 10
 _SAFE = frozenset({"GET", "HEAD"})
 
 
+class Stalled(Exception):
+    """The client takes nothing of an answer for too long."""
+
+
 class StreamOwner(Protocol):
     """What a stream needs of its connection."""
 
@@ -169,6 +173,8 @@ class Stream:
             task = asyncio.current_task()
             if task is not None:
                 task.uncancel()
+        except Stalled:
+            self._give_up(ErrorCodes.CANCEL)
         except Exception:
             if not self.closed:
                 _log.exception("stream cut", extra={"path": self.incoming.raw_target.decode("latin-1")})
@@ -235,7 +241,7 @@ class Stream:
             self._frames.end_stream(self.stream_id)
 
     async def _send_data(self, data: bytes, *, end: bool) -> None:
-        """Raises `TimeoutError` when the client takes nothing for too long."""
+        """Raises `Stalled` when the client takes nothing for too long."""
         view, at, writable = memoryview(data), 0, self._connection.writable
         while at < len(view):
             if not writable.is_set():
@@ -256,14 +262,16 @@ class Stream:
         try:
             async with asyncio.timeout(self._connection.owner.settings.write_timeout_s):
                 await self._window
+        except TimeoutError:
+            raise Stalled from None
         finally:
             self._window = None
 
-    def _give_up(self) -> None:
+    def _give_up(self, code: ErrorCodes = ErrorCodes.INTERNAL_ERROR) -> None:
         """Cut the stream, as there will be no answer."""
         if not self.closed:
             self.closed = True
-            self._frames.reset(self.stream_id, ErrorCodes.INTERNAL_ERROR)
+            self._frames.reset(self.stream_id, code)
 
     def _over(self, _: object) -> None:
         self._frames.acknowledge(self.stream_id, self._unacknowledged)
