@@ -104,8 +104,8 @@ def _network(name: str, number: int) -> Network:
 async def _until(backend: NeutronBackend, identity: str, holds: Callable[[list[ActualNetwork]], bool]) -> None:
     """Neutron tells nobody of changes, so it is asked again and again."""
     async with asyncio.timeout(WAIT_S):
-        while not holds(await backend.find(identity)):
-            await asyncio.sleep(0.1)  # noqa: ASYNC110
+        while not holds(await backend.find(identity)):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
 
 
 @pytest.mark.parametrize("style", STYLES)
