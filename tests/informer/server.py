@@ -103,9 +103,9 @@ class FakeServer:
         gone = {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(self.version)}}
         self._tell("DELETED", gone)
 
-    def bookmark(self) -> None:
+    def bookmark(self, version: int | None = None) -> None:
         """Tell the watches how far it is."""
-        metadata = {"resourceVersion": str(self.version)}
+        metadata = {"resourceVersion": str(version or self.version)}
         self._tell("BOOKMARK", {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata})
 
     def compact(self) -> None:

@@ -326,3 +326,17 @@ async def test_late_events_bring_nothing_back() -> None:
     assert handler.told[2:] == ["delete ns/a@103", "update ns/b@102>104", "add ns/c@105"]
     assert informer.metrics.stale == 4
     assert informer.last_resource_version == "105"
+
+
+@virtual_time
+async def test_a_late_bookmark_does_not_lead_back() -> None:
+    server = new_server()
+    informer = informer_of(server)
+    server.plans.append(Plan(events=2, end=TransportError("cut", sent=True)))
+    async with running(informer):
+        await informer.synced()
+        server.put("c")
+        server.bookmark(50)
+        await asyncio.sleep(10)
+        assert informer.last_resource_version == "103"
+    assert [options.resource_version for options in server.watches] == ["102", "103"]

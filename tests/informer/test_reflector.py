@@ -522,3 +522,24 @@ async def test_tombstones_and_resyncs_are_not_transformed_again() -> None:
         await asyncio.sleep(10)
         assert "lost ns/w0@101" in handler.told
         assert len(transformed) == 3  # the object that the new list has
+
+
+@virtual_time
+async def test_a_watch_that_is_faster_than_the_store_waits() -> None:
+    server = server_with(1)
+    pending: list[int] = []
+
+    class Fast(FakeServer):
+        async def watch(self, options: ListOptions) -> AsyncGenerator[Sequence[RawEvent], None]:
+            for _ in range(10):
+                yield [event("MODIFIED", server.put("w0")) for _ in range(1000)]
+                pending.append(informer.pending)
+            await asyncio.Event().wait()
+
+    informer = informer_of(Fast())
+    async with running(informer):
+        await informer.synced()
+        await settle()
+        assert informer.last_resource_version == str(server.version)
+    assert len(pending) == 10
+    assert max(pending) < 2000
