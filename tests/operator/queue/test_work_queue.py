@@ -1,8 +1,10 @@
 """What a work queue promises."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
+import uvloop
 
 from sampan.operator.queue import LOW_PRIORITY, ItemExponentialFailureRateLimiter, QueueShutDown, WorkQueue
 from sampan.testing.virtual_time import elapsed, settle, virtual_time
@@ -230,3 +232,15 @@ async def test_long_delays_that_events_overtake_leave_nothing_behind() -> None:
         await queue.get()
         queue.done("a")
     assert len(queue._delayed) < 100
+
+
+@pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def test_delays_end_in_order_on_every_loop(new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    async def run() -> list[int]:
+        queue: WorkQueue[int] = WorkQueue()
+        for number in (4, 1, 3, 0, 2):
+            queue.add_after(number, 0.0001 + number * 0.002)
+        return [await queue.get() for _ in range(5)]
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        assert runner.run(run()) == [0, 1, 2, 3, 4]

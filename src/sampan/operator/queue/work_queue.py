@@ -90,7 +90,8 @@ class WorkQueue(Generic[K]):
         self._delayed: list[tuple[float, int, _Item[K]]] = []
         self._waiting = 0
         self._sequence = 0
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
+        self._timer_at = 0.0
         self._getters: deque[asyncio.Future[None]] = deque()
         self._shutting_down = False
         self._draining: asyncio.Event | None = None
@@ -303,18 +304,17 @@ class WorkQueue(Generic[K]):
             return
         ready_at = self._delayed[0][0]
         if self._timer is not None:
-            if self._timer.when() <= ready_at:
+            if self._timer_at <= ready_at:
                 return
             self._timer.cancel()
         self._timer = self._loop.call_at(ready_at, self._promote)
+        self._timer_at = ready_at
 
     def _promote(self) -> None:
         """The earliest delayed key is due, and perhaps more."""
-        due_at = self._loop.time()
-        if self._timer is not None:
-            # The loop calls timers up to one tick of its clock early.
-            due_at = max(due_at, self._timer.when())
-            self._timer = None
+        # Loops call timers up to one tick of their clocks early.
+        due_at = max(self._loop.time(), self._timer_at)
+        self._timer = None
         while self._delayed and self._delayed[0][0] <= due_at:
             entry = heappop(self._delayed)
             if not self._is_stale(entry):
