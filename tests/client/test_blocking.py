@@ -1,10 +1,22 @@
 """The client for scripts."""
 
+import inspect
 import threading
 
 import pytest
 
-from sampan.client import BlockingClient, Client, ClientError, Conflict, NotFound, api_error
+from sampan.client import (
+    BlockingClient,
+    BlockingResourceClient,
+    Client,
+    ClientError,
+    Conflict,
+    NotFound,
+    ResourceClient,
+    SubresourceClient,
+    api_error,
+)
+from sampan.client.blocking_resource_client import BlockingSubresourceClient
 from sampan.core.gvk import GroupVersionResource
 from sampan.resource import ResourceInfo
 from tests.client.scripted_transport import ScriptedResponse, ScriptedTransport, answer, body, event, lines, list_body
@@ -100,3 +112,33 @@ def test_outside_of_its_block_it_refuses() -> None:
         config_maps = client.resource(CONFIG_MAPS)
     with pytest.raises(ClientError, match="closed"):
         config_maps.get("a")
+
+
+TWINS: list[tuple[type, type, set[str]]] = [
+    (
+        ResourceClient,
+        BlockingResourceClient,
+        {"decode", "follow_batches", "list_watch", "list_watch_of", "pages", "to_dict", "watch_batches"},
+    ),
+    (SubresourceClient, BlockingSubresourceClient, set()),
+    (Client, BlockingClient, {"aclose", "with_defaults"}),
+]
+
+
+@pytest.mark.parametrize(("awaited", "blocking_twin", "without"), TWINS, ids=[twin.__name__ for twin, _, _ in TWINS])
+def test_it_has_the_same_names(awaited: type, blocking_twin: type, without: set[str]) -> None:
+    names = {name for name in vars(awaited) if not name.startswith("_")}
+    assert names - set(vars(blocking_twin)) == without
+
+
+CALLS = [name for name, each in vars(ResourceClient).items() if inspect.isfunction(each) and not name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name in vars(BlockingResourceClient)])
+def test_its_calls_take_the_same(name: str) -> None:
+    assert parameters(BlockingResourceClient, name) == parameters(ResourceClient, name)
+
+
+def parameters(cls: type, name: str) -> list[tuple[str, object]]:
+    found = inspect.signature(vars(cls)[name]).parameters.values()
+    return [(each.name, each.default) for each in found]

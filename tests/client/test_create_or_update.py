@@ -107,6 +107,22 @@ async def test_a_create_that_comes_too_late_updates(config_maps: ResourceClient[
     assert (obj["data"], result) == ({"x": "1", "y": "2"}, OperationResult.UPDATED)
 
 
+@pytest.mark.parametrize("make", [create_or_update, create_or_patch], ids=["update", "patch"])
+async def test_what_is_deleted_meanwhile_is_created_again(config_maps: ResourceClient[Object], make: Make) -> None:
+    await config_maps.create(data(x="1")(None))
+
+    class Deleted(ResourceClient[Object]):
+        """Somebody deletes the object after its first read."""
+
+        async def get(self, name: str, *, resource_version: str | None = None) -> Object:
+            found = await super().get(name, resource_version=resource_version)
+            await config_maps.delete(name)
+            return found
+
+    obj, result = await make(Deleted(config_maps._endpoint, config_maps.object_type), "a", data(y="2"))
+    assert (obj["data"], result) == ({"y": "2"}, OperationResult.CREATED)
+
+
 async def test_a_patch_writes_the_status_apart(client: Client) -> None:
     namespaces = await client.resource_for("deployments")
     template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}

@@ -16,7 +16,7 @@ from sampan.client.scale import Scale
 from sampan.client.subresource_client import SubresourceClient
 from sampan.client.wait import wait_for
 from sampan.client.watch import WatchEvent
-from sampan.resource import Object, ObjectType
+from sampan.resource import Object, ObjectType, ResourceInfo
 
 T = TypeVar("T")
 
@@ -32,6 +32,11 @@ class BlockingResourceClient(Generic[T]):
     def object_type(self) -> ObjectType[T]:
         """What the objects look like."""
         return self.asynchronous.object_type
+
+    @property
+    def info(self) -> ResourceInfo:
+        """The resource."""
+        return self.asynchronous.info
 
     @property
     def namespace(self) -> str:

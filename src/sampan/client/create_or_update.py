@@ -26,6 +26,9 @@ Mutate = Callable[[T | None], T]
 """Gives the object as it should be, from the one that is there (it may be changed in place) or from nothing."""
 
 
+_OVERTAKEN = (AlreadyExists, Conflict, NotFound)
+
+
 class OperationResult(enum.StrEnum):
     """What was done."""
 
@@ -40,7 +43,8 @@ class OperationResult(enum.StrEnum):
 async def create_or_update(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> tuple[T, OperationResult]:
     """Create or replace the object; nothing is written when `mutate` changes nothing.
 
-    `mutate` may be called several times: when somebody else creates or changes the object meanwhile, it is read again.
+    `mutate` may be called several times: when somebody else creates, changes or deletes the object meanwhile, it is
+    read again. What `T` does not know of the object is lost by an update: `create_or_patch` keeps it.
     A field that `mutate` takes away and the server fills in again by a default makes every call an update.
     The status is not written where it has an endpoint of its own. Raises `ValueError` when `mutate` changes the name.
     """
@@ -53,7 +57,7 @@ async def create_or_update(client: ResourceClient[T], name: str, mutate: Mutate[
             return after, OperationResult.NONE
         return await client.update(after), OperationResult.UPDATED
 
-    return await retry_on((AlreadyExists, Conflict), attempt)
+    return await retry_on(_OVERTAKEN, attempt)
 
 
 async def create_or_patch(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> tuple[T, OperationResult]:
@@ -69,7 +73,7 @@ async def create_or_patch(client: ResourceClient[T], name: str, mutate: Mutate[T
             return await client.create(after), OperationResult.CREATED
         return await _patch(client, name, before, after)
 
-    return await retry_on((AlreadyExists, Conflict), attempt)
+    return await retry_on(_OVERTAKEN, attempt)
 
 
 async def _desired(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> tuple[Object | None, T]:
