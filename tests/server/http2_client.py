@@ -12,13 +12,88 @@ from h2.config import H2Configuration
 from h2.connection import ConnectionState, H2Connection
 from h2.events import ConnectionTerminated, DataReceived, Event, ResponseReceived, StreamEnded
 
+from sampan.core.errors import StatusError
 from sampan.server.listener import HttpServer
-from sampan.server.request import Handler
+from sampan.server.request import Handler, Request, Response, UserInfo
 from sampan.server.settings import HttpSettings
+from sampan.server.status import status_response
 from sampan.server.tls import HTTP_1, HTTP_2, ServingTls, TlsSettings
 from tests.server.tls_files import Files, client_context
 
 E = TypeVar("E", bound=Event)
+
+
+LIMIT = 3 << 20
+"""Of a body."""
+
+
+class Route:
+    """Answers by path, as somebody who is known."""
+
+    def __init__(self) -> None:
+        self.user = UserInfo("jane")
+        self.begun = asyncio.Event()
+        self.go = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.written = asyncio.Event()
+        self.chunks: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self.finished = 0
+
+    async def __call__(self, request: Request) -> Response:
+        request.user = self.user
+        return await getattr(self, request.path.split("/")[1])(request)  # type: ignore[no-any-return]
+
+    async def echo(self, request: Request) -> Response:
+        try:
+            body = await request.read_body(LIMIT)
+        except StatusError as error:
+            return status_response(error)
+        headers = request.headers
+        text = f"{request.method} {request.path} {request.query_string} {headers.get('x-a', '')} {len(body)}"
+        return Response(body=text.encode(), content_type="text/plain", headers=[(b"X-Upper", b"1")])
+
+    async def headers(self, request: Request) -> Response:
+        return Response(body=repr(sorted(request.headers.items())).encode())
+
+    async def big(self, request: Request) -> Response:
+        return Response(body=b"x" * int(request.path.rpartition("/")[2]))
+
+    async def empty(self, request: Request) -> Response:
+        return Response(204)
+
+    async def fault(self, request: Request) -> Response:
+        raise ZeroDivisionError
+
+    async def wait(self, request: Request) -> Response:
+        self.begun.set()
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            self.ended.set()
+            raise
+        self.written.set()
+        return Response(body=b"done")
+
+    async def gone(self, request: Request) -> Response:
+        self.begun.set()
+        assert request.disconnected is not None
+        await request.disconnected()
+        self.ended.set()
+        return Response()
+
+    async def watch(self, request: Request) -> Response:
+        return Response(stream=self._chunks(), finished=self._finish)
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        self.begun.set()
+        try:
+            while (chunk := await self.chunks.get()) is not None:
+                yield chunk
+        finally:
+            self.ended.set()
+
+    def _finish(self) -> None:
+        self.finished += 1
 
 
 @dataclass

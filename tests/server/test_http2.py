@@ -19,23 +19,15 @@ from h2.events import (
     StreamReset,
 )
 from h2.settings import SettingCodes
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from sampan.core.errors import StatusError
-from sampan.server.http2.connection import Http2Connection
-from sampan.server.http2.frames import UNREAD_BYTES_MAX
-from sampan.server.listener import HttpServer
-from sampan.server.request import Handler, Request, Response, UserInfo
+from sampan.server.request import Handler, UserInfo
 from sampan.server.settings import HttpSettings
-from sampan.server.status import status_response
 from sampan.server.tls import HTTP_1, HTTP_2
 from tests.server.cluster import served
 from tests.server.frame import MASTER
-from tests.server.http2_client import Http2Client, Running, connected, running
+from tests.server.http2_client import LIMIT, Http2Client, Route, Running, connected, running
 from tests.server.tls_files import Files, make_files
 
-LIMIT = 3 << 20
 HEAD = [(":method", "GET"), (":path", "/wait"), (":scheme", "https"), (":authority", "localhost")]
 ONE_MS = HttpSettings(linger_s=0.001)
 
@@ -43,75 +35,6 @@ ONE_MS = HttpSettings(linger_s=0.001)
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     return make_files(tmp_path_factory.mktemp("tls"))
-
-
-class Route:
-    """Answers by path, as somebody who is known."""
-
-    def __init__(self) -> None:
-        self.user = UserInfo("jane")
-        self.begun = asyncio.Event()
-        self.go = asyncio.Event()
-        self.ended = asyncio.Event()
-        self.written = asyncio.Event()
-        self.chunks: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self.finished = 0
-
-    async def __call__(self, request: Request) -> Response:
-        request.user = self.user
-        return await getattr(self, request.path.split("/")[1])(request)  # type: ignore[no-any-return]
-
-    async def echo(self, request: Request) -> Response:
-        try:
-            body = await request.read_body(LIMIT)
-        except StatusError as error:
-            return status_response(error)
-        headers = request.headers
-        text = f"{request.method} {request.path} {request.query_string} {headers.get('x-a', '')} {len(body)}"
-        return Response(body=text.encode(), content_type="text/plain", headers=[(b"X-Upper", b"1")])
-
-    async def headers(self, request: Request) -> Response:
-        return Response(body=repr(sorted(request.headers.items())).encode())
-
-    async def big(self, request: Request) -> Response:
-        return Response(body=b"x" * int(request.path.rpartition("/")[2]))
-
-    async def empty(self, request: Request) -> Response:
-        return Response(204)
-
-    async def fault(self, request: Request) -> Response:
-        raise ZeroDivisionError
-
-    async def wait(self, request: Request) -> Response:
-        self.begun.set()
-        try:
-            await self.go.wait()
-        except asyncio.CancelledError:
-            self.ended.set()
-            raise
-        self.written.set()
-        return Response(body=b"done")
-
-    async def gone(self, request: Request) -> Response:
-        self.begun.set()
-        assert request.disconnected is not None
-        await request.disconnected()
-        self.ended.set()
-        return Response()
-
-    async def watch(self, request: Request) -> Response:
-        return Response(stream=self._chunks(), finished=self._finish)
-
-    async def _chunks(self) -> AsyncIterator[bytes]:
-        self.begun.set()
-        try:
-            while (chunk := await self.chunks.get()) is not None:
-                yield chunk
-        finally:
-            self.ended.set()
-
-    def _finish(self) -> None:
-        self.finished += 1
 
 
 @contextlib.asynccontextmanager
@@ -535,69 +458,3 @@ async def test_endless_headers_end_the_connection(files: Files, size: int) -> No
             client.writer.write(b"\x00\x00\x00\x01\x00\x00\x00\x00\x01" + frame * 100)
         with contextlib.suppress(ConnectionError):
             await client.closed()
-
-
-class Wire(asyncio.Transport):
-    """A transport that keeps what is written."""
-
-    def __init__(self) -> None:
-        super().__init__({"peername": ("127.0.0.1", 1)})
-        self.written = b""
-        self.closed = False
-        self.unread = 0
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        self.written += bytes(data)
-
-    def close(self) -> None:
-        self.closed = True
-
-    def abort(self) -> None:
-        self.closed = True
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-    def get_write_buffer_size(self) -> int:
-        return self.unread
-
-
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
-FRAME = st.builds(
-    lambda kind, flags, stream, payload: (
-        len(payload).to_bytes(3, "big") + bytes((kind, flags)) + stream.to_bytes(4, "big") + payload
-    ),
-    st.integers(0, 12),
-    st.integers(0, 255),
-    st.integers(0, 9),
-    st.one_of(st.binary(max_size=40), st.just(bytes.fromhex("8284870103666f6f"))),
-)
-
-
-async def test_a_client_that_asks_and_does_not_read_is_cut() -> None:
-    connection, wire = Http2Connection(HttpServer(Route())), Wire()
-    connection.connection_made(wire)
-    ping = bytes.fromhex("0000080600000000003132333435363738")
-    connection.data_received(PREFACE + ping)
-    assert not wire.closed
-    wire.unread = UNREAD_BYTES_MAX + 1
-    connection.data_received(ping)
-    assert wire.closed
-
-
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.one_of(FRAME, st.binary(max_size=40)), max_size=12), st.booleans())
-async def test_garbage_ends_the_connection_and_nothing_else(pieces: list[bytes], greeted: bool) -> None:
-    route = Route()
-    server = HttpServer(route)
-    connection, wire = Http2Connection(server), Wire()
-    connection.connection_made(wire)
-    if greeted:
-        connection.data_received(PREFACE)
-    for piece in pieces:
-        if not wire.closed:
-            connection.data_received(piece)
-            await asyncio.sleep(0)
-    connection.connection_lost(None)
-    assert server.connection_count == 0
-    assert connection.idle
