@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.server import Server, running
 from tests.e2e.conftest import Api, new_namespace
-from tests.e2e.python.forget import Forgetful, forgetting
+from tests.e2e.python.forgetful import Forgetful, forgetting
 from tests.e2e.python.objects import CRDS, WIDGET_SCHEMA, Json, custom_resource_definition
 from tests.e2e.python.observe import until
 from tests.e2e.python.relay import Relay, relaying

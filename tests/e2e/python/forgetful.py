@@ -1,39 +1,47 @@
-"""`sampan up` that forgets its history when it is told to: each SIGUSR1 is an interval of the compactor.
+"""The forgetful server as a process of its own, and how it is told."""
 
-Its watch caches keep one event of each resource. A line on stdout says that the compactor waits again. It is run as a
-program.
-"""
-
-import asyncio
 import signal
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
-from sampan.app import cluster as app
-from sampan.cli.main import main
-from sampan.registry import cluster as registry
-from sampan.storage.cache import WatchCache
-from sampan.storage.compactor import Compactor
+from tests.cli.server import Server, running
+from tests.e2e.conftest import Api
+from tests.e2e.python.objects import config_map
 
-
-class Told:
-    """The clock of the compactor: an interval ends with each signal."""
-
-    def __init__(self) -> None:
-        self._signalled: asyncio.Event | None = None
-
-    async def sleep(self, _: float) -> None:
-        """Wait for the next signal."""
-        if self._signalled is None:
-            self._signalled = asyncio.Event()
-            asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, self._signalled.set)
-        else:
-            print("compacted", flush=True)
-        await self._signalled.wait()
-        self._signalled.clear()
+COMPACTIONS = 2
+"""The compactor goes to the revision of one interval ago."""
 
 
-if __name__ == "__main__":
-    # The settings have no names for these: nobody but a test wants so short a memory.
-    setattr(app, "Compactor", partial(Compactor, sleep=Told().sleep))  # noqa: B010
-    setattr(registry, "WatchCache", partial(WatchCache, history_window_s=0, events_min=1))  # noqa: B010
-    main()
+@dataclass
+class Forgetful:
+    """A server that forgets when it is told to."""
+
+    server: Server
+    api: Api
+
+    def forget(self) -> None:
+        """Make what has happened to the ConfigMaps so far history that can no longer be read.
+
+        Creates two ConfigMaps in the namespace `default`: a watch cache keeps the last event whatever its age.
+        """
+        for _ in range(2):
+            body = {**config_map(""), "metadata": {"generateName": "later-"}}
+            self.api.create("/api/v1/namespaces/default/configmaps", body)
+        stdout = self.server.process.stdout
+        assert stdout is not None
+        for _ in range(COMPACTIONS):
+            self.server.process.send_signal(signal.SIGUSR1)
+            assert stdout.readline() == "compacted\n"
+
+
+@contextmanager
+def forgetting(data: Path) -> Iterator[Forgetful]:
+    """A forgetful server until the end of the block."""
+    with running(data, "--storage", "memory", module="tests.e2e.python.forgetful_up") as server:
+        api = Api(server)
+        try:
+            yield Forgetful(server, api)
+        finally:
+            api.close()

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.server import Server
 from tests.e2e.conftest import Api
 from tests.e2e.python.conftest import define, through
-from tests.e2e.python.forget import Forgetful
+from tests.e2e.python.forgetful import Forgetful
 from tests.e2e.python.objects import (
     GADGET_ANNOTATION,
     GADGET_SCHEMA,
@@ -178,10 +178,7 @@ def test_nothing_went_wrong_that_was_not_to(operator: Operator) -> None:
     assert "Request attempt" not in log
 
 
-@pytest.mark.parametrize("streaming", [pytest.param("no", id="list"), pytest.param("yes", id="streaming list")])
-def test_a_restarted_operator_catches_up(
-    server: Server, api: Api, operator: Operator, gadgets: str, maps: str, streaming: str
-) -> None:
+def test_a_restarted_operator_catches_up(server: Server, api: Api, operator: Operator, gadgets: str, maps: str) -> None:
     for name in ("changed", "deleted", "same"):
         api.create(gadgets, gadget(name, colour="red"))
     for name in ("changed", "deleted", "same"):
@@ -190,7 +187,7 @@ def test_a_restarted_operator_catches_up(
     api.patch(f"{gadgets}/changed", {"spec": {"colour": "blue"}})
     api.request("DELETE", f"{gadgets}/deleted")
     api.create(gadgets, gadget("new"))
-    operator.start(STREAMING=streaming)
+    operator.start()
     until(server, gadgets, "same", lambda found: status(found).get("resumed"))
     until(server, gadgets, "changed", lambda found: status(found).get("colours") == ["red", "blue"])
     until(server, maps, "child-of-changed", lambda found: (found or {})["data"] == {"colour": "blue"})
@@ -207,16 +204,16 @@ def test_an_operator_whose_connections_were_cut_goes_on(server: Server, api: Api
     until(server, gadgets, "after", handled)
 
 
-def test_an_operator_that_lost_its_place_lists_again(
+def test_an_operator_that_lost_its_place_begins_again_with_a_streaming_list(
     forgetful: Forgetful, forgetful_relay: Relay, forgetful_kubeconfig: str, tmp_path: Path
 ) -> None:
     server, api = forgetful.server, forgetful.api
     gadgets = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
     define(server, api, custom_resource_definition("gadgets", "Gadget", GADGET_SCHEMA))
+    api.create(gadgets, gadget("before"))
     operator = operator_in(tmp_path, forgetful_kubeconfig)
-    operator.start()
+    operator.start(STREAMING="yes")
     try:
-        api.create(gadgets, gadget("before"))
         until(server, gadgets, "before", handled)
         with forgetful_relay.cut():
             for name in ("one", "two"):

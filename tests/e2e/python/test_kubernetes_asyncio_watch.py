@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.conftest import Api
 from tests.e2e.python.asyncio_client import LIBRARIES, Library, connected
-from tests.e2e.python.forget import Forgetful
+from tests.e2e.python.forgetful import Forgetful
 from tests.e2e.python.objects import GROUP, WIDGETS, Json, config_map, widget
 from tests.e2e.python.relay import Relay
 

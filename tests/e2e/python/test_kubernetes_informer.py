@@ -15,7 +15,7 @@ from kubernetes.client import ApiClient, CoreV1Api
 from kubernetes.informer import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, SharedInformer
 
 from tests.e2e.conftest import Api
-from tests.e2e.python.forget import Forgetful
+from tests.e2e.python.forgetful import Forgetful
 from tests.e2e.python.objects import config_map
 from tests.e2e.python.relay import Relay
 

@@ -10,7 +10,7 @@ from kubernetes.client import ApiException, CoreV1Api
 from kubernetes.watch import Watch
 from urllib3.exceptions import ProtocolError
 
-from tests.e2e.python.forget import Forgetful
+from tests.e2e.python.forgetful import Forgetful
 from tests.e2e.python.objects import config_map, pod
 from tests.e2e.python.relay import Relay
 

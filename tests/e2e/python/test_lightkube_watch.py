@@ -16,7 +16,7 @@ from lightkube.resources.core_v1 import ConfigMap
 from lightkube.types import PatchType, on_error_retry
 
 from tests.e2e.conftest import Api
-from tests.e2e.python.forget import Forgetful
+from tests.e2e.python.forgetful import Forgetful
 from tests.e2e.python.objects import GROUP, Json, config_map
 from tests.e2e.python.relay import Relay
 
