@@ -3,10 +3,12 @@
 import json
 import logging
 import sys
+from collections.abc import Iterator
 
 import pytest
+from hpack import Decoder, Encoder
 
-from sampan.app.log import JsonFormatter, TextFormatter
+from sampan.app.log import JsonFormatter, TextFormatter, configure_logging
 
 
 def record(**fields: object) -> logging.LogRecord:
@@ -41,3 +43,20 @@ def test_a_trace_is_kept() -> None:
         found = record(exc_info=sys.exc_info())
     assert "ZeroDivisionError: x" in json.loads(JsonFormatter().format(found))["trace"]
     assert TextFormatter().format(found).endswith("ZeroDivisionError: x")
+
+
+@pytest.fixture
+def restored_logging() -> Iterator[None]:
+    root, hpack = logging.getLogger(), logging.getLogger("hpack")
+    before = (root.handlers[:], root.level, hpack.level)
+    yield
+    root.handlers[:] = before[0]
+    root.setLevel(before[1])
+    hpack.setLevel(before[2])
+
+
+@pytest.mark.usefixtures("restored_logging")
+def test_headers_are_not_logged_at_level_debug(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("debug", "text")
+    Decoder().decode(Encoder().encode([("authorization", "Bearer secret")]))
+    assert "secret" not in capsys.readouterr().err

@@ -7,6 +7,8 @@ from typing import Any
 
 import orjson
 
+_TALKATIVE = ("hpack",)
+"""Libraries that tell every header, bearer tokens too, at level debug."""
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -17,6 +19,8 @@ def configure_logging(level: str, form: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, Any]:
