@@ -1,5 +1,6 @@
 """Which requests events become."""
 
+import asyncio
 from collections.abc import Iterable
 from typing import Any
 
@@ -116,3 +117,17 @@ async def test_a_map_function_may_be_asynchronous() -> None:
     assert told is not None
     await told
     assert [key for key, _ in await bench.got()] == ["a-1", "a-2", "b-1", "b-2"]
+
+
+@virtual_time
+async def test_a_burst_of_changes_is_one_request_and_a_stream_of_them_starves_nobody() -> None:
+    queue: WorkQueue[Request] = WorkQueue()
+    handler = EnqueueHandler(queue, for_object, debounce_s=2)
+    taken_at = []
+    for version in range(1, 13):
+        handler.on_update(ref(version=version), ref(version=version + 1))
+        await asyncio.sleep(0.5)
+        if len(queue):
+            queue.done(await queue.get())
+            taken_at.append(asyncio.get_running_loop().time())
+    assert taken_at == [2, 4, 6]

@@ -11,14 +11,17 @@ from sampan.client.errors import NotFound
 from sampan.client.patch import MergePatch
 from sampan.client.wait import wait_for
 from sampan.core.gvk import GroupVersionResource
+from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.builder import Builder
 from sampan.operator.finalizers import Finalizing, finalizer
+from sampan.operator.handlers import for_object
 from sampan.operator.leader_election import LeaderElectionConfig
-from sampan.operator.manager import Manager, ManagerOptions
+from sampan.operator.manager import Group, Manager, ManagerOptions
 from sampan.operator.owner_references import set_controller_reference
 from sampan.operator.predicates import label_selector
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, ResourceInfo
+from sampan.operator.source import KindSource
+from sampan.resource import Object, ResourceInfo, dynamic
 from tests.operator.cluster import CONFIG_MAPS, SECRETS, cluster_client
 
 NAMESPACES = ResourceInfo(GroupVersionResource("", "v1", "namespaces"), "Namespace", namespaced=False)
@@ -201,3 +204,19 @@ async def test_a_standby_takes_over_with_warm_caches_when_the_leader_ends() -> N
         await second.until_secret("b")
         assert (first.copier.creates, second.copier.creates) == (["a"], ["b"])
         await second.stop()
+
+
+async def test_a_controller_may_look_at_two_clusters() -> None:
+    async with operator() as here, cluster_client() as there:
+        seen = asyncio.Event()
+
+        async def reconcile(request: Request) -> None:
+            if request.name == "elsewhere":
+                seen.set()
+
+        informer = SharedInformer(there.resource(SECRETS, namespace="").list_watch(), dynamic(SECRETS))
+        here.manager.add(informer, group=Group.CACHES)
+        Builder(here.manager).watches_source(KindSource(informer, for_object)).named("two").complete(reconcile)
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "elsewhere"}, "stringData": {"a": "b"}}
+        await there.resource(SECRETS).create(secret)
+        await seen.wait()

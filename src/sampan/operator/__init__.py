@@ -23,7 +23,7 @@ from sampan.operator.controller import (
     ReconcileTimeout,
     current_reconcile,
 )
-from sampan.operator.events import CoreEventSink, EventBroadcaster, EventRecorder, NewEventSink
+from sampan.operator.events import CoreEventSink, EventBroadcaster, EventLogHandler, EventRecorder, NewEventSink
 from sampan.operator.finalizers import (
     Finalizing,
     add_finalizer,
@@ -37,6 +37,7 @@ from sampan.operator.finalizers import (
 from sampan.operator.handlers import EnqueueHandler, MapFunction, for_object, for_owner
 from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost, LeaderElector, LeaseLock
 from sampan.operator.manager import Group, Manager, ManagerOptions, Probes, Runnable, ShutdownTimeout
+from sampan.operator.object_tasks import ObjectTasks
 from sampan.operator.owner_references import (
     AlreadyOwned,
     DisallowedOwner,
@@ -99,6 +100,7 @@ __all__ = [
     "DisallowedOwner",
     "EnqueueHandler",
     "EventBroadcaster",
+    "EventLogHandler",
     "EventRecorder",
     "FieldChanged",
     "Finalizing",
@@ -117,6 +119,7 @@ __all__ = [
     "MapFunction",
     "MaxOfRateLimiter",
     "NewEventSink",
+    "ObjectTasks",
     "PeriodicSource",
     "Predicate",
     "PredicateFuncs",

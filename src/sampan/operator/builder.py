@@ -42,6 +42,7 @@ class OptionFields(TypedDict, total=False):
     max_concurrent_reconciles: int
     rate_limiter: RateLimiter[Request] | None
     reconcile_timeout_s: float | None
+    debounce_s: float
     cache_sync_timeout_s: float
     needs_leader_election: bool
     warm_up: bool
@@ -143,7 +144,8 @@ class Builder:
         controller = self._manager.new_controller(name, reconciler, self._options)
         for watch in self._all_watches():
             predicates = (*self._predicates, *watch.predicates)
-            controller.watch(KindSource(self._informer(watch), watch.map_function, predicates))
+            informer, debounce_s = self._informer(watch), self._options.debounce_s
+            controller.watch(KindSource(informer, watch.map_function, predicates, debounce_s=debounce_s))
         for source in self._sources:
             controller.watch(source)
         if self._for is not None and self._period_s:

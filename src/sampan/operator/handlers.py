@@ -46,14 +46,21 @@ class EnqueueHandler(Generic[T]):
     """An informer's handler that puts requests into a queue.
 
     What belongs to the initial list or to a resync (old and new have the same resourceVersion) gets low priority.
+    `debounce_s`: a change is looked at so long after it, together with those that follow meanwhile.
     """
 
     def __init__(
-        self, queue: WorkQueue[Request], map_function: MapFunction[T], predicates: Iterable[Predicate[T]] = ()
+        self,
+        queue: WorkQueue[Request],
+        map_function: MapFunction[T],
+        predicates: Iterable[Predicate[T]] = (),
+        *,
+        debounce_s: float = 0.0,
     ) -> None:
         self._queue = queue
         self._map = map_function
         self._predicates = tuple(predicates)
+        self._debounce_s = debounce_s
 
     def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> Told:
         """Enqueue, if all predicates let it pass."""
@@ -92,4 +99,5 @@ class EnqueueHandler(Generic[T]):
 
     def _add(self, requests: Iterable[Request], priority: int) -> None:
         for request in requests:
-            self._queue.add(request, priority=priority)
+            # The earliest time wins, so a stream of changes cannot put an object off for ever.
+            self._queue.add_after(request, self._debounce_s, priority=priority)

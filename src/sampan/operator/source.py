@@ -58,18 +58,25 @@ class KindSource(Generic[T]):
     """The objects of one kind, as a shared informer tells of them."""
 
     def __init__(
-        self, informer: HandlerHost[T], map_function: MapFunction[T], predicates: Iterable[Predicate[T]] = ()
+        self,
+        informer: HandlerHost[T],
+        map_function: MapFunction[T],
+        predicates: Iterable[Predicate[T]] = (),
+        *,
+        debounce_s: float = 0.0,
     ) -> None:
         self._informer = informer
         self._map = map_function
         self._predicates = tuple(predicates)
+        self._debounce_s = debounce_s
 
     def __str__(self) -> str:
         return f"kind source: {self._informer.object_type.info.gvr.group_resource}"
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
         """Synced when the informer has told of everything and all of it is in the queue."""
-        registration = self._informer.add_handler(EnqueueHandler(queue, self._map, self._predicates))
+        handler = EnqueueHandler(queue, self._map, self._predicates, debounce_s=self._debounce_s)
+        registration = self._informer.add_handler(handler)
         try:
             await registration.synced()
             synced.set()

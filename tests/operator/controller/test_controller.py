@@ -322,7 +322,7 @@ def test_what_is_no_reconciler_is_refused(what: object) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"max_concurrent_reconciles": 0}, {"reconcile_timeout_s": 0}, {"cache_sync_timeout_s": -1}],
+    [{"max_concurrent_reconciles": 0}, {"reconcile_timeout_s": 0}, {"cache_sync_timeout_s": -1}, {"debounce_s": -1}],
     ids=lambda wrong: next(iter(wrong)),
 )
 def test_options_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:

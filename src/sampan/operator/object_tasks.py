@@ -1,0 +1,101 @@
+"""`ObjectTasks`: a task of its own for each object, for as long as the object is there (a daemon).
+
+For what must be watched all the time and cannot be asked from time to time: a connection to a device, a stream. All
+else is better done by a reconciler.
+
+Concurrency: `run` owns one task for each object, and the handler at the informer; there are as many tasks as objects.
+Source: kopf docs/daemons.rst (1.44) for the idea.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from sampan.informer.ref import Deletion, Ref, last_known
+from sampan.operator.predicates import Predicate
+from sampan.operator.queue import ItemExponentialFailureRateLimiter
+from sampan.operator.request import Request
+from sampan.operator.source import HandlerHost
+
+T = TypeVar("T")
+
+_log = logging.getLogger("sampan.object_tasks")
+
+ObjectFunction = Callable[[Request], Awaitable[None]]
+"""Works for one object until it is cancelled. When it returns it is done with the object."""
+
+
+class ObjectTasks(Generic[T]):
+    """Runs a function for each object of a kind. A `Runnable`: add it to a manager.
+
+    It is begun when the object appears, and cancelled when it is gone, when its deletion begins, or when a change
+    passes the predicate's `update` (then it is begun anew). When it raises it is begun anew, each time a little later:
+    from 1 s doubling to 5 minutes. It never runs twice at once for objects of one name.
+    """
+
+    def __init__(
+        self, informer: HandlerHost[T], function: ObjectFunction, *, restart_on: Predicate[T] | None = None
+    ) -> None:
+        """`restart_on`: `GenerationChanged()`, say. Without it changes do not disturb: the function reads the cache."""
+        self._informer = informer
+        self._function = function
+        self._restart_on = restart_on
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._group: asyncio.TaskGroup | None = None
+
+    def __str__(self) -> str:
+        return f"object tasks: {self._informer.object_type.info.gvr.group_resource}"
+
+    async def run(self) -> None:
+        """Run until cancelled, which cancels all tasks."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            registration = self._informer.add_handler(self)
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                registration.remove()
+                self._group = None
+
+    def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> None:
+        """Begin."""
+        self._begin(obj)
+
+    def on_update(self, old: Ref[T], new: Ref[T]) -> None:
+        """Begin anew, or end, if the change is of that kind."""
+        restart = self._restart_on is not None and self._restart_on.update(old, new)
+        if old.uid != new.uid or restart or new.deletion_timestamp:
+            self._end(new.key)
+            self._begin(new)
+
+    def on_delete(self, obj: Deletion[T]) -> None:
+        """End."""
+        self._end(last_known(obj).key)
+
+    def _begin(self, obj: Ref[T]) -> None:
+        if self._group is None or obj.deletion_timestamp:
+            return
+        work = self._work(Request.of_key(obj.key), self._tasks.get(obj.key))
+        task = self._tasks[obj.key] = self._group.create_task(work, name=f"{self}: {obj.key}")
+        task.add_done_callback(lambda done: self._forget(obj.key, done))
+
+    def _end(self, key: str) -> None:
+        if key in self._tasks:
+            self._tasks[key].cancel()
+
+    def _forget(self, key: str, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(key) is task:
+            del self._tasks[key]
+
+    async def _work(self, request: Request, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait({before})
+        limiter = ItemExponentialFailureRateLimiter(1.0, 300.0)
+        while True:
+            try:
+                await self._function(request)
+                return
+            except Exception:
+                _log.exception("%s failed at %s", self, request)
+            await asyncio.sleep(limiter.when(request))
