@@ -24,7 +24,6 @@ class Relay:
         self._sockets: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._accept)]
         self.port: int = self._listener.getsockname()[1]
-        self.accepted = 0
 
     def start(self) -> None:
         """Begin to accept."""
@@ -64,7 +63,6 @@ class Relay:
             with self._lock:
                 server = socket.create_connection(("127.0.0.1", self._server_port))
                 self._sockets += [client, server]
-                self.accepted += 1
             pair = threading.Thread(target=self._serve, args=(client, server))
             self._threads.append(pair)
             pair.start()
