@@ -10,7 +10,7 @@ server. Source: controller-runtime pkg/client/client.go (0.24), designs on read-
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar, overload
 
 from sampan.client.client import Client
@@ -27,6 +27,7 @@ from sampan.informer.key import join_key
 from sampan.informer.lister import Lister
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
+from sampan.informer.version import older
 from sampan.operator.request import Request
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic, meta, object_type
 
@@ -65,6 +66,8 @@ class Cache:
         if not metadata.resource_version:
             return
         key = join_key(metadata.namespace, metadata.name)
+        if older(metadata.resource_version, self._written.get(key, "")):
+            return  # Answers of two writes may come in the other order.
         self._written[key] = metadata.resource_version
         self._written.move_to_end(key)
         if len(self._written) > _WRITES_MAX:
@@ -84,28 +87,40 @@ class Cache:
 
     async def get(self, key: str) -> Ref[Any] | None:
         """The object as of now or later. Raises `StaleCache`."""
-        if key in self._written:
-            await self._reach(self._written[key])
-            self._written.pop(key, None)
-        elif not self._informer.has_synced():
+        await self._reach_own(key)
+        if not self._informer.has_synced():
             await self._synced()
         ref = self._informer.indexer.get(key)
         return None if ref is None or ref.uid in self._gone else ref
 
     async def refs(self, namespace: str, selector: str) -> list[Ref[Any]]:
         """The objects of a namespace ("" for all) as of now or later. Raises `StaleCache`."""
-        while self._written:
-            key, version = self._written.popitem()
-            try:
-                await self._reach(version)
-            except BaseException:
-                self._written.setdefault(key, version)
-                raise
-        if not self._informer.has_synced():
-            await self._synced()
+        await self._reach_all()
         lister: Lister[Any] = self._informer.lister()
         found = lister.namespaced(namespace).refs(selector) if namespace else lister.refs(selector)
         return [ref for ref in found if ref.uid not in self._gone]
+
+    async def by_index(self, name: str, values: Iterable[str]) -> list[Ref[Any]]:
+        """The objects that an index has under some values, as of now or later. Raises `StaleCache`, `KeyError`."""
+        await self._reach_all()
+        found = {ref.key: ref for value in values for ref in self._informer.indexer.by_index(name, value)}
+        return [ref for ref in found.values() if ref.uid not in self._gone]
+
+    async def _reach_all(self) -> None:
+        """Wait until everything is seen that has been written."""
+        for key in list(self._written):
+            await self._reach_own(key)
+        if not self._informer.has_synced():
+            await self._synced()
+
+    async def _reach_own(self, key: str) -> None:
+        """Wait for the last write of one object. It is forgotten only when it is seen: others may wait for it too."""
+        version = self._written.get(key)
+        if version is None:
+            return
+        await self._reach(version)
+        if self._written.get(key) == version:
+            del self._written[key]
 
     async def _reach(self, resource_version: str) -> None:
         try:
@@ -182,6 +197,17 @@ class CachedResourceClient(ResourceClient[T]):
         if self._cache is None or not _only_labels(options):
             return await super().list_all(options, page_size=page_size)
         return await self.list(options)
+
+    async def by_index(self, name: str, *values: str) -> Sequence[T]:
+        """The objects that an index of the kind's informer has under any of the values, own writes included.
+
+        In all namespaces, in no order. Raises `StaleCache`; `LookupError` when nobody watches the kind, or there is no
+        such index.
+        """
+        cache = self._cache
+        if cache is None:
+            raise LookupError(f"nobody watches {self.object_type.info.gvr.group_resource}: it has no indexes")
+        return [self.object_type.decode(ref.raw) for ref in await cache.by_index(name, values)]
 
     async def create(self, obj: T, options: WriteOptions = WriteOptions()) -> T:
         """Create an object. Raises `AlreadyExists`, `Invalid`."""
