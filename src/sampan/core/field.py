@@ -234,3 +234,9 @@ def too_many(path: Path, count: int, count_max: int) -> FieldError:
 def internal(path: Path, detail: str) -> FieldError:
     """The server could not check a value."""
     return FieldError(ErrorType.INTERNAL, str(path), "", detail)
+
+
+def aggregate(errors: Iterable[FieldError]) -> str:
+    """The text of several errors at once: one alone, or `[a, b]`, each text once."""
+    texts = list(dict.fromkeys(map(str, errors)))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.core import field
-from sampan.core.field import FieldError, Path
+from sampan.core.field import FieldError, Path, aggregate
 from sampan.core.names import label_value_errors, qualified_name_errors
 
 Matcher = Callable[[Mapping[str, str]], bool]
@@ -205,12 +205,6 @@ EVERYTHING: Final = Selector()
 
 NOTHING: Final = Selector(nothing=True)
 """Selects no object."""
-
-
-def aggregate(errors: Iterable[FieldError]) -> str:
-    """The text of several errors at once: one alone, or `[a, b]`, each text once."""
-    texts = list(dict.fromkeys(map(str, errors)))
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 NO_PATH: Final = Path()

@@ -3,7 +3,7 @@
 Source: apiextensions pkg/controller/{apiapproval,nonstructuralschema} (1.36).
 """
 
-from sampan.core.field import FieldError, Path, invalid
+from sampan.core.field import FieldError, Path, aggregate, invalid
 from sampan.core.object import Object
 from sampan.registry.crd.approval import approval_state, is_protected_group
 from sampan.registry.crd.conditions import make_condition, remove_condition, set_condition
@@ -48,9 +48,3 @@ def _violations(crd: Object) -> list[FieldError]:
             path = Path("spec", "versions").index(index).child("schema", "openAPIV3Schema")
             faults += structural_errors(schema, path)
     return faults
-
-
-def aggregate(faults: list[FieldError]) -> str:
-    """Several faults as one text, as Go's aggregates show them."""
-    texts = list(dict.fromkeys(str(fault) for fault in faults))
-    return texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"

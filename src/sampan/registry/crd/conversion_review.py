@@ -6,10 +6,9 @@ Source: apiextensions pkg/apiserver/conversion/webhook_converter.go (1.36).
 from collections.abc import Sequence
 from typing import Any
 
-from sampan.core.field import FieldError, Path
+from sampan.core.field import FieldError, Path, aggregate
 from sampan.core.metadata import validate_annotations, validate_labels
 from sampan.core.object import Object
-from sampan.registry.crd.conformance import aggregate
 from sampan.wire import json as wire_json
 
 _GROUP = "apiextensions.k8s.io"

@@ -13,7 +13,7 @@ from sampan.core import errors
 from sampan.core.field import FieldError, Path
 from sampan.core.gvk import GroupKind
 from sampan.core.metadata import validate_object_meta, validate_object_meta_update
-from sampan.core.object import Object
+from sampan.core.object import Object, set_or_drop
 from sampan.core.time import Clock
 from sampan.patch.timestamps import keep_timestamps
 from sampan.registry.internal_form import shown_internally
@@ -211,13 +211,13 @@ def _keep(store: ResourceStore, ctx: Context, obj: Object, old: Object, part: Pa
         strategy.prepare_for_status_update(ctx, obj, old)
     elif part is Part.MAIN:
         if strategy.keeps_status_on_update and any(v.status for v in store.definition.versions.values()):
-            _set_or_drop(obj, "status", old.get("status"))
+            set_or_drop(obj, "status", old.get("status"))
         strategy.prepare_for_update(ctx, obj, old)
         if strategy.has_generation and strategy.spec_changed(obj, old):
             obj["metadata"]["generation"] = old_metadata.get("generation", 0) + 1
     metadata = obj["metadata"]
     if not metadata.get("uid"):
-        _set_or_drop(metadata, "uid", old_metadata.get("uid"))
+        set_or_drop(metadata, "uid", old_metadata.get("uid"))
     for name in ("creationTimestamp", "deletionTimestamp"):
         if old_metadata.get(name):
             metadata[name] = old_metadata[name]
@@ -227,18 +227,11 @@ def _keep(store: ResourceStore, ctx: Context, obj: Object, old: Object, part: Pa
 
 
 def _keep_generation(metadata: dict[str, Any], old_metadata: dict[str, Any]) -> None:
-    _set_or_drop(metadata, "generation", old_metadata.get("generation"))
+    set_or_drop(metadata, "generation", old_metadata.get("generation"))
 
 
 def _keep_fieldless(metadata: dict[str, Any]) -> None:
     metadata.pop("selfLink", None)
-
-
-def _set_or_drop(target: dict[str, Any], name: str, value: Any) -> None:
-    if value is None:
-        target.pop(name, None)
-    else:
-        target[name] = value
 
 
 def _faults(store: ResourceStore, ctx: Context, obj: Object, old: Object, options: UpdateOptions) -> list[FieldError]:

@@ -153,7 +153,8 @@ def call(impl: Callable[..., Any], args: list[Code], cost: Cost) -> Code:
     return Code(_dynamic_call(impl, closures, cost), total)
 
 
-def _bool(value: Any) -> bool:
+def truth(value: Any) -> bool:
+    """A bool as it is. **Raises** CelRuntimeError for anything else."""
     if value is True or value is False:
         return bool(value)
     raise CelRuntimeError("no such overload")
@@ -174,7 +175,7 @@ def _logical_pair(left: Closure, right: Closure, right_cost: int, stop: bool) ->
                 return stop
             raise as_runtime_error(fault) from None
         frame[COST] += right_cost
-        return _bool(right(frame))
+        return truth(right(frame))
 
     return run
 

@@ -6,7 +6,7 @@ Source of the costs: cel-go interpreter/runtimecost.go (0.26), applied to the ex
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
-from sampan.schema.cel.code import COST, LIMIT, Code, Frame, charge, over_limit
+from sampan.schema.cel.code import COST, LIMIT, Code, Frame, charge, over_limit, truth
 from sampan.schema.cel.declarations import LIST_CREATE_COST
 from sampan.schema.cel.errors import EVALUATION_FAULTS, CelRuntimeError, as_runtime_error
 from sampan.schema.cel.library.lists import insert
@@ -87,12 +87,6 @@ def quantifier(source: Code, bind: Bind, predicate: Code, *, stop: bool) -> Code
     return Code(run, source.cost + 1)
 
 
-def _holds(value: Any) -> bool:
-    if value is True or value is False:
-        return bool(value)
-    raise CelRuntimeError("no such overload")
-
-
 def exactly_one(source: Code, bind: Bind, predicate: Code) -> Code:
     """Code of `exists_one`."""
     values, test, round_cost = source.run, predicate.run, predicate.cost
@@ -101,7 +95,7 @@ def exactly_one(source: Code, bind: Bind, predicate: Code) -> Code:
         found = 0
         for _ in bind(frame, values(frame)):
             charge(frame, round_cost)
-            if _holds(test(frame)):
+            if truth(test(frame)):
                 frame[COST] += 2
                 found += 1
         return found == 1
@@ -122,7 +116,7 @@ def to_list(source: Code, bind: Bind, predicate: Code | None, transform: Code) -
         result: list[Any] = []
         for _ in bind(frame, values(frame)):
             frame[COST] += test_cost
-            if test is None or _holds(test(frame)):
+            if test is None or truth(test(frame)):
                 frame[COST] += made_cost
                 result.append(make(frame))
             if frame[COST] > frame[LIMIT]:
@@ -143,7 +137,7 @@ def to_map(source: Code, bind: Bind, predicate: Code | None, transform: Code, ke
         result: dict[Any, Any] = {}
         for _ in bind(frame, values(frame)):
             frame[COST] += test_cost
-            if test is None or _holds(test(frame)):
+            if test is None or truth(test(frame)):
                 frame[COST] += made_cost
                 made = make(frame)
                 if key_slot is not None:

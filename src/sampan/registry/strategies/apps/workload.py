@@ -10,14 +10,15 @@ from sampan.core.object import Object
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.core.fields import Errors, check_immutable
 from sampan.registry.strategies.counts import MORE_THAN_REPLICAS, check_at_most, check_collision_count, check_counts
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategies.spec import SpecStrategy
+from sampan.registry.strategy import Context
 
 SPEC = Path("spec")
 STATUS = Path("status")
 TEMPLATE = Path("spec", "template")
 
 
-class WorkloadStrategy(Strategy):
+class WorkloadStrategy(SpecStrategy):
     """The frame; a kind says what its spec must be and which counters its status has."""
 
     status_counts: ClassVar[Sequence[str]] = ()
@@ -27,10 +28,6 @@ class WorkloadStrategy(Strategy):
     ready_count: ClassVar[str] = "readyReplicas"
     """What the message calls the counter that `availableReplicas` is at most."""
 
-    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
-        """The rules of a spec; `old` is the stored one."""
-        raise NotImplementedError
-
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         """Features that are off leave the template."""
         templates.drop_disabled_template_fields(obj["spec"], None)
@@ -39,18 +36,11 @@ class WorkloadStrategy(Strategy):
         """The same, but for what is stored already."""
         templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The rules of a new object."""
-        errors: Errors = []
-        self.check_spec(obj.get("spec", {}), None, errors)
-        return errors
-
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The same; the selector stays as it is."""
-        errors: Errors = []
-        spec, old_spec = obj.get("spec", {}), old.get("spec", {})
-        self.check_spec(spec, old_spec, errors)
-        check_immutable(spec.get("selector"), old_spec.get("selector"), SPEC.child("selector"), errors)
+        """As for create; the selector stays as it is."""
+        errors = super().validate_update(ctx, obj, old)
+        selector, old_selector = obj.get("spec", {}).get("selector"), old.get("spec", {}).get("selector")
+        check_immutable(selector, old_selector, SPEC.child("selector"), errors)
         return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:

@@ -6,7 +6,8 @@ from sampan.core.quantity import Quantity
 from sampan.registry.strategies.autoscaling.metrics import api_version_problem, check_metric, check_reference
 from sampan.registry.strategies.core.fields import NOT_NEGATIVE, Errors, not_supported
 from sampan.registry.strategies.counts import check_counts
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategies.spec import SpecStrategy
+from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
 _STATUS = Path("status")
@@ -117,7 +118,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
             _check_rules(rules, _SPEC.child("behavior", name), errors)
 
 
-class HorizontalPodAutoscalerStrategy(Strategy):
+class HorizontalPodAutoscalerStrategy(SpecStrategy):
     """Defaults and rules of autoscalers."""
 
     has_generation = False
@@ -134,17 +135,9 @@ class HorizontalPodAutoscalerStrategy(Strategy):
             for name, rules in _DEFAULT_RULES.items():
                 behavior[name] = {**_copy_rules(rules), **behavior.get(name, {})}
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The rules of a new autoscaler."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), None, errors)
-        return errors
-
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The same; what was stored otherwise is tolerated."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
-        return errors
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """What was stored otherwise is tolerated."""
+        _check_spec(spec, old, errors)
 
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Counters are not negative."""

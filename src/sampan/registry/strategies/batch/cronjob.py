@@ -9,7 +9,8 @@ from sampan.registry.strategies.batch.jobspec import check_job_spec, default_job
 from sampan.registry.strategies.batch.schedule import check_time_zone, parse_schedule
 from sampan.registry.strategies.core.fields import Errors, not_supported
 from sampan.registry.strategies.counts import check_counts
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategies.spec import SpecStrategy
+from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
 _JOB = Path("spec", "jobTemplate", "spec")
@@ -82,7 +83,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
     check_counts(spec, ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"), _SPEC, errors)
 
 
-class CronJobStrategy(Strategy):
+class CronJobStrategy(SpecStrategy):
     """Defaults, rules and warnings of cron jobs."""
 
     def default(self, obj: Object) -> None:
@@ -105,19 +106,16 @@ class CronJobStrategy(Strategy):
         """The same, but for what is stored already."""
         templates.drop_disabled_template_fields(_job_spec(obj["spec"]), _job_spec(old.get("spec", {})))
 
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """A time zone in the schedule is tolerated where there was one."""
+        _check_spec(spec, old, errors)
+
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The rules of a new cron job."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), None, errors)
+        """The rules of a new cron job, whose name is part of its jobs' names."""
+        errors = super().validate(ctx, obj)
         name = obj["metadata"].get("name", "")
         if len(name) > _NAME_LENGTH_MAX:
             errors.append(invalid(Path("metadata", "name"), name, "must be no more than 52 characters"))
-        return errors
-
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The same; a time zone in the schedule is tolerated where there was one."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
         return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:

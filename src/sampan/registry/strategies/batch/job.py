@@ -1,11 +1,10 @@
 """Jobs. Source: pkg/registry/batch/job, pkg/apis/batch/{v1,validation} (1.36)."""
 
 import copy
-from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.names import dns1123_label_errors
-from sampan.core.object import Object
+from sampan.core.object import Object, set_or_drop
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.batch.jobspec import check_job_spec, default_job_spec, job_spec_warnings
 from sampan.registry.strategies.batch.jobstatus import check_job_status, is_condition_true
@@ -96,25 +95,18 @@ def _check_completions(spec: Object, old: Object, errors: Errors) -> None:
         errors.append(invalid(path, completions, detail))
 
 
-def _set_or_drop(target: Object, name: str, value: Any) -> None:
-    if value is None:
-        target.pop(name, None)
-    else:
-        target[name] = value
-
-
 def _with_scheduling_of(template: Object, old: Object) -> Object:
     """The old template with those scheduling directives of the new one that a suspended job may change."""
     old = copy.deepcopy(old)
     pod, old_pod = template.get("spec", {}), old.setdefault("spec", {})
     for name in _SCHEDULING:
-        _set_or_drop(old_pod, name, pod.get(name))
+        set_or_drop(old_pod, name, pod.get(name))
     affinity = dict(old_pod.get("affinity") or {})
-    _set_or_drop(affinity, "nodeAffinity", (pod.get("affinity") or {}).get("nodeAffinity"))
-    _set_or_drop(old_pod, "affinity", affinity or ({} if pod.get("affinity") == {} else None))
+    set_or_drop(affinity, "nodeAffinity", (pod.get("affinity") or {}).get("nodeAffinity"))
+    set_or_drop(old_pod, "affinity", affinity or ({} if pod.get("affinity") == {} else None))
     metadata, old_metadata = template.get("metadata", {}), old.setdefault("metadata", {})
     for name in ("labels", "annotations"):
-        _set_or_drop(old_metadata, name, metadata.get(name))
+        set_or_drop(old_metadata, name, metadata.get(name))
     return old
 
 
@@ -126,7 +118,7 @@ def _with_resources_of(pod: Object, old: Object) -> Object:
         if len(containers) == len(old_containers):
             for container, old_container in zip(containers, old_containers, strict=True):
                 if container.get("name") == old_container.get("name"):
-                    _set_or_drop(old_container, "resources", container.get("resources"))
+                    set_or_drop(old_container, "resources", container.get("resources"))
     return old
 
 

@@ -3,11 +3,9 @@
 Source: pkg/registry/core/persistentvolumeclaim/strategy.go, pkg/apis/core/validation/validation.go (1.36).
 """
 
-from typing import Any
-
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.names import qualified_name_errors
-from sampan.core.object import Object
+from sampan.core.object import Object, set_or_drop
 from sampan.registry.strategies.core import gates
 from sampan.registry.strategies.core.base import CoreStrategy
 from sampan.registry.strategies.core.claims import validate_claim_spec
@@ -152,19 +150,12 @@ def _check_resource_key(name: str, path: Path, errors: Errors) -> bool:
     return True
 
 
-def _put(target: Object, name: str, value: Any) -> None:
-    if value is None:
-        target.pop(name, None)
-    else:
-        target[name] = value
-
-
 def _check_changes(obj: Object, old: Object, errors: Errors) -> None:
     """What may change: the size of a bound claim, its attributes class, a storage class that was not said before."""
     spec, old_spec, status = obj["spec"], old.get("spec") or {}, obj.get("status") or {}
     munged, base = dict(spec), dict(old_spec)
     if not old_spec.get("volumeName"):
-        _put(base, "volumeName", munged.get("volumeName"))
+        set_or_drop(base, "volumeName", munged.get("volumeName"))
     _allow_class(obj, old, munged, errors)
     bound = status.get("phase") == "Bound"
     old_size = ((old_spec.get("resources") or {}).get("requests") or {}).get("storage", "0")
@@ -173,7 +164,7 @@ def _check_changes(obj: Object, old: Object, errors: Errors) -> None:
         if (spec.get("resources") or {}).get("requests") is not None:
             requests = {**spec["resources"]["requests"], "storage": old_size}
             munged["resources"] = {**spec["resources"], "requests": requests}
-        _put(munged, "volumeAttributesClassName", old_spec.get("volumeAttributesClassName"))
+        set_or_drop(munged, "volumeAttributesClassName", old_spec.get("volumeAttributesClassName"))
     if not same(munged, base):
         text = (
             "spec is immutable after creation except resources.requests and volumeAttributesClassName "

@@ -3,10 +3,8 @@
 Source: pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.go (1.36).
 """
 
-from typing import Any
-
 from sampan.core.field import FieldError, Path, forbidden, invalid
-from sampan.core.object import Object
+from sampan.core.object import Object, set_or_drop
 from sampan.registry.strategies.core import gates
 from sampan.registry.strategies.core.annotations import MIRROR, validate_annotation_changes
 from sampan.registry.strategies.core.fields import NOWHERE, difference
@@ -34,7 +32,7 @@ def prepare_ephemeral_containers(pod: Object, old: Object) -> None:
     """Take nothing but the ephemeral containers from `pod`, in place; the generation grows if they changed."""
     containers = pod["spec"].get("ephemeralContainers")
     spec = dict(old["spec"])
-    _put(spec, "ephemeralContainers", containers)
+    set_or_drop(spec, "ephemeralContainers", containers)
     _replace(pod, old, spec)
 
 
@@ -52,7 +50,7 @@ def prepare_resize(pod: Object, old: Object) -> None:
         if kind in old_spec:
             spec[kind] = _resized(new_spec[kind], old_spec[kind])
     if gates.IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING:
-        _put(spec, "resources", new_spec.get("resources"))
+        set_or_drop(spec, "resources", new_spec.get("resources"))
     _replace(pod, old, spec)
 
 
@@ -63,25 +61,18 @@ def _resized(new: list[Object], old: list[Object]) -> list[Object]:
     for one, other in zip(new, old, strict=True):
         container = dict(other)
         for name in ("resources", "resizePolicy"):
-            _put(container, name, one.get(name))
+            set_or_drop(container, name, one.get(name))
         merged.append(container)
     return merged
-
-
-def _put(target: Object, name: str, value: Any) -> None:
-    if value is None:
-        target.pop(name, None)
-    else:
-        target[name] = value
 
 
 def _replace(pod: Object, old: Object, spec: Object) -> None:
     """The stored pod with another spec; of the metadata only what every subresource may set is taken over."""
     metadata, old_metadata = pod["metadata"], old["metadata"]
     for name in _KEPT_METADATA:
-        _put(metadata, name, old_metadata.get(name))
+        set_or_drop(metadata, name, old_metadata.get(name))
     pod["spec"] = spec
-    _put(pod, "status", old.get("status"))
+    set_or_drop(pod, "status", old.get("status"))
     drop_disabled_fields(spec, old["spec"])
     if not same(spec, old["spec"]):
         metadata["generation"] = old_metadata.get("generation", 0) + 1
@@ -165,7 +156,7 @@ def _check_pod_level(munged: Object, old_spec: Object, errors: Errors) -> None:
         if old is not None and _removed(new.get(kind) or {}, old.get(kind) or {}):
             errors.append(forbidden(at.child(kind), f"pod-level resource {word} cannot be removed"))
     restored = _without_compute(new, old or {})
-    _put(munged, "resources", restored if old is not None or restored else None)
+    set_or_drop(munged, "resources", restored if old is not None or restored else None)
     if not same(munged.get("resources"), old):
         errors.append(forbidden(_SPEC, "only cpu and memory resources are mutable at pod-level"))
 
@@ -176,7 +167,7 @@ def _without_compute(new: Object, old: Object) -> Object:
     for kind in ("limits", "requests"):
         amounts = {n: v for n, v in (new.get(kind) or {}).items() if n not in ("cpu", "memory")}
         amounts |= {n: v for n, v in (old.get(kind) or {}).items() if n in ("cpu", "memory")}
-        _put(result, kind, amounts or None)
+        set_or_drop(result, kind, amounts or None)
     return result
 
 

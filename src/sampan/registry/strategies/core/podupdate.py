@@ -3,10 +3,8 @@
 Source: pkg/apis/core/validation/validation.go ValidatePodUpdate (1.36).
 """
 
-from typing import Any
-
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
-from sampan.core.object import Object
+from sampan.core.object import Object, set_or_drop
 from sampan.registry.strategies.core.annotations import validate_annotation_changes
 from sampan.registry.strategies.core.fields import difference
 from sampan.registry.strategies.core.podoptions import PodOptions, options_for
@@ -106,13 +104,6 @@ def _check_gates(spec: Object, old_spec: Object, errors: Errors) -> None:
             errors.append(forbidden(at, f"only deletion is allowed, but found new scheduling gate '{name}'"))
 
 
-def _put(target: Object, name: str, value: Any) -> None:
-    if value is None:
-        target.pop(name, None)
-    else:
-        target[name] = value
-
-
 def _check_rest(spec: Object, old_spec: Object, errors: Errors) -> None:
     """Nothing but the fields that may change has changed."""
     munged = dict(spec)
@@ -121,7 +112,7 @@ def _check_rest(spec: Object, old_spec: Object, errors: Errors) -> None:
             pairs = zip(spec[kind], old_spec.get(kind) or (), strict=True)
             munged[kind] = [{**new, "image": old.get("image", "")} for new, old in pairs]
     for name in ("activeDeadlineSeconds", "schedulingGates", "tolerations"):
-        _put(munged, name, old_spec.get(name))
+        set_or_drop(munged, name, old_spec.get(name))
     old_grace = old_spec.get("terminationGracePeriodSeconds", 0)
     if old_grace < 0 and munged.get("terminationGracePeriodSeconds") == 1:
         munged["terminationGracePeriodSeconds"] = old_grace
@@ -138,15 +129,15 @@ def _check_gated(munged: Object, old_spec: Object, errors: Errors) -> None:
     if any(new.get(key) != value for key, value in old.items()):
         text = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
         errors.append(invalid(_SPEC.child("nodeSelector"), new, text))
-    _put(munged, "nodeSelector", old_spec.get("nodeSelector"))
+    set_or_drop(munged, "nodeSelector", old_spec.get("nodeSelector"))
     new_affinity, old_affinity = munged.get("affinity") or {}, old_spec.get("affinity") or {}
     new_node, old_node = new_affinity.get("nodeAffinity"), old_affinity.get("nodeAffinity")
     if same(new_node, old_node):
         return
     _check_node_affinity(new_node or {}, old_node or {}, errors)
     restored = dict(new_affinity)
-    _put(restored, "nodeAffinity", old_node)
-    _put(munged, "affinity", restored or old_spec.get("affinity"))
+    set_or_drop(restored, "nodeAffinity", old_node)
+    set_or_drop(munged, "affinity", restored or old_spec.get("affinity"))
 
 
 def _check_node_affinity(new: Object, old: Object, errors: Errors) -> None:

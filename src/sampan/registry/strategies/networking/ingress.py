@@ -15,7 +15,8 @@ from sampan.core.value_rules import port_name_errors, port_number_errors
 from sampan.registry.strategies.core import gates
 from sampan.registry.strategies.core.addresses import check_ip, ip_warnings, parse_ip
 from sampan.registry.strategies.core.fields import Errors, check_subdomain, not_supported
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategies.spec import SpecStrategy
+from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
 _LOAD_BALANCER = Path("status", "loadBalancer", "ingress")
@@ -181,24 +182,20 @@ def _addresses(obj: Object) -> list[Object]:
     return addresses
 
 
-class IngressStrategy(Strategy):
+class IngressStrategy(SpecStrategy):
     """Rules and warnings of ingresses."""
 
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """Some stored faults are tolerated."""
+        _check_spec(spec, old, errors)
+
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The rules of a new ingress."""
-        errors: Errors = []
-        spec = obj.get("spec", {})
-        _check_spec(spec, None, errors)
+        """The rules of a new ingress, and of the annotation that names its class."""
+        errors = super().validate(ctx, obj)
         annotation = obj["metadata"].get("annotations", {}).get(_CLASS_ANNOTATION)
-        if annotation is not None and spec.get("ingressClassName", annotation) != annotation:
+        if annotation is not None and obj.get("spec", {}).get("ingressClassName", annotation) != annotation:
             path = Path("annotations").child(_CLASS_ANNOTATION)
             errors.append(invalid(path, annotation, "must match `ingressClassName` when both are specified"))
-        return errors
-
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The same, but for the annotation; some stored faults are tolerated."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
         return errors
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:

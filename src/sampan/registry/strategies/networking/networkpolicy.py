@@ -3,13 +3,14 @@
 import ipaddress
 from collections.abc import Collection, Iterator
 
-from sampan.core.field import FieldError, Path, forbidden, invalid, required
+from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.core.value_rules import port_name_errors, port_number_errors
 from sampan.registry.strategies.core.addresses import check_cidr, cidr_warnings, parse_ip
 from sampan.registry.strategies.core.fields import Errors, check_label_selector, not_supported
 from sampan.registry.strategies.selectors import has_invalid_selector
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategies.spec import SpecStrategy
+from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
 _TYPES = ("Ingress", "Egress")
@@ -123,7 +124,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
             errors.append(not_supported(at.index(i), kind, _TYPES))
 
 
-class NetworkPolicyStrategy(Strategy):
+class NetworkPolicyStrategy(SpecStrategy):
     """Defaults, rules and warnings of network policies."""
 
     def default(self, obj: Object) -> None:
@@ -137,17 +138,9 @@ class NetworkPolicyStrategy(Strategy):
                 for port in rule.get("ports") or ():
                     port.setdefault("protocol", "TCP")
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The rules of a new policy."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), None, errors)
-        return errors
-
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The same; selectors and networks that were stored with faults may keep them."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
-        return errors
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """Selectors and networks that were stored with faults may keep them."""
+        _check_spec(spec, old, errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Networks that are written in an odd way."""

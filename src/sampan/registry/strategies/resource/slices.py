@@ -1,10 +1,10 @@
 """Resource slices. Source: pkg/registry/resource/resourceslice, pkg/apis/resource/validation (1.36)."""
 
-from sampan.core.field import FieldError, Path, duplicate, invalid, required, too_long, too_many
+from sampan.core.field import Path, duplicate, invalid, required, too_long, too_many
 from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import Errors, check_immutable, check_label, check_subdomain
+from sampan.registry.strategies.spec import SpecStrategy
 from sampan.registry.strategies.storage.csi import check_driver_name
-from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _DEVICES_MAX = 128
@@ -70,22 +70,14 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
         names.add(name)
 
 
-class ResourceSliceStrategy(Strategy):
+class ResourceSliceStrategy(SpecStrategy):
     """Rules of slices; driver, pool and node never change."""
 
     returns_deleted_object = True
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        """The rules of a new slice."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), None, errors)
-        return errors
-
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The same; what it is a slice of stays."""
-        errors: Errors = []
-        _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
-        return errors
+    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+        """What it is a slice of stays."""
+        _check_spec(spec, old, errors)
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         """`spec.driver` and `spec.nodeName`."""
