@@ -1,8 +1,11 @@
 """Addresses."""
 
+import socket
+import sys
+
 import pytest
 
-from sampan.app.listen import bind_socket, client_host, serving_hosts
+from sampan.app.listen import KEEPALIVE_S, bind_socket, client_host, serving_hosts
 
 
 @pytest.mark.parametrize(
@@ -28,3 +31,14 @@ def test_the_certificate_names_the_service_and_the_address() -> None:
 def test_a_free_port_is_found() -> None:
     with bind_socket("127.0.0.1", 0) as sock:
         assert sock.getsockname()[1] > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere connections do not take it over from their listener")
+def test_connections_find_out_when_their_client_is_lost() -> None:
+    with bind_socket("127.0.0.1", 0) as listener:
+        listener.listen()
+        with socket.create_connection(listener.getsockname()):
+            connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == KEEPALIVE_S

@@ -15,6 +15,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, ConnectionClosedError, InvalidStatus
 from websockets.typing import Subprotocol
 
+from sampan.core.errors import StatusError
+from sampan.server.authentication.static_token import StaticTokenAuthenticator
+from sampan.server.authentication.websocket_token import PREFIX, WebSocketTokenAuthenticator
 from sampan.server.filters.answers import with_answers
 from sampan.server.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
@@ -23,7 +26,7 @@ from sampan.server.verbs.watch_websocket import split_delimited
 from sampan.server.websocket import MESSAGE_BYTES_MAX, WebSocket, accept
 from tests.server.client import Client
 from tests.server.cluster import Api, served
-from tests.server.frame import MASTER
+from tests.server.frame import MASTER, TOKENS
 
 UPGRADE = b"GET /x HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n"
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -403,6 +406,49 @@ async def test_a_revision_that_is_no_number_is_refused_before_the_upgrade() -> N
             async with watching(api, "&resourceVersion=x"):
                 pass
         assert refused.value.response.status_code == 400
+
+
+def asking(protocols: str, **more: str) -> Request:
+    async def no_body(limit: int) -> bytes:
+        return b""
+
+    headers = {"upgrade": "websocket", "connection": "Upgrade", "sec-websocket-protocol": protocols, **more}
+    return Request("GET", "/", "", headers, no_body)
+
+
+def token_protocol(token: str) -> str:
+    return PREFIX + base64.urlsafe_b64encode(token.encode()).decode().rstrip("=")
+
+
+TOKEN = token_protocol("jane-token")
+
+
+async def test_a_browser_brings_its_token_as_a_subprotocol_which_is_taken_away() -> None:
+    request = asking(f"first, {TOKEN}, second")
+    user = await WebSocketTokenAuthenticator([StaticTokenAuthenticator(TOKENS)]).authenticate(request)
+    assert user is not None
+    assert (user.name, "system:authenticated" in user.groups) == ("jane", True)
+    assert request.headers["sec-websocket-protocol"] == "first,second"
+
+
+@pytest.mark.parametrize(
+    "protocols",
+    [TOKEN, f"{TOKEN},{TOKEN},x", f"{token_protocol('wrong')},x", f"{PREFIX}!!,x", f"{PREFIX}_w,x", f"{PREFIX}YSBi,x"],
+    ids=["alone", "twice", "unknown", "no-base64", "no-text", "two-words"],
+)
+async def test_a_wrong_token_of_a_browser_is_unauthorized(protocols: str) -> None:
+    with pytest.raises(StatusError) as refused:
+        await WebSocketTokenAuthenticator([StaticTokenAuthenticator(TOKENS)]).authenticate(asking(protocols))
+    assert refused.value.code == 401
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [asking(""), asking("x"), asking(f"{PREFIX},x"), asking(f"{TOKEN},x", upgrade="other")],
+    ids=["no-protocol", "no-token", "empty-token", "no-websocket"],
+)
+async def test_without_a_token_of_a_browser_nobody_is_known(request_: Request) -> None:
+    assert await WebSocketTokenAuthenticator([StaticTokenAuthenticator(TOKENS)]).authenticate(request_) is None
 
 
 def test_delimited_events_lose_their_lengths() -> None:

@@ -4,6 +4,10 @@ import ipaddress
 import socket
 from collections.abc import Sequence
 
+KEEPALIVE_S = 180
+"""How long a connection is silent before the system asks whether its client is still there, and between such questions.
+Source: apiserver pkg/server/secure_serving.go (1.36).
+"""
 SERVICE_ADDRESS = "10.96.0.1"
 """The cluster IP of the `kubernetes` Service."""
 _NAMES = (
@@ -16,11 +20,15 @@ _NAMES = (
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """A bound TCP socket. Raises `OSError`."""
+    """A bound TCP socket, whose connections find out when their client is lost. Raises `OSError`."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL"):
+            if hasattr(socket, name):
+                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), KEEPALIVE_S)
         if family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         sock.bind(address)

@@ -27,6 +27,7 @@ from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
 from sampan.server.authentication.static_token import StaticTokenAuthenticator, read_token_file
+from sampan.server.authentication.websocket_token import WebSocketTokenAuthenticator
 from sampan.server.filters.cors import compile_origins
 from sampan.server.listener import HttpServer
 from sampan.server.pki.directory import (
@@ -229,7 +230,11 @@ def _authenticators(settings: UpSettings, credentials: Credentials, tls: Serving
             raise StartError(f"cannot read {settings.token_auth_file}: {error.strerror}") from error
         except ValueError as error:
             raise StartError(str(error)) from error
-    return [ClientCertificateAuthenticator(tls.verifier), BearerTokenAuthenticator(tokens)]
+    return [
+        ClientCertificateAuthenticator(tls.verifier),
+        BearerTokenAuthenticator(tokens),
+        WebSocketTokenAuthenticator(tokens),
+    ]
 
 
 def _store(settings: UpSettings) -> Store:

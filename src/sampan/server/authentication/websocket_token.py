@@ -1,0 +1,60 @@
+"""Bearer tokens of browsers, which can set no header of a WebSocket but its sub-protocols.
+
+Source: apiserver pkg/authentication/request/websocket/protocol.go (1.36).
+"""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sampan.core.errors import unauthorized
+from sampan.server.authentication.authenticator import TokenAuthenticator
+from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
+from sampan.server.request import Request, UserInfo
+from sampan.server.websocket import wants_websocket
+
+PREFIX = "base64url.bearer.authorization.k8s.io."
+_HEADER = "sec-websocket-protocol"
+
+
+class WebSocketTokenAuthenticator:
+    """Knows the users of a sub-protocol `base64url.bearer.authorization.k8s.io.<token>`, and takes it away.
+
+    Another sub-protocol must be named beside it, which the server can agree to.
+    """
+
+    def __init__(self, authenticators: Sequence[TokenAuthenticator]) -> None:
+        self._bearer = BearerTokenAuthenticator(authenticators)
+
+    def recall(self, request: Request) -> UserInfo | None:
+        """Nothing: a WebSocket is opened once."""
+        return None
+
+    async def authenticate(self, request: Request) -> UserInfo | None:
+        """The token's user; None without a token. Raises `StatusError` 401 for a token that is wrong."""
+        if not wants_websocket(request):
+            return None
+        protocols = [name.strip() for name in request.headers.get(_HEADER, "").split(",")]
+        tokens = [name.removeprefix(PREFIX) for name in protocols if name.startswith(PREFIX)]
+        others = [name for name in protocols if name and not name.startswith(PREFIX)]
+        if not any(tokens):
+            return None
+        if len(tokens) > 1 or not others:
+            raise unauthorized()
+        headers = {"authorization": f"Bearer {_decoded(tokens[0])}"}
+        user = await self._bearer.authenticate(replace(request, headers=headers))
+        if user is not None:
+            request.headers[_HEADER] = ",".join(others)
+        return user
+
+
+def _decoded(text: str) -> str:
+    """A token out of base64 without padding. Raises `StatusError` 401."""
+    try:
+        token = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True).decode()
+    except (binascii.Error, ValueError):
+        raise unauthorized() from None
+    if not token or token.split() != [token]:
+        raise unauthorized()
+    return token
