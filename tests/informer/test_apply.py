@@ -158,3 +158,15 @@ def test_objects_without_versions_are_always_news(queue: str) -> None:
 
     _, stage = told_by(queue, steps)
     assert [one.labels for one in stage.store.refs()] == [{"b": "c"}]
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_a_late_event_of_an_object_that_was_replaced_brings_it_not_back(queue: str) -> None:
+    def steps(stage: Stage) -> None:
+        stage.queue.update(ref("a", 8, uid="another"))
+        stage.queue.delete(ref("a", 9, uid="another"))
+        stage.queue.update(ref("a", 5))
+
+    told, stage = told_by(queue, steps)
+    assert told == ["update ns/a@1>8", "delete ns/a@9"]
+    assert stage.store.keys() == []

@@ -116,3 +116,14 @@ async def test_a_reflector_that_is_two_batches_of_keys_ahead_waits() -> None:
     assert not waiting.done()
     await fifo.pop_batch()
     await waiting
+
+
+@virtual_time
+async def test_what_comes_behind_the_first_list_is_not_of_it() -> None:
+    fifo = Fifo(known())
+    fifo.replace([ref("a", 1)], "1")
+    fifo.add(ref("b", 2))
+    first = await fifo.pop_batch()
+    assert first.is_in_initial_list
+    assert len(first.deltas) == 1
+    assert not (await fifo.pop_batch()).is_in_initial_list

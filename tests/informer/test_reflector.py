@@ -198,6 +198,25 @@ async def test_a_continue_token_that_expires_leads_to_a_list_in_one_piece() -> N
     assert store_of(informer) == state_of(server)
 
 
+@virtual_time
+async def test_a_change_between_two_pages_is_not_lost() -> None:
+    class Changing(FakeServer):
+        async def list(self, options: ListOptions) -> RawList:
+            page = await super().list(options)
+            if not options.continue_token:
+                self.put("w0")
+            return page
+
+    server = Changing(page=True)
+    for number in range(3):
+        server.put(f"w{number}")
+    informer = informer_of(server, page_size=2)
+    async with running(informer):
+        await informer.synced()
+        await settle()
+        assert store_of(informer) == state_of(server)
+
+
 # Streaming lists.
 
 

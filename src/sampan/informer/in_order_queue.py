@@ -87,9 +87,8 @@ class InOrderQueue(Generic[T]):
         return Batch(deltas, is_in_initial_list)
 
     def _take(self) -> list[Delta[T]]:
-        limit = min(BATCH_MAX, self._initial_left or BATCH_MAX)
         count = 0
-        for delta in islice(self._deltas, limit):
+        for delta in islice(self._deltas, BATCH_MAX):
             if delta.type in _ALONE:
                 count = count or 1
                 break

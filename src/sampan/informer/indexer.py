@@ -78,6 +78,11 @@ class Indexer(Generic[T]):
         """All values of an index. Raises `KeyError` when there is no such index."""
         return list(self._indexes[name])
 
+    @property
+    def index_names(self) -> frozenset[str]:
+        """The indexes that there are."""
+        return frozenset(self._functions)
+
     def add_indexer(self, name: str, function: IndexFunction[T]) -> None:
         """A further index, also over what is there already. Raises `ValueError` when the name is taken."""
         if name in self._functions:

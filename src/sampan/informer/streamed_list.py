@@ -57,8 +57,6 @@ class StreamedList(Generic[T]):
                 return list(self._refs.values()), end.resource_version
             if len(self._refs) > before:
                 stalled_at = loop.time() + self._settings.stream_stall_s
-            elif loop.time() >= stalled_at:
-                raise StreamStalled("a streaming list brings no objects and does not come to its end")
 
     def _take_in(self, stream: EventStream, batch: Sequence[RawEvent]) -> Bookmark | None:
         for at, event in enumerate(batch, 1):
