@@ -11,7 +11,7 @@ server. Source: controller-runtime pkg/client/client.go (0.24), designs on read-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from sampan.client.client import Client
 from sampan.client.endpoint import Endpoint
@@ -41,6 +41,11 @@ class StaleCache(TimeoutError):
     """The cache has not come as far as this client's own last write in time."""
 
 
+class _Write(NamedTuple):
+    resource_version: str
+    uid: str
+
+
 class Cache:
     """An informer, and what has been written past it. The memory of writes is bounded: the oldest go first."""
 
@@ -48,7 +53,7 @@ class Cache:
         self._informer = informer
         self._namespace = namespace
         self._timeout_s = timeout_s
-        self._written: OrderedDict[str, str] = OrderedDict()
+        self._written: OrderedDict[str, _Write] = OrderedDict()
         self._gone: OrderedDict[str, None] = OrderedDict()
 
     @property
@@ -66,9 +71,10 @@ class Cache:
         if not metadata.resource_version:
             return
         key = join_key(metadata.namespace, metadata.name)
-        if older(metadata.resource_version, self._written.get(key, "")):
+        before = self._written.get(key)
+        if before is not None and older(metadata.resource_version, before.resource_version):
             return  # Answers of two writes may come in the other order.
-        self._written[key] = metadata.resource_version
+        self._written[key] = _Write(metadata.resource_version, metadata.uid)
         self._written.move_to_end(key)
         if len(self._written) > _WRITES_MAX:
             self._written.popitem(last=False)
@@ -78,7 +84,7 @@ class Cache:
         if answer is not None and _stays(answer):
             self.wrote(answer)
             return
-        known = self._informer.indexer.get(key)
+        known = self._written.get(key) or self._informer.indexer.get(key)
         uid = meta(answer).uid if answer is not None else known.uid if known else ""
         if uid:
             self._gone[uid] = None
@@ -115,11 +121,11 @@ class Cache:
 
     async def _reach_own(self, key: str) -> None:
         """Wait for the last write of one object. It is forgotten only when it is seen: others may wait for it too."""
-        version = self._written.get(key)
-        if version is None:
+        write = self._written.get(key)
+        if write is None:
             return
-        await self._reach(version)
-        if self._written.get(key) == version:
+        await self._reach(write.resource_version)
+        if self._written.get(key) is write:
             del self._written[key]
 
     async def _reach(self, resource_version: str) -> None:

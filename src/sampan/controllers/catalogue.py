@@ -1,0 +1,17 @@
+"""The built-in control loops by name, as `--controllers` names them.
+
+Source of the names: kube-controller-manager cmd/kube-controller-manager/names/controller_names.go (1.36).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from sampan.controllers import replica_set
+from sampan.controllers.context import ControllerContext
+
+SetUp = Callable[[ControllerContext], None]
+
+CONTROLLERS: Final[Mapping[str, SetUp]] = {
+    "replicaset-controller": replica_set.set_up,
+    "replicationcontroller-controller": replica_set.set_up_replication,
+}

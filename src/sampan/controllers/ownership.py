@@ -1,0 +1,136 @@
+"""Who controls which objects: finding one's own, adopting orphans that fit, releasing what fits no longer.
+
+Source: kube-controller-manager pkg/controller/controller_ref_manager.go, controller_utils.go (1.36).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+from sampan.client import Conflict, Invalid, MergePatch, NotFound
+from sampan.controllers.context import ControllerContext
+from sampan.core.label_selectors import Selector
+from sampan.informer.ref import Ref
+from sampan.operator.owner_references import owner_reference
+from sampan.resource import Object, ObjectType, OwnerReference, ResourceInfo, meta
+
+T = TypeVar("T")
+
+CONTROLLER_INDEX: Final = "controller"
+"""Index of informers: by the uid of the controlling owner; objects without one by `orphan_key(namespace)`."""
+
+
+def orphan_key(namespace: str) -> str:
+    """Where the index has the objects of a namespace that nobody controls."""
+    return f"orphan/{namespace}"
+
+
+def index_by_controller(ref: Ref[Any]) -> Iterable[str]:
+    """The index function."""
+    if b'"ownerReferences"' in ref.raw:
+        for reference in ref.owner_references:
+            if reference.controller:
+                return (reference.uid,)
+    return (orphan_key(ref.namespace),)
+
+
+def controller_of(obj: Any) -> OwnerReference | None:
+    """The reference to the controlling owner."""
+    return next((reference for reference in meta(obj).owner_references if reference.controller), None)
+
+
+class OwnerGone(Exception):
+    """The owner is not there any more, or is being deleted: it adopts nothing."""
+
+
+class Owned(Generic[T]):
+    """The objects of one kind that owners of another kind control, chosen by label selectors.
+
+    `what` is the kind (or a view of it), `owner` the owners' kind. Lists see everything that was written through the
+    manager's client, so that a loop never makes twice what it has just made.
+    """
+
+    def __init__(self, context: ControllerContext, what: ObjectType[T], owner: ResourceInfo) -> None:
+        informer = context.informer(what)
+        if CONTROLLER_INDEX not in informer.indexer.index_names:
+            informer.indexer.add_indexer(CONTROLLER_INDEX, index_by_controller)
+        self._objects = context.manager.client.resource(what, namespace="")
+        self._owners = context.manager.client.direct.resource(owner, namespace="")
+
+    async def of(self, owner: Any) -> Sequence[T]:
+        """Those that the owner controls now."""
+        return await self._objects.by_index(CONTROLLER_INDEX, meta(owner).uid)
+
+    async def claim(
+        self, owner: Object, selector: Selector, *, passes: Callable[[T], bool] = lambda _: True
+    ) -> list[T]:
+        """Those that the owner controls in the end: adopts orphans that fit, releases what does not fit.
+
+        `passes` chooses among what could be adopted or kept; the rest is left alone, and not in the result.
+        Raises `OwnerGone` when there is something to adopt and the owner is not there, `ApiError`, `TransportError`.
+        """
+        metadata = meta(owner)
+        found = await self._objects.by_index(CONTROLLER_INDEX, metadata.uid, orphan_key(metadata.namespace))
+        deleting = metadata.deletion_timestamp is not None
+        claimed: list[T] = []
+        adopted: list[T] = []
+        released: list[T] = []
+        for obj in found:
+            if not passes(obj):
+                continue
+            fits = selector.matches(meta(obj).labels)
+            if controller_of(obj) is not None:
+                (claimed if fits else released).append(obj)
+            elif fits and not deleting and meta(obj).deletion_timestamp is None:
+                adopted.append(obj)
+        if adopted:
+            await self._check_owner(owner)
+        changes = [self._adopt(owner, obj) for obj in adopted]
+        changes += [self._release(owner, obj) for obj in released if not deleting]
+        results = await asyncio.gather(*changes) if changes else []
+        return claimed + [obj for obj in results if obj is not None]
+
+    async def _check_owner(self, owner: Object) -> None:
+        """The owner that is in the cache may be gone: what it adopted then would be deleted with it."""
+        metadata = meta(owner)
+        try:
+            fresh = await self._owners.in_namespace(metadata.namespace).get(metadata.name)
+        except NotFound as error:
+            raise OwnerGone(str(error)) from error
+        if meta(fresh).uid != metadata.uid or meta(fresh).deletion_timestamp is not None:
+            raise OwnerGone(f"{owner.get('kind')} {metadata.namespace}/{metadata.name} is gone or being deleted")
+
+    async def _adopt(self, owner: Object, obj: T) -> T | None:
+        reference = owner_reference(owner, controller=True, block_owner_deletion=True)
+        return await self._patch_owners(obj, [*meta(obj).owner_references, reference], give=True)
+
+    async def _release(self, owner: Object, obj: T) -> T | None:
+        others = [reference for reference in meta(obj).owner_references if reference.uid != meta(owner).uid]
+        return await self._patch_owners(obj, others, give=False)
+
+    async def _patch_owners(self, obj: T, references: list[OwnerReference], *, give: bool) -> T | None:
+        """Write owner references of the very object that was seen; None when it is gone or has changed."""
+        metadata = meta(obj)
+        lock = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+        owners = [_as_dict(reference) for reference in references] or None
+        client = self._objects.in_namespace(metadata.namespace)
+        try:
+            changed = await client.patch(metadata.name, MergePatch({"metadata": {**lock, "ownerReferences": owners}}))
+        except (NotFound, Conflict, Invalid):
+            # Its next event brings the owner here again.
+            return None
+        return changed if give else None
+
+
+def _as_dict(reference: OwnerReference) -> Object:
+    said: Object = {
+        "apiVersion": reference.api_version,
+        "kind": reference.kind,
+        "name": reference.name,
+        "uid": reference.uid,
+    }
+    if reference.controller:
+        said["controller"] = True
+    if reference.block_owner_deletion:
+        said["blockOwnerDeletion"] = True
+    return said

@@ -1,0 +1,70 @@
+"""Makes and deletes the Pods of an owner, and says so in events.
+
+Source: kube-controller-manager pkg/controller/controller_utils.go `RealPodControl`, `GetPodFromTemplate` (1.36).
+"""
+
+import copy
+from typing import Any, Final
+
+from sampan.client import ApiError, DeleteOptions, NotFound
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.resources import PODS
+from sampan.core.names import dns1123_subdomain_errors
+from sampan.operator.events import EventRecorder
+from sampan.operator.owner_references import set_controller_reference
+from sampan.resource import Object, meta
+
+NAMESPACE_TERMINATING: Final = "NamespaceTerminating"
+"""The cause in a refusal to create in a namespace that is being deleted: nothing is to be done then."""
+
+
+def pod_from_template(template: Object, owner: Object, *, generate_name: str = "") -> Object:
+    """The Pod that a template describes, controlled by `owner`, with a name that the server completes."""
+    said = template.get("metadata") or {}
+    metadata: dict[str, Any] = {"generateName": generate_name or _prefix(meta(owner).name)}
+    for field in ("labels", "annotations", "finalizers"):
+        if said.get(field):
+            metadata[field] = copy.copy(said[field])
+    pod: Object = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": copy.copy(template["spec"])}
+    metadata["namespace"] = meta(owner).namespace
+    set_controller_reference(owner, pod)
+    return pod
+
+
+def _prefix(name: str) -> str:
+    """The names of Pods begin with their owner's; a name that cannot be followed by a hyphen is taken as it is."""
+    prefix = f"{name}-"
+    return name if dns1123_subdomain_errors(prefix, prefix=True) else prefix
+
+
+class PodControl:
+    """Creates and deletes Pods in the name of a controller."""
+
+    def __init__(self, context: ControllerContext, recorder: EventRecorder) -> None:
+        self._pods = context.manager.client.resource(PODS, namespace="")
+        self._recorder = recorder
+
+    async def create(self, pod: Object, owner: Object) -> Object | None:
+        """Create a Pod; None in a namespace that is being deleted. Raises `ApiError`, `TransportError`."""
+        metadata = meta(pod)
+        try:
+            created = await self._pods.in_namespace(metadata.namespace).create(pod)
+        except ApiError as error:
+            if error.has_cause(NAMESPACE_TERMINATING):
+                return None
+            self._recorder.warning(owner, "FailedCreate", f"Error creating: {error}")
+            raise
+        self._recorder.normal(owner, "SuccessfulCreate", f"Created pod: {meta(created).name}")
+        return created
+
+    async def delete(self, pod: Any, owner: Object) -> None:
+        """Delete a Pod, if it is the very one that was seen and is still there. Raises `ApiError`, `TransportError`."""
+        metadata = meta(pod)
+        try:
+            await self._pods.in_namespace(metadata.namespace).delete(metadata.name, DeleteOptions(uid=metadata.uid))
+        except NotFound:
+            return
+        except ApiError as error:
+            self._recorder.warning(owner, "FailedDelete", f"Error deleting: {error}")
+            raise
+        self._recorder.normal(owner, "SuccessfulDelete", f"Deleted pod: {metadata.name}")

@@ -1,0 +1,179 @@
+"""The ReplicaSet controller: as many Pods as are wanted, made of one template.
+
+A ReplicationController is the same thing by an older name, with a selector of another form.
+Concurrency: the manager runs the controller; one object is looked at by one worker at a time. Reads see what was
+written here before, so that a Pod is never made twice for one want.
+Source: kube-controller-manager pkg/controller/replicaset/replica_set.go, replica_set_utils.go (1.36).
+"""
+
+import asyncio
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from sampan.client import ClientError, NotFound
+from sampan.controllers.availability import is_available, next_available_s
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.ownership import Owned, OwnerGone, controller_of, index_by_controller
+from sampan.controllers.pod_control import PodControl, pod_from_template
+from sampan.controllers.pod_deletion_order import first_to_delete
+from sampan.controllers.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
+from sampan.controllers.slow_start import slow_start
+from sampan.controllers.status import (
+    find_status_condition,
+    remove_status_condition,
+    set_status_condition,
+    status_of,
+    write_status,
+)
+from sampan.controllers.views import POD_VIEW, Pod
+from sampan.core.gvk import GroupVersion
+from sampan.core.label_selectors import Selector, selector_from_label_selector, selector_from_labels
+from sampan.informer.ref import Ref
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, ResourceInfo, meta
+
+BURST: Final = 500
+"""Pods that one look makes or deletes at most."""
+WORKERS: Final = 5
+OWNER_INDEX: Final = "replicas-owner"
+"""Index of the sets by the uid of their own controller (a Deployment)."""
+_REPLICA_FAILURE: Final = "ReplicaFailure"
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it for ReplicaSets."""
+    ReplicaController(context, REPLICA_SETS, "replicaset-controller").start()
+
+
+def set_up_replication(context: ControllerContext) -> None:
+    """Have the manager run it for ReplicationControllers."""
+    ReplicaController(context, REPLICATION_CONTROLLERS, "replicationcontroller-controller").start()
+
+
+class ReplicaController:
+    """Keeps the Pods of sets of one kind."""
+
+    def __init__(self, context: ControllerContext, kind: ResourceInfo, name: str) -> None:
+        self._context = context
+        self._kind = kind
+        self._name = name
+        self._sets = context.manager.client.resource(kind, namespace="")
+        self._informer = context.informer(kind)
+        self._informer.indexer.add_indexer(OWNER_INDEX, index_by_controller)
+        self._owned: Owned[Pod] = Owned(context, POD_VIEW, kind)
+        self._pods = PodControl(context, context.recorder(name))
+
+    def start(self) -> None:
+        """Have the manager run it."""
+        (
+            Builder(self._context.manager)
+            .named(self._name)
+            .for_(self._kind)
+            .watches(POD_VIEW, self._sets_of_pod)
+            .with_options(max_concurrent_reconciles=WORKERS)
+            .complete(self)
+        )
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one set."""
+        try:
+            owner = await self._sets.in_namespace(request.namespace).get(request.name)
+        except NotFound:
+            return None
+        selector = self._selector(owner)
+        try:
+            pods = await self._owned.claim(owner, selector, passes=lambda pod: pod.is_active)
+        except OwnerGone:
+            return None
+        failure: ClientError | None = None
+        if meta(owner).deletion_timestamp is None:
+            try:
+                await self._manage(owner, pods)
+            except ClientError as error:
+                failure = error
+        now = self._context.clock.now()
+        await write_status(self._sets, owner, self._status(owner, pods, failure, now))
+        if failure is not None:
+            raise failure
+        return Result(next_available_s(pods, _min_ready_s(owner), now))
+
+    async def _manage(self, owner: Object, pods: Sequence[Pod]) -> None:
+        """Make or delete Pods towards the wanted number."""
+        surplus = len(pods) - _wanted(owner)
+        if surplus < 0:
+            pod = pod_from_template(owner["spec"]["template"], owner)
+
+            async def create(_: int) -> None:
+                await self._pods.create(pod, owner)
+
+            await slow_start(min(-surplus, BURST), create)
+        elif surplus > 0:
+            now = self._context.clock.now()
+            related = await self._related(owner) if surplus < len(pods) else ()
+            doomed = first_to_delete(pods, related, min(surplus, BURST), now)
+            ends = [self._pods.delete(pod, owner) for pod in doomed]
+            results = await asyncio.gather(*ends, return_exceptions=True)
+            for result in results:
+                if isinstance(result, BaseException):
+                    raise result
+
+    async def _related(self, owner: Object) -> list[Pod]:
+        """The Pods of all sets of the same Deployment: they crowd the same nodes."""
+        reference = controller_of(owner)
+        if reference is None:
+            return list(await self._owned.of(owner))
+        related: list[Pod] = []
+        for other in self._informer.indexer.by_index(OWNER_INDEX, reference.uid):
+            related += await self._owned.of(other)
+        return related
+
+    def _status(self, owner: Object, pods: Sequence[Pod], failure: ClientError | None, now: dt.datetime) -> Object:
+        status = status_of(owner)
+        min_ready_s = _min_ready_s(owner)
+        labels = selector_from_labels((owner["spec"]["template"].get("metadata") or {}).get("labels"))
+        counts = {
+            "replicas": len(pods),
+            "fullyLabeledReplicas": sum(labels.matches(pod.metadata.labels) for pod in pods),
+            "readyReplicas": sum(pod.is_ready for pod in pods),
+            "availableReplicas": sum(is_available(pod, min_ready_s, now) for pod in pods),
+        }
+        for name, count in counts.items():
+            if count or name == "replicas":
+                status[name] = count
+            else:
+                status.pop(name, None)
+        status["observedGeneration"] = meta(owner).generation
+        if failure is None:
+            remove_status_condition(status, _REPLICA_FAILURE)
+        elif find_status_condition(status, _REPLICA_FAILURE) is None:
+            reason = "FailedCreate" if len(pods) < _wanted(owner) else "FailedDelete"
+            condition = {"type": _REPLICA_FAILURE, "status": "True", "reason": reason, "message": str(failure)}
+            set_status_condition(status, condition, self._context.clock)
+        return status
+
+    def _selector(self, owner: Object) -> Selector:
+        said = owner["spec"].get("selector")
+        return selector_from_label_selector(said) if self._kind == REPLICA_SETS else selector_from_labels(said)
+
+    def _sets_of_pod(self, ref: Ref[Any]) -> Iterable[Request]:
+        """The set that controls a Pod; of an orphan all sets that could adopt it."""
+        controller = next((reference for reference in ref.owner_references if reference.controller), None)
+        if controller is not None:
+            group = GroupVersion.parse(controller.api_version).group
+            mine = (group, controller.kind) == (self._kind.gvr.group, self._kind.kind)
+            return [Request(ref.namespace, controller.name)] if mine else ()
+        candidates = self._informer.lister().namespaced(ref.namespace).list() if ref.labels else ()
+        return [
+            Request(ref.namespace, meta(each).name) for each in candidates if self._selector(each).matches(ref.labels)
+        ]
+
+
+def _wanted(owner: Object) -> int:
+    replicas = owner["spec"].get("replicas")
+    return 1 if replicas is None else int(replicas)
+
+
+def _min_ready_s(owner: Object) -> int:
+    return int(owner["spec"].get("minReadySeconds") or 0)

@@ -1,0 +1,247 @@
+"""ReplicaSets and ReplicationControllers: numbers of Pods, adoption, release, status, order of deletion."""
+
+import asyncio
+import datetime as dt
+
+import pytest
+
+from sampan.controllers import replica_set
+from sampan.controllers.pod_deletion_order import DELETION_COST, first_to_delete
+from sampan.controllers.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
+from sampan.controllers.slow_start import slow_start
+from sampan.controllers.views import Pod, PodCondition, PodSpec, PodStatus
+from sampan.resource import Object, ObjectMeta, meta
+from tests.controllers.cluster import cluster, working
+
+LABELS = {"app": "a"}
+NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+
+def template(**metadata: object) -> Object:
+    """A template of one container."""
+    return {"metadata": {"labels": LABELS, **metadata}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+
+
+def replicas(count: int, **spec: object) -> Object:
+    """A ReplicaSet."""
+    selector = {"matchLabels": LABELS}
+    return {
+        "metadata": {"name": "a"},
+        "spec": {"replicas": count, "selector": selector, "template": template(), **spec},
+    }
+
+
+def pod(name: str, **metadata: object) -> Object:
+    """A Pod that the ReplicaSet would like."""
+    return {"metadata": {"name": name, "labels": LABELS, **metadata}, "spec": template()["spec"]}
+
+
+async def test_as_many_pods_are_made_as_are_wanted() -> None:
+    async with cluster(replica_set.set_up) as c:
+        owner = await c.create(REPLICA_SETS, replicas(7))
+        for made in await c.pods(7):
+            [reference] = meta(made).owner_references
+            assert (reference.kind, reference.uid, reference.controller) == ("ReplicaSet", meta(owner).uid, True)
+            assert made["metadata"]["generateName"] == "a-"
+            assert made["metadata"]["labels"] == LABELS
+        seen = await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("replicas") == 7)
+        assert seen["status"] == {"replicas": 7, "fullyLabeledReplicas": 7, "observedGeneration": 1}
+        assert len(await c.all(PODS)) == 7
+
+
+async def test_template_annotations_and_finalizers_are_taken_over() -> None:
+    async with cluster(replica_set.set_up) as c:
+        made = template(annotations={"x": "y"}, finalizers=["example.com/f"])
+        await c.create(REPLICA_SETS, replicas(1, template=made))
+        [found] = await c.pods(1)
+        assert (found["metadata"]["annotations"], found["metadata"]["finalizers"]) == ({"x": "y"}, ["example.com/f"])
+
+
+async def test_scaling_down_deletes_and_up_makes() -> None:
+    async with cluster(replica_set.set_up) as c:
+        await c.create(REPLICA_SETS, replicas(5))
+        await c.pods(5)
+        await c.patch(REPLICA_SETS, "a", {"spec": {"replicas": 2}})
+        await c.pods(2)
+        await c.patch(REPLICA_SETS, "a", {"spec": {"replicas": 4}})
+        await c.pods(4)
+
+
+async def test_a_pod_that_ends_or_goes_is_replaced() -> None:
+    async with cluster(replica_set.set_up) as c:
+        await c.create(REPLICA_SETS, replicas(2))
+        first, second = await c.pods(2)
+        await c.patch_status(PODS, first["metadata"]["name"], {"phase": "Failed"})
+        await c.delete(PODS, second["metadata"]["name"])
+        await c.until_all(PODS, lambda pods: len(pods) == 3 and second not in pods)
+
+
+async def test_ready_and_available_pods_are_counted() -> None:
+    async with cluster(replica_set.set_up) as c:
+        await c.create(REPLICA_SETS, replicas(2))
+        first, _ = await c.pods(2)
+        await c.make_ready(first)
+        seen = await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("readyReplicas"))
+        assert (seen["status"]["readyReplicas"], seen["status"]["availableReplicas"]) == (1, 1)
+
+
+async def test_a_pod_becomes_available_when_it_has_been_ready_long_enough() -> None:
+    async with cluster(replica_set.set_up) as c:
+        await c.create(REPLICA_SETS, replicas(1, minReadySeconds=1))
+        [made] = await c.pods(1)
+        await c.make_ready(made, since=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+        await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("readyReplicas") == 1)
+        await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("availableReplicas") == 1)
+
+
+async def test_fitting_orphans_are_adopted_instead_of_new_ones_being_made() -> None:
+    async with cluster(replica_set.set_up) as c:
+        await c.create(PODS, pod("orphan"))
+        owner = await c.create(REPLICA_SETS, replicas(1))
+        adopted = await c.until(PODS, "orphan", lambda obj: meta(obj).owner_references)
+        assert meta(adopted).owner_references[0].uid == meta(owner).uid
+        await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("replicas") == 1)
+        assert len(await c.all(PODS)) == 1
+
+
+async def test_an_orphan_that_comes_later_is_adopted_and_one_goes() -> None:
+    async with cluster(replica_set.set_up) as c:
+        await c.create(REPLICA_SETS, replicas(1))
+        await c.pods(1)
+        await c.create(PODS, pod("late"))
+        [left] = await c.pods(1)
+        assert meta(left).owner_references
+
+
+async def test_others_pods_are_left_alone() -> None:
+    async with cluster(replica_set.set_up) as c:
+        other = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}
+        await c.create(PODS, pod("theirs", ownerReferences=[other]))
+        await c.create(REPLICA_SETS, replicas(1))
+        await c.pods(2)
+        assert meta(await c.get(PODS, "theirs")).owner_references[0].uid == "u"
+
+
+async def test_a_pod_that_fits_no_longer_is_released_and_replaced() -> None:
+    async with cluster(replica_set.set_up) as c:
+        await c.create(REPLICA_SETS, replicas(1))
+        [made] = await c.pods(1)
+        name = made["metadata"]["name"]
+        await c.patch(PODS, name, {"metadata": {"labels": {"app": "debug"}}})
+        await c.until(PODS, name, lambda obj: not meta(obj).owner_references)
+        await c.pods(2)
+
+
+async def test_a_set_that_is_being_deleted_makes_nothing() -> None:
+    async with cluster(replica_set.set_up) as c:
+        owner = replicas(0)
+        owner["metadata"]["finalizers"] = ["example.com/hold"]
+        await c.create(REPLICA_SETS, owner)
+        await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("observedGeneration") == 1)
+        await c.delete(REPLICA_SETS, "a")
+        await c.patch(REPLICA_SETS, "a", {"spec": {"replicas": 3}})
+        await c.until(REPLICA_SETS, "a", lambda rs: rs["status"]["observedGeneration"] >= 2)
+        assert await c.all(PODS) == []
+
+
+async def test_a_refused_pod_is_told_in_status_and_events() -> None:
+    async with cluster(replica_set.set_up) as c:
+        owner = template(finalizers=["unqualified"])
+        await c.create(REPLICA_SETS, replicas(2, template=owner))
+        seen = await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("conditions"))
+        [condition] = seen["status"]["conditions"]
+        assert (condition["type"], condition["status"], condition["reason"]) == (
+            "ReplicaFailure",
+            "True",
+            "FailedCreate",
+        )
+        await c.events("FailedCreate")
+
+
+async def test_replication_controllers_are_the_same_with_a_plain_selector() -> None:
+    async with cluster(replica_set.set_up_replication) as c:
+        spec = {"replicas": 2, "selector": LABELS, "template": template()}
+        await c.create(REPLICATION_CONTROLLERS, {"metadata": {"name": "a"}, "spec": spec})
+        await c.pods(2)
+        await c.until(REPLICATION_CONTROLLERS, "a", lambda rc: rc["status"].get("replicas") == 2)
+
+
+async def test_begun_anew_it_makes_nothing_twice() -> None:
+    async with cluster() as c:
+        await c.create(REPLICA_SETS, replicas(30))
+        for _ in range(3):
+            async with working(c.client, replica_set.set_up):
+                await asyncio.sleep(0.02)
+        async with working(c.client, replica_set.set_up):
+            await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("replicas") == 30)
+            assert len(await c.all(PODS)) == 30
+
+
+def _view(name: str, **more: object) -> Pod:
+    """A running, ready Pod on node n, ready and made at the same time as all others."""
+    ready = str(more.pop("ready", "True"))
+    annotations = {DELETION_COST: str(more.pop("cost"))} if "cost" in more else {}
+    since = str(more.pop("since", "2025-12-31T23:00:00Z"))
+    return Pod(
+        metadata=ObjectMeta(name=name, uid=name, creation_timestamp=since, annotations=annotations),
+        spec=PodSpec(node_name=str(more.pop("node", "n"))),
+        status=PodStatus(
+            phase=str(more.pop("phase", "Running")),
+            conditions=[PodCondition("Ready", ready, last_transition_time=since)],
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        _view("z", node=""),
+        _view("z", phase="Pending"),
+        _view("z", phase="Unknown"),
+        _view("z", ready="False"),
+        _view("z", cost=-5),
+        _view("z", since="2025-12-31T23:59:00Z"),
+    ],
+    ids=["not scheduled", "pending", "unknown", "not ready", "cheap", "young"],
+)
+def test_what_would_be_missed_least_goes_first(first: Pod) -> None:
+    pods = [_view("a"), first, _view("b")]
+    assert first_to_delete(pods, pods, 1, NOW) == [first]
+
+
+def test_crowded_nodes_lose_first() -> None:
+    pods = [_view("a", node="x"), _view("b", node="y"), _view("c", node="y")]
+    assert first_to_delete(pods, pods, 1, NOW)[0].spec.node_name == "y"
+
+
+def test_pods_of_about_the_same_age_go_by_chance() -> None:
+    pods = [_view("b", since="2025-12-31T23:00:00Z"), _view("a", since="2025-12-31T22:59:50Z")]
+    assert first_to_delete(pods, pods, 1, NOW)[0].metadata.name == "a"
+
+
+async def test_batches_grow_while_all_goes_well() -> None:
+    at_once: list[int] = []
+    running = 0
+
+    async def call(_: int) -> None:
+        nonlocal running
+        running += 1
+        at_once.append(running)
+        await asyncio.sleep(0)
+        running -= 1
+
+    assert await slow_start(10, call) == 10
+    assert at_once == [1, 1, 2, 1, 2, 3, 4, 1, 2, 3]
+
+
+async def test_nothing_more_is_begun_after_a_failure() -> None:
+    begun: list[int] = []
+
+    async def call(index: int) -> None:
+        begun.append(index)
+        if index == 1:
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        await slow_start(100, call)
+    assert begun == [0, 1, 2]
