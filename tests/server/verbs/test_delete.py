@@ -372,6 +372,16 @@ async def test_a_namespace_waits_for_its_finalizer(api: Api) -> None:
     assert (await api.get("/api/v1/namespaces/n")).code == 404
 
 
+async def test_a_precondition_of_a_namespace(api: Api) -> None:
+    made = await api.create("/api/v1/namespaces", {"metadata": {"name": "n"}})
+    answer = await api.delete("/api/v1/namespaces/n", {"preconditions": {"uid": "x"}})
+    assert (answer.code, answer.message) == (
+        409,
+        'Operation cannot be fulfilled on namespaces "n": Precondition failed: UID in precondition: x, '
+        f"UID in object meta: {made['metadata']['uid']}",
+    )
+
+
 @pytest.mark.parametrize("finalizers", [[], ["example.com/hold"]], ids=["at once", "with the last finalizer"])
 async def test_a_services_endpoints_go_with_it(api: Api, finalizers: list[str]) -> None:
     service = {"metadata": {"name": "s", "finalizers": finalizers}, "spec": {"ports": [{"port": 80}]}}

@@ -287,6 +287,8 @@ async def test_binding_has_rules(api: Api) -> None:
     await api.create(PODS, pod())
     answer = await api.post(f"{PODS}/p/binding", {"metadata": {"name": "p"}, "target": {}})
     assert (answer.code, answer.reason) == (422, "Invalid")
+    other = await api.post(f"{PODS}/p/binding", {"metadata": {"name": "q"}, "target": {"name": "n"}})
+    assert (other.code, other.message) == (400, "name in URL does not match name in Binding object")
     nothing = await api.post(f"{PODS}/q/binding", {"metadata": {"name": "q"}, "target": {"name": "n"}})
     assert nothing.code == 404
 

@@ -128,6 +128,9 @@ async def after_delete(store: ResourceStore, obj: Object, clock: Clock) -> None:
 def check_preconditions(store: ResourceStore, obj: Object, options: DeleteOptions) -> None:
     """That the object is the one, and in the state, that the caller has in mind. Raises `StatusError` 409."""
     definition, metadata = store.definition, obj["metadata"]
+    if store.strategy.marks_before_deletion:
+        _check_strictly(store, metadata, options)
+        return
     resource = GroupResource(definition.group, definition.kind)
     if options.uid and options.uid != metadata.get("uid"):
         raise errors.conflict(
@@ -143,6 +146,17 @@ def check_preconditions(store: ResourceStore, obj: Object, options: DeleteOption
             f"the ResourceVersion in the precondition ({options.resource_version}) does not match the ResourceVersion"
             f" in record ({metadata.get('resourceVersion', '')}). The object might have been modified",
         )
+
+
+def _check_strictly(store: ResourceStore, metadata: dict[str, Any], options: DeleteOptions) -> None:
+    """The same, in the words of kinds that see to their first deletion themselves."""
+    for shown, wanted, found in (
+        ("UID", options.uid, metadata.get("uid", "")),
+        ("ResourceVersion", options.resource_version, metadata.get("resourceVersion", "")),
+    ):
+        if wanted and wanted != found:
+            text = f"Precondition failed: {shown} in precondition: {wanted}, {shown} in object meta: {found}"
+            raise errors.conflict(store.definition.group_resource, metadata["name"], text)
 
 
 def _mark_graceful(store: ResourceStore, obj: Object, options: DeleteOptions) -> tuple[bool, bool]:
