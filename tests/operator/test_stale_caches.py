@@ -104,3 +104,20 @@ async def test_what_was_just_made_is_not_made_again_however_late_the_watch_is() 
         made = Counter(secret["metadata"]["labels"]["of"] for secret in secrets)
         assert set(made.values()) == {1}
         assert len(made) >= COUNT
+
+
+async def test_what_was_just_made_and_deleted_is_gone_however_late_the_watch_is() -> None:
+    async with cluster_client() as client:
+        late = Client(LateWatches(client.rest.transport))
+        manager = Manager(late)
+        manager.informer_for(CONFIG_MAPS)
+        running = asyncio.create_task(manager.run())
+        await manager.elected.wait()
+        maps = manager.client.resource(CONFIG_MAPS, namespace="default")
+        for number in range(COUNT):
+            await maps.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"m{number}"}})
+            await maps.delete(f"m{number}")
+            assert await maps.find(Request("default", f"m{number}")) is None
+            assert f"m{number}" not in [obj["metadata"]["name"] for obj in await maps.list()]
+        manager.stop()
+        await running

@@ -5,11 +5,15 @@ import signal
 
 import pytest
 
+from sampan.client.client import Client
+from sampan.client.transport import HttpRequest, HttpResponse
+from sampan.operator.controller import CacheSyncTimeout
 from sampan.operator.manager import Group, Manager, ManagerOptions, ShutdownTimeout
 from sampan.operator.manager.signals import stop_on_signals
 from sampan.operator.request import Request
 from sampan.testing.virtual_time import elapsed, settle, virtual_time
-from tests.operator.manager.frame import Part, manager, running
+from tests.operator.manager.frame import NoTransport, Part, manager, running
+from tests.operator.refs import NETWORKS
 
 
 @virtual_time
@@ -210,3 +214,16 @@ async def test_a_signal_ends_a_manager_that_handles_them() -> None:
     signal.raise_signal(signal.SIGTERM)
     await task
     assert log == ["+work", "-work"]
+
+
+@virtual_time
+async def test_an_informer_that_cannot_list_ends_the_manager_and_is_named() -> None:
+    class Silent(NoTransport):
+        async def send(self, request: HttpRequest) -> HttpResponse:
+            await asyncio.sleep(1e9)
+            raise AssertionError
+
+    made = Manager(Client(Silent()), ManagerOptions(cache_sync_timeout_s=120))
+    made.informer_for(NETWORKS)
+    with pytest.raises(CacheSyncTimeout, match=r"in 120 s: .*networks\.net\.example\.com \(is the kind served"):
+        await made.run()

@@ -24,7 +24,7 @@ from sampan.client.client import Client
 from sampan.informer.factory import SharedInformerFactory
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.cached_client import CachedClient, declared_type
-from sampan.operator.controller import Controller, ControllerMetrics, ControllerOptions
+from sampan.operator.controller import CacheSyncTimeout, Controller, ControllerMetrics, ControllerOptions
 from sampan.operator.errors import single_error
 from sampan.operator.events import EventBroadcaster, EventRecorder
 from sampan.operator.leader_election import LeaderElectionMetrics, LeaderElector, LeaseLock
@@ -235,7 +235,11 @@ class Manager:
 
     async def _informers_synced(self) -> None:
         await self._informers_started.wait()
-        await self.informers.wait_for_cache_sync(timeout_s=self.options.cache_sync_timeout_s)
+        try:
+            await self.informers.wait_for_cache_sync(timeout_s=self.options.cache_sync_timeout_s)
+        except TimeoutError as error:
+            question = "is the kind served, and may this client list and watch it?"
+            raise CacheSyncTimeout(f"{error} ({question})") from None
 
     def _check_informers(self) -> None:
         late = [
