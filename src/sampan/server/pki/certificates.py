@@ -1,76 +1,33 @@
-"""Make certificates: a CA, a serving certificate, client certificates. Keys are ECDSA P-256."""
+"""The certificates of an API server: how long they last, what they are called, when they are made anew."""
 
 import datetime
-import ipaddress
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from sampan.core import certificates
+from sampan.core.certificates import KeyPair, covers, read_key_pair
+
+__all__ = ["KeyPair", "covers", "make_ca", "make_client", "make_serving", "needs_renewal", "read_key_pair", "signed_by"]
 
 CA_LIFETIME = datetime.timedelta(days=3650)
 LEAF_LIFETIME = datetime.timedelta(days=365)
 RENEW_BEFORE = datetime.timedelta(days=30)
-_BACKDATE = datetime.timedelta(minutes=5)
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPair:
-    """A certificate and its private key."""
-
-    certificate: x509.Certificate
-    key: ec.EllipticCurvePrivateKey
-
-    def certificate_pem(self) -> bytes:
-        return self.certificate.public_bytes(serialization.Encoding.PEM)
-
-    def key_pem(self) -> bytes:
-        return self.key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-
-
-def read_key_pair(certificate_pem: bytes, key_pem: bytes) -> KeyPair:
-    """Raises `ValueError` when the two cannot be read, are of another kind, or do not belong together."""
-    certificate = x509.load_pem_x509_certificate(certificate_pem)
-    key = serialization.load_pem_private_key(key_pem, None)
-    if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise ValueError("not an elliptic curve key")
-    if key.public_key() != certificate.public_key():
-        raise ValueError("certificate and key do not belong together")
-    return KeyPair(certificate, key)
 
 
 def make_ca(common_name: str, now: datetime.datetime) -> KeyPair:
     """A self-signed certificate authority, good for ten years."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
-    builder = (
-        _builder(name, name, key, now, now + CA_LIFETIME)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(_key_usage(ca=True), critical=True)
-    )
-    return KeyPair(builder.sign(key, hashes.SHA256()), key)
+    return certificates.make_authority(common_name, now, CA_LIFETIME)
 
 
 def make_serving(ca: KeyPair, hosts: Sequence[str], now: datetime.datetime) -> KeyPair:
     """A serving certificate for these names and addresses."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kube-apiserver")])
-    builder = _leaf(ca, name, key, now, ExtendedKeyUsageOID.SERVER_AUTH)
-    builder = builder.add_extension(x509.SubjectAlternativeName([_general_name(h) for h in hosts]), critical=False)
-    return KeyPair(builder.sign(ca.key, hashes.SHA256()), key)
+    return certificates.make_server_certificate(ca, hosts, now, LEAF_LIFETIME, common_name="kube-apiserver")
 
 
 def make_client(ca: KeyPair, user: str, groups: Sequence[str], now: datetime.datetime) -> KeyPair:
     """A client certificate: the user is its common name, the groups are its organizations."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
-    name = x509.Name([*attributes, x509.NameAttribute(NameOID.COMMON_NAME, user)])
-    builder = _leaf(ca, name, key, now, ExtendedKeyUsageOID.CLIENT_AUTH)
-    return KeyPair(builder.sign(ca.key, hashes.SHA256()), key)
+    return certificates.make_client_certificate(ca, user, groups, now, LEAF_LIFETIME)
 
 
 def needs_renewal(certificate: x509.Certificate, now: datetime.datetime) -> bool:
@@ -80,69 +37,4 @@ def needs_renewal(certificate: x509.Certificate, now: datetime.datetime) -> bool
 
 def signed_by(certificate: x509.Certificate, ca: KeyPair) -> bool:
     """Whether this CA has issued the certificate."""
-    try:
-        certificate.verify_directly_issued_by(ca.certificate)
-    except Exception:
-        return False
-    return True
-
-
-def covers(certificate: x509.Certificate, hosts: Sequence[str]) -> bool:
-    """Whether a serving certificate names all these hosts."""
-    try:
-        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        return False
-    return {_general_name(host) for host in hosts} <= set(names)
-
-
-def _leaf(
-    ca: KeyPair, name: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime.datetime, usage: x509.ObjectIdentifier
-) -> x509.CertificateBuilder:
-    return (
-        _builder(name, ca.certificate.subject, key, now, now + LEAF_LIFETIME)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_key_usage(ca=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.key.public_key()), critical=False)
-    )
-
-
-def _builder(
-    name: x509.Name,
-    issuer: x509.Name,
-    key: ec.EllipticCurvePrivateKey,
-    now: datetime.datetime,
-    until: datetime.datetime,
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _BACKDATE)
-        .not_valid_after(until)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-    )
-
-
-def _key_usage(*, ca: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=ca,
-        crl_sign=ca,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _general_name(host: str) -> x509.GeneralName:
-    try:
-        return x509.IPAddress(ipaddress.ip_address(host))
-    except ValueError:
-        return x509.DNSName(host)
+    return certificates.signed_by(certificate, ca.certificate)
