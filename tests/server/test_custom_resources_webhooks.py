@@ -1,12 +1,16 @@
 """Custom resources whose versions a webhook converts (F27)."""
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from sampan.storage.memory import MemoryStore
+from tests.registry.webhook.tls import bundle, listening, ok
 from tests.server.cluster import Api, Watch, served
-from tests.server.conversion_webhook import SHIRTS_2, V1, V2, FakeWebhook, Json, defined
+from tests.server.conversion_webhook import SHIRTS_2, V1, V2, FakeWebhook, Json, defined, reviewed
 from tests.server.custom_resources import CRD, CRDS, GROUP, SHIRTS, change, eventually, messages, shirt
 from tests.server.verbs.conftest import api
 from tests.server.verbs.objects import TABLE
@@ -288,3 +292,16 @@ async def test_the_rules_of_the_requests_version_hold(api: Api, webhook: FakeWeb
         ['spec.host: Invalid value: "integer": spec.host in body must be of type string: "integer"'],
     )
     assert webhook.asked == []
+
+
+async def test_a_webhook_is_asked_over_tls(api: Api, tmp_path: Path) -> None:
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        writer.write(ok(orjson.dumps(reviewed(await reader.readexactly(length)))))
+
+    async with listening(tmp_path, handle) as port:
+        await api.create(CRDS, defined(url=f"https://127.0.0.1:{port}/convert", caBundle=bundle()))
+        await api.create(SHIRTS_2, two())
+        assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"hostPort": "a:80"}
+        assert (await api.get(f"{SHIRTS_2}/a")).body["spec"] == {"host": "a", "port": "80"}

@@ -1,11 +1,6 @@
 """One request to a webhook over real TLS: what comes back, and what goes wrong."""
 
 import asyncio
-import base64
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +10,8 @@ from sampan.registry.webhook import client
 from sampan.registry.webhook.client import HttpsWebhook, WebhookError
 from sampan.registry.webhook.services import ServiceError
 from sampan.registry.webhook.target import target_of
-from sampan.server.pki.certificates import KeyPair, make_ca, make_serving
-
-NOW = datetime.now(UTC)
-CA = make_ca("webhook", NOW)
-SERVING = make_serving(CA, ("127.0.0.1", "hook.default.svc"), NOW)
-
-Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-def bundle(ca: KeyPair = CA) -> str:
-    """A CA as a caBundle."""
-    return base64.b64encode(ca.certificate_pem()).decode()
+from sampan.server.pki.certificates import make_ca, make_serving
+from tests.registry.webhook.tls import CA, NOW, Handler, bundle, listening, ok
 
 
 def answering(*parts: bytes, close: bool = False) -> Handler:
@@ -45,40 +30,9 @@ def answering(*parts: bytes, close: bool = False) -> Handler:
     return handle
 
 
-def ok(body: bytes) -> bytes:
-    """A good answer."""
-    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
-
-
 def never(namespace: str, name: str, port: int) -> tuple[str, int]:
     """No services here."""
     raise ServiceError(f'service "{name}" not found')
-
-
-@asynccontextmanager
-async def listening(tmp_path: Path, handler: Handler, pair: KeyPair = SERVING) -> AsyncIterator[int]:
-    """A TLS server; gives its port."""
-    files = tmp_path / "cert.pem", tmp_path / "key.pem"
-    files[0].write_bytes(pair.certificate_pem())
-    files[1].write_bytes(pair.key_pem())
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(*files)
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await handler(reader, writer)
-            await reader.read()
-        except OSError:
-            pass
-        finally:
-            writer.transport.abort()
-
-    server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
-    try:
-        port: int = server.sockets[0].getsockname()[1]
-        yield port
-    finally:
-        server.close()
 
 
 def webhook(port: int, ca_bundle: str = "", **config: Any) -> HttpsWebhook:
