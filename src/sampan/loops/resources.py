@@ -1,0 +1,45 @@
+"""The built-in resources that control loops work on, as clients must know them."""
+
+from typing import Final
+
+from sampan.core.gvk import GroupVersionResource
+from sampan.resource import ResourceInfo
+
+
+def _resource(group: str, version: str, resource: str, kind: str, *, namespaced: bool = True) -> ResourceInfo:
+    return ResourceInfo(GroupVersionResource(group, version, resource), kind, namespaced)
+
+
+CONFIG_MAPS: Final = _resource("", "v1", "configmaps", "ConfigMap")
+ENDPOINTS: Final = _resource("", "v1", "endpoints", "Endpoints")
+EVENTS: Final = _resource("", "v1", "events", "Event")
+LIMIT_RANGES: Final = _resource("", "v1", "limitranges", "LimitRange")
+NAMESPACES: Final = _resource("", "v1", "namespaces", "Namespace", namespaced=False)
+NODES: Final = _resource("", "v1", "nodes", "Node", namespaced=False)
+PERSISTENT_VOLUME_CLAIMS: Final = _resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
+PERSISTENT_VOLUMES: Final = _resource("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False)
+PODS: Final = _resource("", "v1", "pods", "Pod")
+REPLICATION_CONTROLLERS: Final = _resource("", "v1", "replicationcontrollers", "ReplicationController")
+RESOURCE_QUOTAS: Final = _resource("", "v1", "resourcequotas", "ResourceQuota")
+SECRETS: Final = _resource("", "v1", "secrets", "Secret")
+SERVICE_ACCOUNTS: Final = _resource("", "v1", "serviceaccounts", "ServiceAccount")
+SERVICES: Final = _resource("", "v1", "services", "Service")
+CONTROLLER_REVISIONS: Final = _resource("apps", "v1", "controllerrevisions", "ControllerRevision")
+DAEMON_SETS: Final = _resource("apps", "v1", "daemonsets", "DaemonSet")
+DEPLOYMENTS: Final = _resource("apps", "v1", "deployments", "Deployment")
+REPLICA_SETS: Final = _resource("apps", "v1", "replicasets", "ReplicaSet")
+STATEFUL_SETS: Final = _resource("apps", "v1", "statefulsets", "StatefulSet")
+HORIZONTAL_POD_AUTOSCALERS: Final = _resource(
+    "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"
+)
+CRON_JOBS: Final = _resource("batch", "v1", "cronjobs", "CronJob")
+JOBS: Final = _resource("batch", "v1", "jobs", "Job")
+CERTIFICATE_SIGNING_REQUESTS: Final = _resource(
+    "certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", namespaced=False
+)
+LEASES: Final = _resource("coordination.k8s.io", "v1", "leases", "Lease")
+ENDPOINT_SLICES: Final = _resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice")
+POD_DISRUPTION_BUDGETS: Final = _resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
+CLUSTER_ROLES: Final = _resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False)
+STORAGE_CLASSES: Final = _resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
+PRIORITY_CLASSES: Final = _resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", namespaced=False)
