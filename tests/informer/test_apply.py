@@ -170,3 +170,14 @@ def test_a_late_event_of_an_object_that_was_replaced_brings_it_not_back(queue: s
     told, stage = told_by(queue, steps)
     assert told == ["update ns/a@1>8", "delete ns/a@9"]
     assert stage.store.keys() == []
+
+
+def test_a_late_event_of_an_object_that_a_list_did_not_have_brings_it_not_back() -> None:
+    def steps(stage: Stage) -> None:
+        stage.queue.replace([], "6")
+        stage.queue.update(ref("a", 5))
+        stage.queue.add(ref("b", 7))
+
+    told, stage = told_by("in-order", steps)
+    assert told == ["lost ns/a@1", "add ns/b@7"]
+    assert stage.store.keys() == ["ns/b"]
