@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from prometheus_client import CollectorRegistry, Counter
 
+from sampan.operator.http import Answer, Request
 from sampan.operator.manager import ManagerOptions, Probes
 from tests.operator.manager.frame import manager, running
 
@@ -75,14 +76,11 @@ async def test_a_failed_check_says_which_but_not_why() -> None:
         raise ValueError("secret")
 
     served.add_healthz_check("database", fail)
-    code, _, body = await served.answer("GET", "/healthz")
-    assert (code, body) == (
-        500,
-        b"[+]ping ok\n[-]database failed: reason withheld\nhealthz check failed\n",
-    )
-    assert (await served.answer("GET", "/healthz?exclude=database"))[0] == 200
-    assert (await served.answer("GET", "/healthz/database"))[0] == 500
-    assert (await served.answer("GET", "/readyz"))[0] == 200
+    answer = await served.answer(Request("GET", "/healthz"))
+    assert answer == Answer(500, b"[+]ping ok\n[-]database failed: reason withheld\nhealthz check failed\n")
+    assert (await served.answer(Request("GET", "/healthz?exclude=database"))).code == 200
+    assert (await served.answer(Request("GET", "/healthz/database"))).code == 500
+    assert (await served.answer(Request("GET", "/readyz"))).code == 200
 
 
 async def test_a_check_has_its_name_alone() -> None:
@@ -93,6 +91,6 @@ async def test_a_check_has_its_name_alone() -> None:
 
 
 async def test_metrics_are_those_of_the_registry() -> None:
-    code, media_type, body = await probes().answer("GET", "/metrics")
-    assert (code, b"things_total 3.0" in body) == (200, True)
-    assert media_type.startswith("text/plain")
+    answer = await probes().answer(Request("GET", "/metrics"))
+    assert (answer.code, b"things_total 3.0" in answer.body) == (200, True)
+    assert answer.media_type.startswith("text/plain")

@@ -1,0 +1,180 @@
+"""`HttpListener`: serves HTTP/1.1 on one address, with or without TLS. Connections are kept alive.
+
+Concurrency: `run` owns the listening socket and a task group with one task for each connection, which serves one
+request after the other. Ended by cancellation; `drain` lets what was begun come to its end first.
+"""
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from typing import Final
+
+from sampan.operator.http.exchange import Answer, HttpLimits, Respond, head_of
+from sampan.operator.http.parser import RequestParser, RequestRefused
+
+_log = logging.getLogger("sampan.http")
+
+_READ_BYTES: Final = 65_536
+_HANDSHAKE_TIMEOUT_S: Final = 10.0
+_LINGER_S: Final = 1.0
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class HttpListener:
+    """Answers requests with `respond`. `host` "" means all addresses, `port` 0 any free one. To be run once."""
+
+    def __init__(
+        self,
+        respond: Respond,
+        host: str,
+        port: int,
+        *,
+        limits: HttpLimits = HttpLimits(),
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._respond = respond
+        self._host = host
+        self._port = port
+        self._limits = limits
+        self._tls = tls
+        self._server: asyncio.Server | None = None
+        self._listening = asyncio.Event()
+        self._connections: dict[asyncio.Task[None], bool] = {}
+        """Each with whether it serves a request."""
+        self._none_left = asyncio.Event()
+        self._draining = False
+
+    @property
+    def port(self) -> int:
+        """Where it listens, once it is ready."""
+        return self._port
+
+    @property
+    def serving(self) -> bool:
+        """Whether it takes connections."""
+        return self._server is not None and self._server.is_serving()
+
+    async def ready(self) -> None:
+        """Wait until it listens."""
+        await self._listening.wait()
+
+    async def run(self) -> None:
+        """Serve until cancelled, or until it was drained. Raises `OSError` when it cannot listen."""
+        async with asyncio.TaskGroup() as tasks:
+
+            def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                self._begin(tasks, reader, writer)
+
+            self._server = await asyncio.start_server(
+                connected,
+                self._host or None,
+                self._port,
+                ssl=self._tls,
+                ssl_handshake_timeout=_HANDSHAKE_TIMEOUT_S if self._tls else None,
+            )
+            try:
+                self._port = self._server.sockets[0].getsockname()[1]
+                self._listening.set()
+                _log.info("listening at %s:%d", self._host or "*", self._port)
+                await self._none_left.wait()
+            finally:
+                self._server.close()
+                for connection in self._connections:
+                    connection.cancel()
+
+    async def drain(self) -> None:
+        """Take no more connections, answer what was asked, then end."""
+        self._draining = True
+        if self._server is not None:
+            self._server.close()
+        for connection, busy in self._connections.items():
+            if not busy:
+                connection.cancel()
+        if self._connections:
+            await asyncio.wait(set(self._connections))
+        self._none_left.set()
+
+    def _begin(self, tasks: asyncio.TaskGroup, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._draining or len(self._connections) >= self._limits.connections_max:
+            writer.transport.abort()
+            return
+        task = tasks.create_task(self._serve(reader, writer), name="connection")
+        self._connections[task] = False
+        task.add_done_callback(lambda done: self._connections.pop(done, None))
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        parser = RequestParser(self._limits)
+        try:
+            while await self._one_request(parser, reader, writer):
+                pass
+            with contextlib.suppress(OSError):
+                writer.close()
+                await writer.wait_closed()
+        except (TimeoutError, OSError):
+            pass
+        finally:
+            writer.transport.abort()
+
+    async def _one_request(
+        self, parser: RequestParser, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        """Whether the connection goes on."""
+        if not parser.requests:
+            async with asyncio.timeout(self._limits.idle_timeout_s):
+                data = await reader.read(_READ_BYTES)
+            if not data:
+                return False
+        else:
+            data = b""
+        self._busy(True)
+        try:
+            async with asyncio.timeout(self._limits.request_timeout_s):
+                alive = await self._answer(data, parser, reader, writer)
+        finally:
+            self._busy(False)
+        return alive
+
+    async def _answer(
+        self, data: bytes, parser: RequestParser, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        try:
+            while data:
+                parser.feed(data)
+                if parser.requests:
+                    break
+                if parser.expects_continue:
+                    parser.expects_continue = False
+                    writer.write(_CONTINUE)
+                data = await reader.read(_READ_BYTES)
+            if not parser.requests:
+                return False
+        except RequestRefused as refusal:
+            await _refuse(refusal.answer, reader, writer)
+            return False
+        request, alive = parser.requests.popleft()
+        try:
+            answer = await self._respond(request)
+        except Exception:
+            _log.exception("%s %s could not be answered", request.method, request.path)
+            answer = Answer(500, b"internal error\n")
+        alive = alive and self._limits.keep_alive and not self._draining
+        writer.write(head_of(answer, keep_alive=alive) + (b"" if request.method == "HEAD" else answer.body))
+        await writer.drain()
+        return alive
+
+    def _busy(self, busy: bool) -> None:
+        task = asyncio.current_task()
+        if task in self._connections:
+            self._connections[task] = busy
+
+
+async def _refuse(answer: Answer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer before the request has been read. What is still on its way is dropped: a client that gets its connection
+    reset while it sends may never see the answer."""
+    writer.write(head_of(answer, keep_alive=False) + answer.body)
+    await writer.drain()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_S):
+            while await reader.read(_READ_BYTES):
+                pass

@@ -1,0 +1,130 @@
+"""The listener over real sockets: what is kept alive, what is refused, how it ends."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from sampan.operator.http import Answer, HttpLimits, HttpListener, Request
+
+LIMITS = HttpLimits(head_bytes_max=1000, body_bytes_max=lambda path: 10 if path == "/small" else 1 << 20)
+
+
+async def echo(request: Request) -> Answer:
+    if request.path == "/fail":
+        raise ValueError("a bug")
+    return Answer(200, request.method.encode() + b" " + request.body)
+
+
+@asynccontextmanager
+async def listening(limits: HttpLimits = LIMITS) -> AsyncIterator[HttpListener]:
+    listener = HttpListener(echo, "127.0.0.1", 0, limits=limits)
+    task = asyncio.create_task(listener.run())
+    await listener.ready()
+    try:
+        yield listener
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def talk(port: int, *parts: bytes) -> bytes:
+    """Send parts one after the other, each when something has come for the last; gives all that comes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    found = b""
+    for part in parts:
+        if found or part is not parts[0]:
+            found += await reader.read(65_536)
+        writer.write(part)
+    found += await reader.read()
+    writer.close()
+    return found
+
+
+def post(path: str, body: bytes, *headers: str) -> bytes:
+    lines = "".join(f"{header}\r\n" for header in headers)
+    return f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n{lines}\r\n".encode() + body
+
+
+async def test_a_connection_serves_one_request_after_the_other() -> None:
+    async with listening() as listener:
+        answer = await talk(listener.port, post("/", b"one"), post("/", b"two", "connection: close"))
+        assert answer.count(b"HTTP/1.1 200 OK") == 2
+        assert answer.endswith(b"POST two")
+
+
+async def test_requests_that_come_together_are_answered_in_order() -> None:
+    async with listening() as listener:
+        answer = await talk(listener.port, post("/", b"one") + post("/", b"two", "connection: close"))
+        assert answer.index(b"POST one") < answer.index(b"POST two")
+
+
+CHUNKED = b"POST /small HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nb\r\n01234567890\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (post("/small", b"01234567890"), 413),
+        (CHUNKED, 413),
+        (post("/", b"", f"x: {'y' * 1000}"), 431),
+        (b"GET / HTTP/1.1\r\nx: " + b"y" * 1000, 431),
+        (b"garbage\r\n\r\n", 400),
+        (post("/fail", b"", "connection: close"), 500),
+        (b"GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n", 400),
+    ],
+    ids=["length", "chunks", "header", "endless head", "no HTTP", "bug", "upgrade"],
+)
+async def test_a_request_that_cannot_be_served_is_told_why(request_: bytes, code: int) -> None:
+    async with listening() as listener:
+        reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
+        writer.write(request_)
+        assert (await reader.readline()).startswith(b"HTTP/1.1 %d " % code)
+        writer.close()
+
+
+async def test_a_client_that_waits_for_leave_to_send_its_body_gets_it() -> None:
+    async with listening() as listener:
+        whole = post("/", b"body", "expect: 100-continue", "connection: close")
+        answer = await talk(listener.port, whole[:-4], whole[-4:])
+        assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK")
+
+
+async def test_a_silent_connection_is_closed() -> None:
+    async with listening(HttpLimits(idle_timeout_s=0.01)) as listener:
+        assert await talk(listener.port, b"") == b""
+
+
+async def test_connections_beyond_the_bound_are_closed() -> None:
+    async with listening(HttpLimits(connections_max=1)) as listener:
+        first, writer = await asyncio.open_connection("127.0.0.1", listener.port)
+        writer.write(post("/", b""))
+        await first.readline()
+        (further,) = await asyncio.gather(talk(listener.port, post("/", b"")), return_exceptions=True)
+        assert further == b"" or isinstance(further, ConnectionError)
+        writer.close()
+
+
+async def test_draining_ends_idle_connections_and_lets_requests_end() -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(request: Request) -> Answer:
+        begun.set()
+        await go_on.wait()
+        return Answer(200, b"done")
+
+    listener = HttpListener(slow, "127.0.0.1", 0)
+    running = asyncio.create_task(listener.run())
+    await listener.ready()
+    idle, idle_writer = await asyncio.open_connection("127.0.0.1", listener.port)
+    asked = asyncio.create_task(talk(listener.port, post("/", b"")))
+    await begun.wait()
+    draining = asyncio.create_task(listener.drain())
+    assert await idle.read() == b""
+    go_on.set()
+    assert (await asked).endswith(b"connection: close\r\n\r\ndone")
+    await draining
+    await running
+    assert not listener.serving
+    idle_writer.close()
