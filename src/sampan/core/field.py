@@ -130,6 +130,12 @@ def _escape(char: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+def go_json(value: object, *, sort: bool = False) -> str:
+    """Compact JSON with the escapes of Go's `json.Marshal`. Raises `orjson.JSONEncodeError`."""
+    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort else None).decode()
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A bad value whose text in messages is not that of its JSON."""
@@ -149,10 +155,9 @@ def _show(value: object) -> str:
     if isinstance(value, float):
         return show_float(value)
     try:
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+        return go_json(value, sort=True)
     except orjson.JSONEncodeError:
         return repr(value)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def show_float(value: float) -> str:

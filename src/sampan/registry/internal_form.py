@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from sampan.core.field import FieldError, Shown
+from sampan.core.field import FieldError, Shown, go_json
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
 
@@ -121,13 +121,7 @@ def _shown(types: InternalTypes, root: str, fault: FieldError) -> FieldError:
     kind = types.below(root, fault.field) if isinstance(fault.bad_value, dict | list) else None
     if kind is None:
         return fault
-    return FieldError(fault.type, fault.field, Shown(_compact(types.form(kind, fault.bad_value))), fault.detail)
-
-
-def _compact(value: Any) -> str:
-    """JSON as Go's `json.Marshal` writes it."""
-    text = orjson.dumps(value).decode()
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return FieldError(fault.type, fault.field, Shown(go_json(types.form(kind, fault.bad_value))), fault.detail)
 
 
 def pretty_lines(kind: str, value: Any) -> list[str]:

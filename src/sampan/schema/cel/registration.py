@@ -7,9 +7,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-import orjson
-
-from sampan.core.field import ErrorType, FieldError, Path, Shown, forbidden, internal, invalid, not_supported, required
+from sampan.core.field import (
+    ErrorType,
+    FieldError,
+    Path,
+    Shown,
+    forbidden,
+    go_json,
+    internal,
+    invalid,
+    not_supported,
+    required,
+)
 from sampan.schema.cel.budget import REQUEST_SIZE_BYTES_MAX
 from sampan.schema.cel.environment import Program
 from sampan.schema.cel.escaping import escape
@@ -40,8 +49,7 @@ def _shown(rule: ValidationRule) -> Shown:
         "FieldPath": rule.field_path,
         "OptionalOldSelf": rule.optional_old_self,
     }
-    text = orjson.dumps(shown).decode()
-    return Shown(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+    return Shown(go_json(shown))
 
 
 @dataclass(slots=True)
