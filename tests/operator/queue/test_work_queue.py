@@ -126,6 +126,16 @@ async def test_many_priorities_keep_their_order() -> None:
 
 
 @virtual_time
+async def test_no_key_is_lost_among_many_priorities_and_none_of_them_stays() -> None:
+    queue: WorkQueue[int] = WorkQueue()
+    for number in range(60):
+        queue.add(number, priority=number % 20)
+    got = [await queue.get() for _ in range(60)]
+    assert sorted(got) == list(range(60))
+    assert len(queue._lanes) < 20
+
+
+@virtual_time
 async def test_waiting_workers_get_one_key_each() -> None:
     queue: WorkQueue[str] = WorkQueue()
     async with asyncio.TaskGroup() as tasks:
@@ -192,6 +202,36 @@ async def test_drain_waits_for_processing_and_for_keys_that_come_back() -> None:
     await drain
     with pytest.raises(QueueShutDown):
         await queue.get()
+
+
+@virtual_time
+async def test_a_key_that_was_delayed_and_became_dirty_is_drained_too() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add("a")
+    await queue.get()
+    queue.add_after("a", 5)
+    queue.add("a")
+    drain = asyncio.create_task(queue.shut_down_with_drain())
+    await settle()
+    queue.done("a")
+    assert await queue.get() == "a"
+    queue.done("a")
+    await drain
+
+
+@virtual_time
+async def test_workers_that_wait_end_with_the_drain() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add("a")
+    await queue.get()
+    waiting = asyncio.create_task(queue.get())
+    drains = [asyncio.create_task(queue.shut_down_with_drain()) for _ in range(2)]
+    await settle()
+    assert not waiting.done()
+    queue.done("a")
+    await asyncio.gather(*drains)
+    with pytest.raises(QueueShutDown):
+        await waiting
 
 
 @virtual_time

@@ -185,7 +185,6 @@ class WorkQueue(Generic[K]):
             try:
                 await getter
             except BaseException:
-                getter.cancel()
                 if getter in self._getters:
                     self._getters.remove(getter)
                 elif self._size:
@@ -226,8 +225,6 @@ class WorkQueue(Generic[K]):
         """
         self._shutting_down = True
         self._drop_waiting()
-        if not self._size:
-            self._wake_all()
         if self._draining is None:
             self._draining = asyncio.Event()
         self._end_drain_if_empty()
