@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sampan.core.object import Object
 from sampan.registry.strategies.batch.indexes import count_indexes, overlap
-from sampan.registry.strategies.batch.schedule import parse_schedule
+from sampan.core.cron import parse_schedule
 from tests.registry.strategies.cases import (
     CTX,
     Change,

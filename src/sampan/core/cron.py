@@ -1,14 +1,19 @@
-"""Cron schedules: five fields, a descriptor (`@daily`) or an interval (`@every 1h30m`).
+"""Cron schedules: five fields, a descriptor (`@daily`) or an interval (`@every 1h30m`); and when they are due next.
 
 The texts of errors are those of the library that Kubernetes uses (robfig/cron v3), since clients are shown them.
 """
 
+import datetime as dt
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from sampan.core.field import quote
-from sampan.core.time import parse_duration
+from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
+
+YEARS_AHEAD: Final = 5
+"""So far a next time is looked for."""
+_MINUTE: Final = dt.timedelta(minutes=1)
 
 
 class _Bounds(NamedTuple):
@@ -50,6 +55,64 @@ class Schedule:
     fields: tuple[CronField, ...] = ()
     every_ns: int = 0
     time_zone: str = ""
+
+    def next_after(self, instant: dt.datetime) -> dt.datetime | None:
+        """The first time after an instant, in UTC; None when there is none within `YEARS_AHEAD`.
+
+        With fields it is the first whole minute at which the clocks of the time zone (without one: of UTC) show what
+        the fields allow. A time that is skipped when clocks go forward is no time, one that they show twice is two.
+        """
+        if not self.fields:
+            whole_s = max(self.every_ns // NANOSECONDS_PER_SECOND, 1)
+            return instant.astimezone(dt.UTC).replace(microsecond=0) + dt.timedelta(seconds=whole_s)
+        zone = zone_of(self.time_zone)
+        local = instant.astimezone(zone)
+        last_year = local.year + YEARS_AHEAD
+        past_s = dt.timedelta(seconds=local.second, microseconds=local.microsecond)
+        found = instant.astimezone(dt.UTC) - past_s + _MINUTE
+        while (local := found.astimezone(zone)).year <= last_year:
+            units = self._units_to_wait(local)
+            if not units:
+                return found
+            found = _advance(found, local, units)
+        return None
+
+    def _units_to_wait(self, local: dt.datetime) -> str:
+        """Which units of time may be skipped, the largest first; none when the time fits."""
+        minute, hour, day, month, weekday = self.fields
+        if local.month not in month.values:
+            return "mdhi"
+        in_month, in_week = local.day in day.values, local.isoweekday() % 7 in weekday.values
+        fits = in_month and in_week if day.star or weekday.star else in_month or in_week
+        if not fits:
+            return "dhi"
+        if local.hour not in hour.values:
+            return "hi"
+        return "" if local.minute in minute.values else "i"
+
+
+def _advance(instant: dt.datetime, local: dt.datetime, units: str) -> dt.datetime:
+    """The beginning of the next month, day, hour or minute: of the largest unit in which the clocks are not changed."""
+    wall = local.replace(tzinfo=None)
+    for unit in units[:-1]:
+        then = instant + (_next_wall(wall, unit) - wall)
+        if then.astimezone(local.tzinfo).utcoffset() == local.utcoffset():
+            return then
+    return instant + _MINUTE
+
+
+def _next_wall(wall: dt.datetime, unit: str) -> dt.datetime:
+    if unit == "h":
+        return wall.replace(minute=0) + dt.timedelta(hours=1)
+    midnight = wall.replace(hour=0, minute=0)
+    if unit == "d":
+        return midnight + dt.timedelta(days=1)
+    return (midnight.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
+
+
+def zone_of(name: str) -> dt.tzinfo:
+    """The time zone of a name that `check_time_zone` accepts; "" and Local are UTC."""
+    return dt.UTC if name in ("", "UTC", "Local") else ZoneInfo(name)
 
 
 def _number(text: str) -> int:

@@ -1,0 +1,124 @@
+"""When cron schedules are due next: tables, changes of clocks, and a model that tries every minute."""
+
+import datetime as dt
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.core.cron import parse_schedule
+
+
+def at(text: str) -> dt.datetime:
+    """An instant."""
+    return dt.datetime.fromisoformat(text)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "after", "due"),
+    [
+        ("* * * * *", "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"),
+        ("* * * * *", "2026-01-01T00:00:59.5Z", "2026-01-01T00:01:00Z"),
+        ("*/15 * * * *", "2026-01-01T00:15:00Z", "2026-01-01T00:30:00Z"),
+        ("5 4 * * sun", "2026-01-01T00:00:00Z", "2026-01-04T04:05:00Z"),
+        ("0 0 1 JAN *", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
+        ("0 0 29 2 *", "2025-01-01T00:00:00Z", "2028-02-29T00:00:00Z"),
+        ("0 0 13 * 5", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"),
+        ("0 0 13 * *", "2026-01-01T00:00:00Z", "2026-01-13T00:00:00Z"),
+        ("0 0 */2 * 5", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"),
+        ("@hourly", "2026-01-01T00:00:01Z", "2026-01-01T01:00:00Z"),
+        ("@daily", "2026-12-31T00:00:00Z", "2027-01-01T00:00:00Z"),
+        ("@weekly", "2026-01-01T00:00:00Z", "2026-01-04T00:00:00Z"),
+        ("@monthly", "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"),
+        ("@yearly", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
+        ("@every 1h30m", "2026-01-01T00:00:07.25Z", "2026-01-01T01:30:07Z"),
+        ("@every 1500ms", "2026-01-01T00:00:07Z", "2026-01-01T00:00:08Z"),
+        ("@every 1ms", "2026-01-01T00:00:07Z", "2026-01-01T00:00:08Z"),
+    ],
+)
+def test_next_time(schedule: str, after: str, due: str) -> None:
+    assert parse_schedule(schedule).next_after(at(after)) == at(due)
+
+
+def test_a_day_that_never_comes_is_not_looked_for_for_ever() -> None:
+    assert parse_schedule("59 23 31 2 *").next_after(at("2026-01-01T00:00:00Z")) is None
+
+
+@pytest.mark.parametrize(
+    ("schedule", "zone", "after", "due"),
+    [
+        ("30 9 * * *", "Asia/Kolkata", "2026-01-01T00:00:00Z", "2026-01-01T04:00:00Z"),
+        ("0 0 * * *", "America/New_York", "2026-07-01T00:00:00Z", "2026-07-01T04:00:00Z"),
+        # Berlin, 29 March: 02:30 is not shown; 25 October: 02:30 is shown twice.
+        ("30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", "2026-03-30T00:30:00Z"),
+        ("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"),
+        ("30 2 * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"),
+        # Cairo, 24 April: clocks go from 00:00 to 01:00, so there is no midnight.
+        ("0 0 * * *", "Africa/Cairo", "2026-04-23T12:00:00Z", "2026-04-24T21:00:00Z"),
+        ("0 1 * * *", "Africa/Cairo", "2026-04-23T12:00:00Z", "2026-04-23T22:00:00Z"),
+        # Lord Howe: half an hour forward on 4 October at 02:00.
+        ("45 2 4 10 *", "Australia/Lord_Howe", "2026-10-01T00:00:00Z", "2026-10-03T15:45:00Z"),
+    ],
+)
+def test_next_time_by_the_clocks_of_a_zone(schedule: str, zone: str, after: str, due: str) -> None:
+    assert parse_schedule(f"TZ={zone} {schedule}").next_after(at(after)) == at(due)
+
+
+def field(low: int, high: int) -> st.SearchStrategy[str]:
+    """The text of a field: a star, a step, a number or a range."""
+    number = st.integers(low, high)
+    spans = st.tuples(number, number).map(sorted)
+    return st.one_of(
+        st.just("*"),
+        st.integers(1, high).map(lambda step: f"*/{step}"),
+        number.map(str),
+        spans.map(lambda span: f"{span[0]}-{span[1]}"),
+        st.lists(number, min_size=2, max_size=4).map(lambda some: ",".join(map(str, some))),
+    )
+
+
+def allows(text: str, value: int, low: int, high: int) -> bool:
+    """The model's reading of a field."""
+    for part in text.split(","):
+        span, _, step = part.partition("/")
+        first, _, last = ("*", "", "") if span == "*" else span.partition("-")
+        begin, end = (low, high) if first == "*" else (int(first), int(last or first))
+        if value in range(begin, end + 1, int(step or 1)):
+            return True
+    return False
+
+
+def fits(fields: list[str], local: dt.datetime) -> bool:
+    """Whether the model finds that a local time fits."""
+    minute, hour, day, month, weekday = fields
+    in_month, in_week = allows(day, local.day, 1, 31), allows(weekday, local.isoweekday() % 7, 0, 6)
+    starred = day in ("*", "*/1") or weekday in ("*", "*/1")
+    return (
+        allows(minute, local.minute, 0, 59)
+        and allows(hour, local.hour, 0, 23)
+        and allows(month, local.month, 1, 12)
+        and (in_month and in_week if starred else in_month or in_week)
+    )
+
+
+ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo", "Asia/Kathmandu")
+CHANGES = ("2026-03-08T00:00Z", "2026-03-28T12:00Z", "2026-04-04T00:00Z", "2026-04-23T12:00Z", "2026-10-24T12:00Z")
+
+
+@given(
+    fields=st.tuples(field(0, 59), field(0, 23), field(1, 31), field(1, 12), field(0, 6)).map(list),
+    zone=st.sampled_from(ZONES),
+    begin=st.sampled_from(CHANGES),
+    offset_s=st.integers(0, 36 * 3600),
+)
+def test_no_minute_that_fits_is_passed_over(fields: list[str], zone: str, begin: str, offset_s: int) -> None:
+    after = at(begin) + dt.timedelta(seconds=offset_s)
+    due = parse_schedule(f"TZ={zone} {' '.join(fields)}").next_after(after)
+    minute = after.replace(second=0) + dt.timedelta(minutes=1)
+    for _ in range(24 * 60):
+        if fits(fields, minute.astimezone(ZoneInfo(zone))):
+            assert due == minute
+            return
+        minute += dt.timedelta(minutes=1)
+    assert due is None or (due >= minute and fits(fields, due.astimezone(ZoneInfo(zone))))
