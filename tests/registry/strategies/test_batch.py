@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampan.core.cron import parse_schedule
 from sampan.core.object import Object
 from sampan.registry.strategies.batch.indexes import count_indexes, overlap
-from sampan.core.cron import parse_schedule
 from tests.registry.strategies.cases import (
     CTX,
     Change,

@@ -2,11 +2,11 @@
 
 import re
 
+from sampan.core.cron import check_time_zone, parse_schedule
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.batch.jobspec import check_job_spec, default_job_spec, job_spec_warnings
-from sampan.core.cron import check_time_zone, parse_schedule
 from sampan.registry.strategies.core.fields import Errors, not_supported
 from sampan.registry.strategies.counts import check_counts
 from sampan.registry.strategies.spec import SpecStrategy
