@@ -47,15 +47,19 @@ class Owned(Generic[T]):
     """The objects of one kind that owners of another kind control, chosen by label selectors.
 
     `what` is the kind (or a view of it), `owner` the owners' kind. Lists see everything that was written through the
-    manager's client, so that a loop never makes twice what it has just made.
+    manager's client, so that a loop never makes twice what it has just made. `finalizer` is given to what is adopted,
+    and taken from what is released.
     """
 
-    def __init__(self, context: ControllerContext, what: ObjectType[T], owner: ResourceInfo) -> None:
+    def __init__(
+        self, context: ControllerContext, what: ObjectType[T], owner: ResourceInfo, *, finalizer: str = ""
+    ) -> None:
         informer = context.informer(what)
         if CONTROLLER_INDEX not in informer.indexer.index_names:
             informer.indexer.add_indexer(CONTROLLER_INDEX, index_by_controller)
         self._objects = context.manager.client.resource(what, namespace="")
         self._owners = context.manager.client.direct.resource(owner, namespace="")
+        self._finalizer = finalizer
 
     async def of(self, owner: Any) -> Sequence[T]:
         """Those that the owner controls now."""
@@ -111,11 +115,14 @@ class Owned(Generic[T]):
     async def _patch_owners(self, obj: T, references: list[OwnerReference], *, give: bool) -> T | None:
         """Write owner references of the very object that was seen; None when it is gone or has changed."""
         metadata = meta(obj)
-        lock = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
-        owners = [_as_dict(reference) for reference in references] or None
+        fields: Object = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+        fields["ownerReferences"] = [_as_dict(reference) for reference in references] or None
+        if self._finalizer:
+            others = [finalizer for finalizer in metadata.finalizers if finalizer != self._finalizer]
+            fields["finalizers"] = [*others, self._finalizer] if give else others or None
         client = self._objects.in_namespace(metadata.namespace)
         try:
-            changed = await client.patch(metadata.name, MergePatch({"metadata": {**lock, "ownerReferences": owners}}))
+            changed = await client.patch(metadata.name, MergePatch({"metadata": fields}))
         except (NotFound, Conflict, Invalid):
             # Its next event brings the owner here again.
             return None

@@ -10,17 +10,22 @@ from sampan.resource import Object, meta
 T = TypeVar("T")
 
 
-async def write_status(client: ResourceClient[T], obj: Object, status: Object) -> T | None:
+async def write_status(
+    client: ResourceClient[T], obj: Object, status: Object, *, optimistic_lock: bool = False
+) -> T | None:
     """Write a status that was made for the object as it was read; None when it is that already.
 
     It is patched whatever version the object has by now: a status has one writer, and `observedGeneration` says what
-    it tells of. Raises `NotFound`, `ApiError`, `TransportError`.
+    it tells of. With `optimistic_lock` it is written only if the object is still as it was read, which matters where
+    the status is a memory (counts). Raises `Conflict` then; `NotFound`, `ApiError`, `TransportError`.
     """
     before = obj.get("status") or {}
     if before == status:
         return None
-    patch = merge_patch_between({"status": before}, {"status": status})
     metadata = meta(obj)
+    seen = {"resourceVersion": metadata.resource_version}
+    old, new = {"metadata": seen, "status": before}, {"metadata": seen, "status": status}
+    patch = merge_patch_between(old, new, optimistic_lock=optimistic_lock)
     where = client.in_namespace(metadata.namespace) if metadata.namespace else client
     return await where.status.patch(metadata.name, patch)
 

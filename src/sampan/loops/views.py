@@ -47,6 +47,13 @@ class PodStatus(msgspec.Struct, rename="camel"):
     init_container_statuses: list[ContainerStatus] = msgspec.field(default_factory=list)
 
 
+class InitContainer(msgspec.Struct, rename="camel", gc=False):
+    """What is wanted of an init container; with the restart policy Always it is a sidecar."""
+
+    name: str = ""
+    restart_policy: str = ""
+
+
 class PodSpec(msgspec.Struct, rename="camel"):
     """What is wanted of a Pod, as far as most loops care; its containers stay as they are."""
 
@@ -59,6 +66,7 @@ class PodSpec(msgspec.Struct, rename="camel"):
     priority: int | None = None
     termination_grace_period_seconds: int | None = None
     containers: list[msgspec.Raw] = msgspec.field(default_factory=list)
+    init_containers: list[InitContainer] = msgspec.field(default_factory=list)
 
 
 class Pod(msgspec.Struct, rename="camel"):
