@@ -1,0 +1,143 @@
+"""`GarbageCollector`: the loop that deletes what nobody owns any more.
+
+Concurrency: `run` owns all: one task that follows discovery, the tasks of the monitors, and the workers of two queues.
+The graph is changed by the monitors' tasks and never while anything waits. The queues hold nodes, each once, so the
+graph bounds them. Everything that is known is learned from the server at the start: the collector may end at any time.
+Source: pkg/controller/garbagecollector/garbagecollector.go (1.36).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from sampan.client import ClientError
+from sampan.client.discovery import discover
+from sampan.client.rest_mapper import RESTMapper
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.garbage_collector.deletion import Deletion
+from sampan.controllers.garbage_collector.graph import Graph
+from sampan.controllers.garbage_collector.identity import Identity, OwnerRef
+from sampan.controllers.garbage_collector.live_objects import LiveObjects
+from sampan.controllers.garbage_collector.monitors import Monitors
+from sampan.controllers.garbage_collector.node import Node
+from sampan.controllers.garbage_collector.orphaning import Orphaning
+from sampan.operator.events.event import ObjectReference
+from sampan.operator.queue import WorkQueue
+from sampan.resource import ResourceInfo
+
+NAME: Final = "garbage-collector-controller"
+WORKERS: Final = 20
+"""Of each of the two queues."""
+DISCOVERY_PERIOD_S: Final = 30.0
+INITIAL_SYNC_S: Final = 30.0
+"""How long the first lists are waited for; then what is known must do."""
+_SETTLING_S: Final = 0.1
+"""Definitions seldom change alone: so long their changes are gathered."""
+_RETRY_S: Final = 1.0
+_TURN: Final = 100
+
+_log: Final = logging.getLogger("sampan.controller.garbage-collector")
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    context.manager.add(GarbageCollector(context))
+
+
+class GarbageCollector:
+    """Watches everything that can be deleted, by metadata alone, and collects garbage. To be run once."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client.direct
+        self._recorder = context.recorder(NAME)
+        self._to_delete: WorkQueue[Node] = WorkQueue("garbage_collector_attempt_to_delete")
+        self._to_orphan: WorkQueue[Node] = WorkQueue("garbage_collector_attempt_to_orphan")
+        self.graph = Graph(self._to_delete, self._to_orphan, self._report)
+        # Its own, as what has changed in discovery must be known here at once.
+        self._mapper = RESTMapper(lambda: discover(client.rest))
+        objects = LiveObjects(client, self._mapper)
+        self._deletion = Deletion(self.graph, objects, self._to_delete)
+        self._orphaning = Orphaning(self.graph, objects, self._resources)
+        self._redefined = asyncio.Event()
+        self._monitors = Monitors(client, self.graph, self._redefined.set)
+        self._discovered = asyncio.Event()
+        self._synced = asyncio.Event()
+
+    def __str__(self) -> str:
+        return f"controller {NAME}"
+
+    async def ready(self) -> None:
+        """Wait until the graph has what there is."""
+        await self._synced.wait()
+
+    async def run(self) -> None:
+        """Collect garbage until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._follow_discovery(tasks))
+            await self._first_lists()
+            self._synced.set()
+            _log.info("%s has synced and works", self, extra={"controller": NAME})
+            for _ in range(WORKERS):
+                tasks.create_task(_work(self._to_delete, self._deletion.attempt))
+                tasks.create_task(_work(self._to_orphan, self._orphaning.attempt))
+
+    async def _first_lists(self) -> None:
+        """An owner that goes before all of its dependents are known would lose them: so the workers wait."""
+        try:
+            async with asyncio.timeout(INITIAL_SYNC_S):
+                await self._discovered.wait()
+                for monitor in self._monitors:
+                    await monitor.settled.wait()
+        except TimeoutError:
+            late = [str(monitor.info.gvr.group_resource) for monitor in self._monitors if not monitor.settled.is_set()]
+            _log.warning("not all could be listed, proceeding anyway: %s", ", ".join(late) or "no discovery")
+
+    async def _follow_discovery(self, tasks: asyncio.TaskGroup) -> None:
+        while True:
+            self._redefined.clear()
+            period_s = DISCOVERY_PERIOD_S
+            try:
+                self._mapper.invalidate()
+                self._monitors.sync(await self._mapper.discovered(), tasks)
+                self._discovered.set()
+            except ClientError as error:
+                _log.warning("the server's resources cannot be learned: %s", error)
+                period_s = _RETRY_S
+            try:
+                async with asyncio.timeout(period_s):
+                    await self._redefined.wait()
+                    await asyncio.sleep(_SETTLING_S)
+            except TimeoutError:
+                pass
+
+    def _resources(self) -> list[ResourceInfo]:
+        return [monitor.info for monitor in self._monitors]
+
+    def _report(self, dependent: Identity, owner: OwnerRef) -> None:
+        regarding = ObjectReference(
+            dependent.api_version, dependent.kind, dependent.namespace, dependent.name, dependent.uid
+        )
+        said = Identity(*owner[:4], dependent.namespace)
+        note = f'ownerRef {said} does not exist in namespace "{dependent.namespace}"'
+        self._recorder.warning(regarding, "OwnerRefInvalidNamespace", note)
+
+
+async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool]]) -> None:
+    """One worker: what is not done with is tried again, each time a little later."""
+    turn = 0
+    while True:
+        node = await queue.get()
+        try:
+            done = await attempt(node)
+        except Exception:
+            _log.exception("%r cannot be looked at", node)
+            done = False
+        if done:
+            queue.forget(node)
+        else:
+            queue.add_rate_limited(node)
+        queue.done(node)
+        turn += 1
+        if not turn % _TURN:
+            await asyncio.sleep(0)

@@ -1,0 +1,133 @@
+"""What objects are called: by themselves (`Identity`) and by those that they own (`OwnerRef`).
+
+Tuples of shared strings: of a large cluster there are very many.
+"""
+
+import functools
+import sys
+from typing import Final, NamedTuple
+
+import msgspec
+
+from sampan.resource import ObjectMeta, ResourceInfo
+
+ORPHAN: Final = "orphan"
+"""The finalizer of an object whose dependents are to be let go before it goes."""
+FOREGROUND: Final = "foregroundDeletion"
+"""The finalizer of an object that goes when the dependents that block it have gone."""
+
+
+class OwnerRef(NamedTuple):
+    """An owner reference, as far as the collector cares."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    blocks: bool = False
+    """`blockOwnerDeletion`."""
+
+
+class Identity(NamedTuple):
+    """Which object. Of an owner that was never seen it is what a dependent says, in the dependent's namespace."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    namespace: str = ""
+
+    def is_named_by(self, reference: OwnerRef) -> bool:
+        """Whether the reference says the same of the object, of its namespace apart."""
+        return self[:4] == reference[:4]
+
+    def __str__(self) -> str:
+        return f"[{self.api_version}/{self.kind}, namespace: {self.namespace}, name: {self.name}, uid: {self.uid}]"
+
+
+class State(NamedTuple):
+    """An object as it was seen."""
+
+    identity: Identity
+    owners: tuple[OwnerRef, ...] = ()
+    resource_version: str = ""
+    is_deleting: bool = False
+    has_orphan: bool = False
+    """Whether it has the finalizer `orphan`."""
+    has_foreground: bool = False
+    """Whether it has the finalizer `foregroundDeletion`."""
+
+
+def state_of(info: ResourceInfo, metadata: ObjectMeta) -> State:
+    """The state that an object's metadata tells."""
+    owners = tuple(
+        OwnerRef(each.api_version, each.kind, each.name, each.uid, each.block_owner_deletion)
+        for each in metadata.owner_references
+    )
+    return State(
+        Identity(info.api_version, info.kind, metadata.name, metadata.uid, metadata.namespace),
+        owners,
+        metadata.resource_version,
+        metadata.deletion_timestamp is not None,
+        ORPHAN in metadata.finalizers,
+        FOREGROUND in metadata.finalizers,
+    )
+
+
+class _Owner(msgspec.Struct, rename="camel", gc=False):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    block_owner_deletion: bool | None = None
+
+
+class _Metadata(msgspec.Struct, rename="camel", gc=False):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    deletion_timestamp: str | None = None
+    finalizers: list[str] | None = None
+    owner_references: list[_Owner] | None = None
+
+
+class _Object(msgspec.Struct, gc=False):
+    metadata: _Metadata
+
+
+_decoder = msgspec.json.Decoder(_Object)
+_SHARED_OWNERS_MAX: Final = 1024
+
+
+class StateReader:
+    """Reads states from the JSON of a resource's objects: every change of every object comes through here."""
+
+    def __init__(self, info: ResourceInfo) -> None:
+        self._api_version = info.api_version
+        self._kind = info.kind
+        # The Pods of one ReplicaSet have one tuple of owners, not one each.
+        self._shared = functools.lru_cache(_SHARED_OWNERS_MAX)(_same)
+
+    def read(self, raw: bytes) -> State:
+        """The state that the object's JSON tells. Raises `ValueError`."""
+        metadata = _decoder.decode(raw).metadata
+        finalizers = metadata.finalizers or ()
+        namespace = sys.intern(metadata.namespace)
+        return State(
+            Identity(self._api_version, self._kind, metadata.name, metadata.uid, namespace),
+            self._shared(tuple(map(_owner_ref, metadata.owner_references))) if metadata.owner_references else (),
+            metadata.resource_version,
+            metadata.deletion_timestamp is not None,
+            ORPHAN in finalizers,
+            FOREGROUND in finalizers,
+        )
+
+
+def _same(owners: tuple[OwnerRef, ...]) -> tuple[OwnerRef, ...]:
+    return owners
+
+
+def _owner_ref(owner: _Owner) -> OwnerRef:
+    api_version, kind = sys.intern(owner.api_version), sys.intern(owner.kind)
+    return OwnerRef(api_version, kind, owner.name, owner.uid, bool(owner.block_owner_deletion))

@@ -1,0 +1,178 @@
+"""`LiveObjects`: what the collector asks of the server. Whatever it writes, it writes to the very object that it means.
+
+Source: pkg/controller/garbagecollector/operations.go, patch.go (1.36).
+"""
+
+from collections.abc import Callable, Iterable
+
+from sampan.client import (
+    Client,
+    DeleteOptions,
+    MergePatch,
+    NoMatch,
+    NotFound,
+    StrategicMergePatch,
+    UnsupportedMediaType,
+)
+from sampan.client.options import ListOptions, Propagation
+from sampan.client.pager import PAGE_SIZE, list_all
+from sampan.client.partial_metadata import PartialObjectMetadata
+from sampan.client.patch import Patch
+from sampan.client.resource_client import ResourceClient
+from sampan.client.rest_mapper import RESTMapper
+from sampan.client.retry_on_conflict import retry_on_conflict
+from sampan.controllers.garbage_collector.identity import Identity, State, StateReader, state_of
+from sampan.core.gvk import GroupVersionResource
+from sampan.resource import Object, ObjectMeta, OwnerReference, ResourceInfo
+
+
+class ObjectGone(Exception):
+    """The server does not have the object: nothing of its name, or another one."""
+
+
+class NamespacedOwnerOfClusterObject(Exception):
+    """An object of the cluster names an owner in a namespace, which it cannot have; that will not pass."""
+
+
+class LiveObjects:
+    """Objects by identity. All methods raise `NoMatch` for a kind that the server does not have (yet), `ApiError` and
+    `TransportError`."""
+
+    def __init__(self, client: Client, mapper: RESTMapper) -> None:
+        self._client = client
+        self._mapper = mapper
+        self._plain: set[GroupVersionResource] = set()
+        """Resources that take no strategic merge patches."""
+
+    async def resource_of(self, identity: Identity) -> ResourceInfo:
+        """The resource of an object's kind."""
+        return await self._mapper.resource_for((identity.api_version, identity.kind))
+
+    async def get(self, identity: Identity) -> State:
+        """The object as it is now. Raises `ObjectGone`, `NamespacedOwnerOfClusterObject`."""
+        info = await self.resource_of(identity)
+        return state_of(info, await self._read(self._of(info, identity), identity))
+
+    async def dependents(self, info: ResourceInfo, owner: Identity) -> list[Identity]:
+        """The objects of a resource that name an owner, in its namespace if it has one."""
+        if owner.namespace and not info.namespaced:
+            return []
+        objects = self._client.resource(info, namespace=owner.namespace).metadata_only()
+        states, uid = StateReader(info), owner.uid.encode()
+        listed = await list_all(objects.list_watch().list, ListOptions(), page_size=PAGE_SIZE)
+        # Most name nobody: their bytes need not be read.
+        found = [states.read(raw) for raw in listed.items if uid in raw]
+        return [state.identity for state in found if any(each.uid == owner.uid for each in state.owners)]
+
+    async def delete(self, identity: Identity, policy: Propagation, resource_version: str) -> None:
+        """Delete the object, with a `resource_version` only in that state.
+
+        Raises `ObjectGone`; `Conflict` when it is in another state, or another object.
+        """
+        objects = self._of(await self.resource_of(identity), identity)
+        options = DeleteOptions(propagation_policy=policy, uid=identity.uid, resource_version=resource_version)
+        try:
+            await objects.delete(identity.name, options)
+        except NotFound as error:
+            raise _missing(error, identity) from error
+
+    async def remove_owners(self, identity: Identity, uids: Iterable[str]) -> None:
+        """Take owner references off the object. Those that are not on it are not missed. Raises `ObjectGone`."""
+        gone = set(uids)
+        await self._patch_owners(
+            identity,
+            [{"$patch": "delete", "uid": uid} for uid in sorted(gone)],
+            lambda owners: [owner for owner in owners if owner.uid not in gone],
+        )
+
+    async def unblock_owners(self, identity: Identity, uids: Iterable[str]) -> None:
+        """Have the object block the deletion of these owners no longer. Raises `ObjectGone`."""
+        blocked = set(uids)
+        await self._patch_owners(
+            identity,
+            [{"uid": uid, "blockOwnerDeletion": False} for uid in sorted(blocked)],
+            lambda owners: [_unblocking(owner) if owner.uid in blocked else owner for owner in owners],
+        )
+
+    async def remove_finalizer(self, identity: Identity, finalizer: str) -> None:
+        """Take a finalizer off the object, if it is on it. Raises `ObjectGone`, `Conflict` after some attempts."""
+        objects = self._of(await self.resource_of(identity), identity)
+
+        async def attempt() -> None:
+            metadata = await self._read(objects, identity)
+            if finalizer not in metadata.finalizers:
+                return
+            others = [each for each in metadata.finalizers if each != finalizer]
+            await self._patch(objects, identity, _locked(metadata, {"finalizers": others or None}))
+
+        await retry_on_conflict(attempt)
+
+    # ---- within
+
+    def _of(self, info: ResourceInfo, identity: Identity) -> ResourceClient[PartialObjectMetadata]:
+        if info.namespaced and not identity.namespace:
+            raise NamespacedOwnerOfClusterObject(f"{identity} cannot be: a {info.kind} is in a namespace")
+        return self._client.resource(info, namespace=identity.namespace).metadata_only()
+
+    async def _read(self, objects: ResourceClient[PartialObjectMetadata], identity: Identity) -> ObjectMeta:
+        try:
+            metadata = (await objects.get(identity.name)).metadata
+        except NotFound as error:
+            raise _missing(error, identity) from error
+        if metadata.uid != identity.uid:
+            raise ObjectGone(f"there is another object of the name of {identity}")
+        return metadata
+
+    async def _patch(self, objects: ResourceClient[PartialObjectMetadata], identity: Identity, patch: Patch) -> None:
+        try:
+            await objects.patch(identity.name, patch)
+        except NotFound as error:
+            raise _missing(error, identity) from error
+
+    async def _patch_owners(
+        self,
+        identity: Identity,
+        strategic: list[Object],
+        change: Callable[[list[OwnerReference]], list[OwnerReference]],
+    ) -> None:
+        """By a strategic merge patch, which needs no reading; custom resources take none: they are read first."""
+        info = await self.resource_of(identity)
+        objects = self._of(info, identity)
+        if info.gvr not in self._plain:
+            fields = {"metadata": {"uid": identity.uid, "ownerReferences": strategic}}
+            try:
+                await self._patch(objects, identity, StrategicMergePatch(fields))
+                return
+            except UnsupportedMediaType:
+                self._plain.add(info.gvr)
+
+        async def attempt() -> None:
+            metadata = await self._read(objects, identity)
+            owners = [_fields(owner) for owner in change(metadata.owner_references)]
+            await self._patch(objects, identity, _locked(metadata, {"ownerReferences": owners or None}))
+
+        await retry_on_conflict(attempt)
+
+
+def _missing(error: NotFound, identity: Identity) -> Exception:
+    """What a 404 means. A resource that is not served any more says nothing of its objects: nobody may go for that."""
+    named = (error.details or {}).get("name") == identity.name
+    return ObjectGone(str(error)) if named else NoMatch(f"{identity}: {error}")
+
+
+def _locked(metadata: ObjectMeta, changes: Object) -> MergePatch:
+    """A change of metadata that conflicts unless the object is as it was read."""
+    return MergePatch({"metadata": {"uid": metadata.uid, "resourceVersion": metadata.resource_version, **changes}})
+
+
+def _unblocking(owner: OwnerReference) -> OwnerReference:
+    return OwnerReference(owner.api_version, owner.kind, owner.name, owner.uid, owner.controller, False)
+
+
+def _fields(owner: OwnerReference) -> Object:
+    said: Object = {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
+    if owner.controller:
+        said["controller"] = True
+    if owner.block_owner_deletion:
+        said["blockOwnerDeletion"] = True
+    return said

@@ -1,0 +1,77 @@
+"""`Monitors`: what of the server's resources is watched.
+
+Concurrency: each monitor runs as a task of the group that `Monitors` is given; it is cancelled when its resource goes.
+Source: pkg/controller/garbagecollector/graph_builder.go `syncMonitors` (1.36).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from sampan.client import Client
+from sampan.client.discovery import Discovered
+from sampan.client.rest_mapper import preferred
+from sampan.controllers.garbage_collector.graph import Graph
+from sampan.controllers.garbage_collector.monitor import Monitor
+from sampan.core.gvk import GroupResource, GroupVersionResource
+from sampan.resource import ResourceInfo
+
+IGNORED: Final = frozenset({GroupResource("", "events"), GroupResource("events.k8s.io", "events")})
+"""Events come and go by themselves, and there are many."""
+DEFINING: Final = frozenset(
+    {
+        GroupResource("apiextensions.k8s.io", "customresourcedefinitions"),
+        GroupResource("apiregistration.k8s.io", "apiservices"),
+    }
+)
+"""A change of these may be one of what the server has."""
+_VERBS: Final = {"delete", "list", "watch"}
+
+
+def watchable(discovered: Discovered) -> dict[GroupVersionResource, ResourceInfo]:
+    """The resources that garbage may be of: each in its best version, if it can be listed, watched and deleted."""
+    return {
+        info.gvr: info
+        for info in preferred(discovered)
+        if info.verbs >= _VERBS and info.gvr.group_resource not in IGNORED
+    }
+
+
+class Monitors:
+    """The monitors of all resources; `sync` makes and ends them. Iterating gives them."""
+
+    def __init__(self, client: Client, graph: Graph, on_definition: Callable[[], None]) -> None:
+        """`on_definition` is called when something has changed that defines resources."""
+        self._client = client
+        self._graph = graph
+        self._on_definition = on_definition
+        self._running: dict[GroupVersionResource, tuple[Monitor, asyncio.Task[None]]] = {}
+
+    def __iter__(self) -> Iterator[Monitor]:
+        return (monitor for monitor, _ in list(self._running.values()))
+
+    def sync(self, discovered: Discovered, tasks: asyncio.TaskGroup) -> None:
+        """Watch what the server has now. Of groups that did not answer what is watched stays."""
+        wanted: Mapping[GroupVersionResource, ResourceInfo] = watchable(discovered)
+        kept = {gvr for gvr in self._running if gvr in wanted or gvr.group_version in discovered.failed}
+        taken_over = {gvr.group_resource for gvr in wanted}
+        known: dict[GroupResource, set[str]] = {}
+        for gvr in self._running.keys() - kept:
+            monitor, task = self._running.pop(gvr)
+            task.cancel()
+            if gvr.group_resource in taken_over:
+                known[gvr.group_resource] = monitor.uids
+            else:
+                for uid in monitor.uids:
+                    self._graph.lose(uid)
+        for gvr in wanted.keys() - kept:
+            self._start(wanted[gvr], known.get(gvr.group_resource, set()), tasks)
+
+    def _start(self, info: ResourceInfo, uids: set[str], tasks: asyncio.TaskGroup) -> None:
+        on_change = self._on_definition if info.gvr.group_resource in DEFINING else _nothing
+        monitor = Monitor(self._client, info, self._graph, on_change, uids)
+        self._running[info.gvr] = (monitor, tasks.create_task(monitor.run(), name=f"monitor of {info.gvr}"))
+
+
+def _nothing() -> None:
+    """Most changes define no resource."""

@@ -1,0 +1,405 @@
+"""The garbage collector on a server: background, foreground, orphan; absent, foreign and doubtful owners; restarts."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from sampan.client import Client, DeleteOptions, NotFound
+from sampan.client.options import Propagation
+from sampan.controllers import garbage_collector
+from sampan.controllers.resources import CLUSTER_ROLES, CONFIG_MAPS, EVENTS, NAMESPACES, PODS, SECRETS
+from sampan.core.gvk import GroupVersionResource
+from sampan.resource import Object, ResourceInfo
+from tests.client.connected import connected
+from tests.controllers.cluster import Working, cluster, working
+from tests.server.custom_resources import GROUP, crd, version
+
+CRDS = ResourceInfo(
+    GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions"), "CustomResourceDefinition", False
+)
+SHIRTS = ResourceInfo(GroupVersionResource(GROUP, "v1", "shirts"), "Shirt", namespaced=True)
+OLD_SHIRTS = ResourceInfo(GroupVersionResource(GROUP, "v1beta1", "shirts"), "Shirt", namespaced=True)
+set_up = garbage_collector.set_up
+
+
+def reference(owner: Object, *, block: bool = False, **more: Any) -> Object:
+    """A reference to an owner."""
+    metadata = owner["metadata"]
+    said = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": metadata["name"], "uid": metadata["uid"]}
+    return {**said, "blockOwnerDeletion": block, **more}
+
+
+def absent(kind: ResourceInfo = CONFIG_MAPS, name: str = "never", uid: str = "no-such-uid") -> Object:
+    """A reference to an owner that is not there."""
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "name": name, "uid": uid}
+
+
+def named(name: str, owners: Iterable[Object] = (), *, finalizers: Iterable[str] = (), **metadata: Any) -> Object:
+    """An object that has nothing but metadata."""
+    said = {"name": name, "ownerReferences": list(owners), "finalizers": list(finalizers), **metadata}
+    return {"metadata": {key: value for key, value in said.items() if value}}
+
+
+async def delete(client: Client, kind: ResourceInfo, name: str, policy: Propagation) -> None:
+    """Delete an object in a manner."""
+    await client.resource(kind).delete(name, DeleteOptions(propagation_policy=policy))
+
+
+async def chain(c: Working, *, block: bool = True) -> list[Object]:
+    """Three objects: `a` owns `b`, which owns `c`."""
+    made: list[Object] = []
+    for name in "abc":
+        owners = [reference(made[-1], block=block)] if made else []
+        made.append(await c.create(CONFIG_MAPS, named(name, owners)))
+    return made
+
+
+def owners_of(obj: Object) -> list[str]:
+    """The names of an object's owners."""
+    return [each["name"] for each in obj["metadata"].get("ownerReferences") or ()]
+
+
+# ---- background
+
+
+async def test_dependents_of_dependents_go_after_their_owner() -> None:
+    async with cluster(set_up) as c:
+        await chain(c)
+        await delete(c.client, CONFIG_MAPS, "a", "Background")
+        for name in "bc":
+            await c.until_gone(CONFIG_MAPS, name)
+
+
+async def test_an_object_stays_as_long_as_one_owner_does_and_forgets_the_others() -> None:
+    async with cluster(set_up) as c:
+        one, two = [await c.create(CONFIG_MAPS, named(name)) for name in ("one", "two")]
+        await c.create(SECRETS, named("child", [reference(one), reference(two)]))
+        await delete(c.client, CONFIG_MAPS, "one", "Background")
+        child = await c.until(SECRETS, "child", lambda obj: owners_of(obj) == ["two"])
+        assert "deletionTimestamp" not in child["metadata"]
+        await delete(c.client, CONFIG_MAPS, "two", "Background")
+        await c.until_gone(SECRETS, "child")
+
+
+async def test_an_object_whose_owner_never_was_is_deleted() -> None:
+    async with cluster(set_up) as c:
+        await c.create(CONFIG_MAPS, named("child", [absent()]))
+        await c.until_gone(CONFIG_MAPS, "child")
+
+
+async def test_an_owner_of_the_same_name_made_anew_is_another_one() -> None:
+    async with cluster(set_up) as c:
+        await c.create(CONFIG_MAPS, named("owner"))
+        await c.create(SECRETS, named("child", [absent(name="owner")]))
+        await c.until_gone(SECRETS, "child")
+        assert await c.exists(CONFIG_MAPS, "owner")
+
+
+async def test_a_finalizer_of_others_is_waited_for() -> None:
+    async with cluster(set_up) as c:
+        owner = await c.create(CONFIG_MAPS, named("owner"))
+        child = await c.create(SECRETS, named("child", [reference(owner)], finalizers=["example.com/held"]))
+        await c.create(CONFIG_MAPS, named("grandchild", [reference(child)]))
+        await delete(c.client, CONFIG_MAPS, "owner", "Background")
+        await c.until(SECRETS, "child", lambda obj: "deletionTimestamp" in obj["metadata"])
+        assert await c.exists(CONFIG_MAPS, "grandchild")
+        await c.patch(SECRETS, "child", {"metadata": {"finalizers": None}})
+        await c.until_gone(SECRETS, "child")
+        await c.until_gone(CONFIG_MAPS, "grandchild")
+
+
+async def test_the_orphan_finalizer_of_garbage_is_honoured() -> None:
+    async with cluster(set_up) as c:
+        owner = await c.create(CONFIG_MAPS, named("owner"))
+        child = await c.create(CONFIG_MAPS, named("child", [reference(owner)], finalizers=["orphan"]))
+        await c.create(SECRETS, named("grandchild", [reference(child)]))
+        await delete(c.client, CONFIG_MAPS, "owner", "Background")
+        await c.until_gone(CONFIG_MAPS, "child")
+        assert owners_of(await c.get(SECRETS, "grandchild")) == []
+
+
+async def test_an_object_that_is_given_an_absent_owner_later_is_deleted() -> None:
+    async with cluster(set_up) as c:
+        await c.create(CONFIG_MAPS, named("child"))
+        await c.patch(CONFIG_MAPS, "child", {"metadata": {"ownerReferences": [absent()]}})
+        await c.until_gone(CONFIG_MAPS, "child")
+
+
+async def test_what_is_owned_by_an_object_of_the_cluster_goes_in_every_namespace() -> None:
+    async with cluster(set_up) as c:
+        owner = await c.create(CLUSTER_ROLES, named("owner"))
+        await c.create(NAMESPACES, named("other"))
+        here = await c.create(CONFIG_MAPS, named("child", [reference(owner)]))
+        there = c.client.resource(CONFIG_MAPS, namespace="other")
+        await there.create({**here, "metadata": {"name": "child", "ownerReferences": [reference(owner)]}})
+        await delete(c.client, CLUSTER_ROLES, "owner", "Background")
+        await c.until_gone(CONFIG_MAPS, "child")
+        await c.until_all(CONFIG_MAPS, lambda _: True)
+        await Working(c.client.with_defaults(namespace="other"), c.manager).until_gone(CONFIG_MAPS, "child")
+
+
+# ---- foreground
+
+
+async def test_in_the_foreground_the_owner_goes_last() -> None:
+    async with cluster(set_up) as c:
+        await chain(c)
+        held = {"metadata": {"finalizers": ["example.com/held"]}}
+        await c.patch(CONFIG_MAPS, "c", held)
+        await delete(c.client, CONFIG_MAPS, "a", "Foreground")
+        for name in "abc":
+            await c.until(CONFIG_MAPS, name, lambda obj: "deletionTimestamp" in obj["metadata"])
+        assert (await c.get(CONFIG_MAPS, "b"))["metadata"]["finalizers"] == ["foregroundDeletion"]
+        await c.patch(CONFIG_MAPS, "c", {"metadata": {"finalizers": None}})
+        for name in "cba":
+            await c.until_gone(CONFIG_MAPS, name)
+
+
+async def test_a_dependent_that_does_not_block_is_not_waited_for() -> None:
+    async with cluster(set_up) as c:
+        owner = await c.create(CONFIG_MAPS, named("owner"))
+        await c.create(SECRETS, named("child", [reference(owner)], finalizers=["example.com/held"]))
+        await delete(c.client, CONFIG_MAPS, "owner", "Foreground")
+        await c.until_gone(CONFIG_MAPS, "owner")
+        await c.until(SECRETS, "child", lambda obj: "deletionTimestamp" in obj["metadata"])
+
+
+@pytest.mark.parametrize("change", [{"blockOwnerDeletion": False}, None], ids=["unblocked", "let go"])
+async def test_a_dependent_that_ceases_to_block_frees_the_owner(change: Object | None) -> None:
+    async with cluster(set_up) as c:
+        owner, other = [await c.create(CONFIG_MAPS, named(name)) for name in ("owner", "other")]
+        references = [reference(owner, block=True), reference(other)]
+        await c.create(SECRETS, named("child", references, finalizers=["example.com/held"]))
+        await c.client.resource(SECRETS).delete("child")
+        await delete(c.client, CONFIG_MAPS, "owner", "Foreground")
+        await c.until(CONFIG_MAPS, "owner", lambda obj: "deletionTimestamp" in obj["metadata"])
+        left = [{**references[0], **change}, references[1]] if change else references[1:]
+        await c.patch(SECRETS, "child", {"metadata": {"ownerReferences": left}})
+        await c.until_gone(CONFIG_MAPS, "owner")
+
+
+async def test_a_dependent_with_another_owner_is_let_go_by_one_that_waits() -> None:
+    async with cluster(set_up) as c:
+        owner, other = [await c.create(CONFIG_MAPS, named(name)) for name in ("owner", "other")]
+        await c.create(SECRETS, named("child", [reference(owner, block=True), reference(other)]))
+        await delete(c.client, CONFIG_MAPS, "owner", "Foreground")
+        await c.until_gone(CONFIG_MAPS, "owner")
+        assert owners_of(await c.get(SECRETS, "child")) == ["other"]
+
+
+async def test_a_dependent_that_comes_late_goes_before_the_owner_too() -> None:
+    async with cluster(set_up) as c:
+        owner = await c.create(CONFIG_MAPS, named("owner"))
+        await c.create(SECRETS, named("held", [reference(owner, block=True)], finalizers=["example.com/held"]))
+        await delete(c.client, CONFIG_MAPS, "owner", "Foreground")
+        await c.until(SECRETS, "held", lambda obj: "deletionTimestamp" in obj["metadata"])
+        await c.create(SECRETS, named("late", [reference(owner, block=True)]))
+        await c.until_gone(SECRETS, "late")
+        assert await c.exists(CONFIG_MAPS, "owner")
+
+
+async def test_objects_that_own_each_other_do_not_wait_for_ever() -> None:
+    async with cluster(set_up) as c:
+        one = await c.create(CONFIG_MAPS, named("one"))
+        two = await c.create(CONFIG_MAPS, named("two", [reference(one, block=True)]))
+        await c.patch(CONFIG_MAPS, "one", {"metadata": {"ownerReferences": [reference(two, block=True)]}})
+        await delete(c.client, CONFIG_MAPS, "one", "Foreground")
+        for name in ("one", "two"):
+            await c.until_gone(CONFIG_MAPS, name)
+
+
+# ---- orphan
+
+
+async def test_orphans_stay_without_their_owner() -> None:
+    async with cluster(set_up) as c:
+        owner, other = [await c.create(CONFIG_MAPS, named(name)) for name in ("owner", "other")]
+        for index in range(30):
+            await c.create(SECRETS, named(f"child-{index}", [reference(owner), reference(other)]))
+        await delete(c.client, CONFIG_MAPS, "owner", "Orphan")
+        await c.until_gone(CONFIG_MAPS, "owner")
+        children = await c.all(SECRETS)
+        assert [owners_of(child) for child in children] == [["other"]] * 30
+
+
+# ---- owners that cannot be
+
+
+async def test_an_owner_in_another_namespace_is_none_and_an_event_says_so() -> None:
+    async with cluster(set_up) as c:
+        owner = await c.create(CONFIG_MAPS, named("owner"))
+        await c.create(NAMESPACES, named("other"))
+        there = Working(c.client.with_defaults(namespace="other"), c.manager)
+        await there.create(SECRETS, named("child", [reference(owner)]))
+        await there.until_gone(SECRETS, "child")
+        [event] = await there.events("OwnerRefInvalidNamespace")
+        uid = owner["metadata"]["uid"]
+        said = f"[v1/ConfigMap, namespace: other, name: owner, uid: {uid}]"
+        assert event["message"] == f'ownerRef {said} does not exist in namespace "other"'
+        assert (event["type"], event["involvedObject"]["name"]) == ("Warning", "child")
+        assert event["reportingComponent"] == "garbage-collector-controller"
+        assert await c.exists(CONFIG_MAPS, "owner")
+
+
+async def test_an_object_of_the_cluster_with_an_owner_in_a_namespace_stays() -> None:
+    async with cluster(set_up) as c:
+        owner = await c.create(CONFIG_MAPS, named("owner"))
+        await c.create(CLUSTER_ROLES, named("child", [reference(owner)]))
+        await delete(c.client, CONFIG_MAPS, "owner", "Background")
+        await c.create(CONFIG_MAPS, named("later", [absent(uid="other")]))
+        await c.until_gone(CONFIG_MAPS, "later")
+        assert await c.exists(CLUSTER_ROLES, "child")
+
+
+async def test_an_owner_of_an_unknown_kind_deletes_nothing() -> None:
+    async with cluster(set_up) as c:
+        await c.create(CONFIG_MAPS, named("child", [absent(SHIRTS)]))
+        await c.create(CONFIG_MAPS, named("later", [absent()]))
+        await c.until_gone(CONFIG_MAPS, "later")
+        assert await c.exists(CONFIG_MAPS, "child")
+
+
+async def test_a_wrong_and_a_right_reference_to_one_uid_are_told_apart() -> None:
+    async with cluster(set_up) as c:
+        owner = await c.create(CONFIG_MAPS, named("owner"))
+        wrong = reference(owner, name="other")
+        await c.create(SECRETS, named("wrong", [wrong]))
+        await c.create(SECRETS, named("right", [reference(owner)]))
+        await c.until_gone(SECRETS, "wrong")
+        assert await c.exists(SECRETS, "right")
+
+
+# ---- custom resources
+
+
+async def test_custom_resources_are_collected_as_soon_as_they_are_defined() -> None:
+    async with cluster(set_up) as c:
+        await c.create(CRDS, crd())
+        owner = await c.create(SHIRTS, named("owner"))
+        await c.create(SHIRTS, named("child", [reference(owner)]))
+        await c.create(
+            PODS, {**named("pod", [reference(owner)]), "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        )
+        await delete(c.client, SHIRTS, "owner", "Background")
+        await c.until_gone(SHIRTS, "child")
+        await c.until_gone(PODS, "pod")
+
+
+async def test_custom_resources_are_orphaned_and_deleted_in_the_foreground() -> None:
+    async with cluster(set_up) as c:
+        await c.create(CRDS, crd())
+        one, two = [await c.create(SHIRTS, named(name)) for name in ("one", "two")]
+        references = [reference(one), reference(two, block=True)]
+        await c.create(SHIRTS, named("child", references, finalizers=["example.com/held"]))
+        await c.until(SHIRTS, "child", lambda obj: owners_of(obj) == ["one", "two"])
+        await _known(c, 3)
+        await delete(c.client, SHIRTS, "one", "Orphan")
+        await c.until(SHIRTS, "child", lambda obj: owners_of(obj) == ["two"])
+        await delete(c.client, SHIRTS, "two", "Foreground")
+        await c.until(SHIRTS, "child", lambda obj: "deletionTimestamp" in obj["metadata"])
+        await c.patch(SHIRTS, "child", {"metadata": {"finalizers": None}})
+        for name in ("one", "two", "child"):
+            await c.until_gone(SHIRTS, name)
+
+
+async def _known(c: Working, count: int) -> None:
+    """Wait until the collector watches shirts: what nobody owns is then collected."""
+    await c.create(SHIRTS, named("garbage", [absent()]))
+    await c.until_gone(SHIRTS, "garbage")
+    assert len(await c.all(SHIRTS)) == count
+
+
+async def test_an_owner_may_be_named_in_another_version_of_its_group() -> None:
+    async with cluster(set_up) as c:
+        await c.create(CRDS, crd(version(), version("v1beta1", storage=False)))
+        owner = await c.create(OLD_SHIRTS, named("owner"))
+        child = reference(owner, block=True)
+        assert child["apiVersion"] == OLD_SHIRTS.api_version
+        await c.create(SECRETS, named("child", [child]))
+        await c.create(SECRETS, named("garbage", [absent(OLD_SHIRTS)]))
+        await c.until_gone(SECRETS, "garbage")
+        assert await c.exists(SECRETS, "child")
+        await delete(c.client, SHIRTS, "owner", "Foreground")
+        await c.until_gone(SHIRTS, "owner")
+        await c.until_gone(SECRETS, "child")
+
+
+async def test_a_version_that_is_served_no_more_deletes_nobody() -> None:
+    async with cluster(set_up) as c:
+        await c.create(CRDS, crd(version(), version("v1beta1", storage=False)))
+        owner = await c.create(OLD_SHIRTS, named("owner"))
+        await c.create(SECRETS, named("garbage", [absent(OLD_SHIRTS)]))
+        await c.until_gone(SECRETS, "garbage")
+        served = {"versions": [version(), version("v1beta1", storage=False, served=False)]}
+        await c.patch(CRDS, f"shirts.{GROUP}", {"spec": served})
+        await c.create(SECRETS, named("child", [reference(owner)]))
+        await c.create(SECRETS, named("garbage", [absent()]))
+        await c.until_gone(SECRETS, "garbage")
+        assert await c.exists(SECRETS, "child")
+
+
+async def test_a_kind_that_is_gone_blocks_nobody() -> None:
+    async with cluster(set_up) as c:
+        await c.create(CRDS, crd())
+        owner = await c.create(CONFIG_MAPS, named("owner"))
+        await c.create(SHIRTS, named("child", [reference(owner, block=True)], finalizers=["example.com/held"]))
+        await _known(c, 1)
+        await delete(c.client, CONFIG_MAPS, "owner", "Foreground")
+        await c.until(SHIRTS, "child", lambda obj: "deletionTimestamp" in obj["metadata"])
+        await c.delete(CRDS, f"shirts.{GROUP}")
+        await c.patch(SHIRTS, "child", {"metadata": {"finalizers": None}})
+        await c.until_gone(CONFIG_MAPS, "owner")
+
+
+# ---- restarts
+
+
+@pytest.mark.parametrize("policy", ["Background", "Foreground", "Orphan"])
+async def test_what_happens_while_the_collector_is_away_is_made_up_for(policy: Propagation) -> None:
+    async with connected() as (client, _):
+        async with working(client, set_up) as c:
+            await chain(c)
+        await delete(client, CONFIG_MAPS, "a", policy)
+        async with working(client, set_up) as c:
+            await c.until_gone(CONFIG_MAPS, "a")
+            if policy == "Orphan":
+                assert owners_of(await c.get(CONFIG_MAPS, "b")) == []
+                assert owners_of(await c.get(CONFIG_MAPS, "c")) == ["b"]
+            else:
+                for name in "bc":
+                    await c.until_gone(CONFIG_MAPS, name)
+
+
+@pytest.mark.parametrize("policy", ["Background", "Foreground", "Orphan"])
+async def test_a_collector_that_is_killed_in_the_middle_is_followed_by_one_that_ends_the_work(
+    policy: Propagation,
+) -> None:
+    async with connected() as (client, _):
+        async with working(client, set_up) as c:
+            owner = await c.create(CONFIG_MAPS, named("owner"))
+            for index in range(40):
+                await c.create(SECRETS, named(f"child-{index}", [reference(owner, block=True)]))
+            await delete(client, CONFIG_MAPS, "owner", policy)
+            await c.until_all(SECRETS, lambda all: len([each for each in all if owners_of(each)]) < 30)
+        async with working(client, set_up) as c:
+            await c.until_gone(CONFIG_MAPS, "owner")
+            if policy == "Orphan":
+                assert [owners_of(child) for child in await c.all(SECRETS)] == [[]] * 40
+            else:
+                await c.until_all(SECRETS, lambda all: not all)
+
+
+async def test_an_event_is_not_garbage_of_the_collector() -> None:
+    async with cluster(set_up) as c:
+        event = {"involvedObject": {"namespace": "default"}, **named("event", [absent()])}
+        await c.create(EVENTS, event)
+        await c.create(CONFIG_MAPS, named("garbage", [absent()]))
+        await c.until_gone(CONFIG_MAPS, "garbage")
+        assert await c.exists(EVENTS, "event")
+
+
+async def test_the_collector_does_nothing_where_there_is_nothing() -> None:
+    async with cluster(set_up) as c:
+        with pytest.raises(NotFound):
+            await c.get(CONFIG_MAPS, "a")
