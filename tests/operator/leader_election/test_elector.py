@@ -90,6 +90,7 @@ class Candidate:
         self.task = asyncio.create_task(self.elector.run(self._lead))
 
     async def _lead(self) -> None:
+        assert self.elector.is_leader()
         begin = asyncio.get_running_loop().time()
         self.leading.set()
         try:
@@ -204,6 +205,15 @@ async def test_a_leader_that_sees_another_holding_the_lease_gives_up_at_once() -
 
 
 @virtual_time
+async def test_a_lease_that_another_has_taken_is_not_given_back() -> None:
+    async with candidates("a") as [a]:
+        await asyncio.sleep(11)
+        a.lease.server.write(LeaseRecord("thief", 15))
+        await a.stop()
+        assert a.lease.server.record == LeaseRecord("thief", 15)
+
+
+@virtual_time
 async def test_work_that_takes_its_time_to_end_is_cut_short_when_the_lease_is_lost() -> None:
     async with candidates("a", "b", stop_s=1000) as (a, b):
         await asyncio.sleep(60)
@@ -258,7 +268,9 @@ async def test_the_check_fails_only_for_a_leader_that_has_long_lost_its_lease_an
         await asyncio.sleep(60)
         a.elector.check()
         b.elector.check()
-        a.elector._observed_at = now() - 36
+        for each in (a, b):
+            each.elector._observed_at = now() - 36
+        b.elector.check()
         with pytest.raises(LeaderElectionLost, match="failed election to renew leadership on lease lock"):
             a.elector.check()
         a.elector.check(tolerance_s=30)
