@@ -1,7 +1,9 @@
 """In which order a manager starts and ends what, and how it ends."""
 
 import asyncio
+import logging
 import signal
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -142,6 +144,54 @@ async def test_what_does_not_end_in_time_is_cancelled() -> None:
         made.stop()
         assert await elapsed(asyncio.wait({task})) == 30
     assert ended == ["cancelled"]
+
+
+class Draining(Part):
+    """A part that ends what it has begun in a way of its own."""
+
+    def __init__(self, log: list[str], drain: Callable[[], Awaitable[None]]) -> None:
+        super().__init__("part", log)
+        self.drain = drain
+
+
+@virtual_time
+async def test_a_drain_that_fails_is_told_and_ends_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
+    made, log = manager(), list[str]()
+
+    async def fail() -> None:
+        raise OSError("lost")
+
+    async def well() -> None:
+        log.append("drained")
+
+    made.add(Draining(log, fail))
+    made.add(Draining(log, well))
+    with caplog.at_level(logging.ERROR):
+        async with running(made):
+            pass
+    assert log == ["+part", "+part", "drained", "-part", "-part"]
+    assert [record.getMessage() for record in caplog.records] == ["part could not be drained"]
+
+
+@virtual_time
+async def test_a_drain_is_not_waited_for_when_its_part_has_ended() -> None:
+    made, log = manager(ManagerOptions(graceful_shutdown_timeout_s=100)), list[str]()
+
+    class Short(Draining):
+        async def run(self) -> None:
+            await asyncio.sleep(5)
+
+    async def never() -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            log.append("given up")
+
+    made.add(Short(log, never))
+    async with running(made) as task:
+        made.stop()
+        assert await elapsed(asyncio.wait({task})) == 5
+    assert log == ["given up"]
 
 
 @virtual_time
