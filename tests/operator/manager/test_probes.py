@@ -5,9 +5,12 @@ import asyncio
 import pytest
 from prometheus_client import CollectorRegistry, Counter
 
+from sampan.client.client import Client
+from sampan.client.transport import HttpRequest, HttpResponse
 from sampan.operator.http import Answer, Request
-from sampan.operator.manager import ManagerOptions, Probes
-from tests.operator.manager.frame import manager, running
+from sampan.operator.manager import Manager, ManagerOptions, Probes
+from tests.operator.manager.frame import NoTransport, manager, running
+from tests.operator.refs import NETWORKS
 
 
 async def fetch(port: int, request: bytes) -> tuple[int, str]:
@@ -47,6 +50,20 @@ async def test_a_manager_answers_probes_while_its_caches_still_start() -> None:
         assert 'controller_runtime_reconcile_total{controller="c",result="success"} 0.0' in metrics
         assert "workqueue_depth" in metrics
         assert await fetch(port, get("/healthz", "HEAD")) == (200, "")
+
+
+async def test_a_manager_is_not_ready_before_its_informers_are() -> None:
+    class Silent(NoTransport):
+        async def send(self, request: HttpRequest) -> HttpResponse:
+            await asyncio.get_running_loop().create_future()
+            raise AssertionError
+
+    made = Manager(Client(Silent()), ManagerOptions(probe_address="127.0.0.1:0"))
+    made.informer_for(NETWORKS)
+    async with running(made):
+        await made.probes.ready()
+        assert (await made.probes.answer("GET", "/readyz"))[0] == 500
+        assert (await made.probes.answer("GET", "/healthz"))[0] == 200
 
 
 @pytest.mark.parametrize(
