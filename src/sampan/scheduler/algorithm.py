@@ -1,0 +1,79 @@
+"""Which Node a Pod gets: all Nodes are filtered and scored, ties are broken at random.
+
+Source: pkg/scheduler/schedule_one.go `schedulePod` (1.36), without its sampling of Nodes.
+"""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+
+from sampan.scheduler.cache.arrays import Ints, Mask
+from sampan.scheduler.extender import Extenders
+from sampan.scheduler.framework.cycle import Cycle
+from sampan.scheduler.framework.diagnosis import FitError
+from sampan.scheduler.framework.framework import Framework
+from sampan.scheduler.framework.plugin import WhatIf
+from sampan.scheduler.queue.nominator import Nominator
+
+NOMINATED = "node(s) are kept for nominated pods"
+
+
+class Algorithm:
+    """Chooses Nodes."""
+
+    def __init__(self, nominator: Nominator, extenders: Extenders, random: random.Random) -> None:
+        self._nominator = nominator
+        self._extenders = extenders
+        self._random = random
+
+    async def choose(self, framework: Framework, cycle: Cycle) -> str:
+        """The name of the Node. Raises `FitError`."""
+        nodes = cycle.nodes
+        if not nodes.count:
+            raise FitError(0, plugins=frozenset(plugin.name for plugin in framework.filters))
+        feasible = framework.feasible(cycle)
+        kept = self._keep_for_nominated(framework, cycle, feasible) if self._nominator else 0
+        nominated = nodes.row_of(cycle.pod.nominated_node_name)
+        if nominated is not None and feasible[nominated]:
+            only = np.zeros(nodes.size, dtype=np.bool_)
+            only[nominated] = True
+            feasible = only
+        rejected: tuple[tuple[str, int], ...] = ()
+        if self._extenders and feasible.any():
+            rejected = await self._extenders.filter(cycle, feasible)
+        count = int(np.count_nonzero(feasible))
+        if not count:
+            raise _with(framework.why(cycle), rejected, kept)
+        if count == 1:
+            return nodes.names[int(feasible.argmax())]
+        total = framework.scored(cycle, feasible)
+        if self._extenders:
+            total += await self._extenders.prioritize(cycle, feasible)
+        return nodes.names[self._best(total, feasible)]
+
+    def _best(self, total: Ints, feasible: Mask) -> int:
+        scores = np.where(feasible, total, -1)
+        best = np.flatnonzero(scores == scores.max())
+        return int(best[0] if len(best) == 1 else best[self._random.randrange(len(best))])
+
+    def _keep_for_nominated(self, framework: Framework, cycle: Cycle, feasible: Mask) -> int:
+        """Reject Nodes where the Pod would take the room that was made for others, of no lower priority."""
+        pod, kept = cycle.pod, 0
+        for node_name, others in self._nominator.nodes():
+            row = cycle.nodes.row_of(node_name)
+            if row is None or not feasible[row]:
+                continue
+            added = [other for other in others if other.priority >= pod.priority and other.uid != pod.uid]
+            if added and not framework.what_if(cycle, WhatIf(row, added=added)):
+                feasible[row] = False
+                kept += 1
+        return kept
+
+
+def _with(error: FitError, rejected: tuple[tuple[str, int], ...], kept: int) -> FitError:
+    """What extenders have rejected, and what is kept for others, belongs to the reasons too."""
+    more = (*rejected, *(((NOMINATED, kept),) if kept else ()))
+    # Who waits for a nominated Pod's Node waits for room.
+    plugins = error.plugins | {"NodeResourcesFit"} if kept else error.plugins
+    return replace(error, reasons=(*error.reasons, *more), plugins=plugins) if more else error

@@ -1,0 +1,198 @@
+"""`NodeTable`: the Nodes as rows of arrays, with the Pods on them.
+
+Rows of Nodes that are gone are given to new ones. A Pod may be known before its Node: then the row has Pods but is
+not alive. Source of what is kept: pkg/scheduler/framework/types.go `NodeInfo` (1.36).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import numpy as np
+
+from sampan.scheduler.amounts import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, amounts
+from sampan.scheduler.cache.arrays import Ints, Mask, grown
+from sampan.scheduler.cache.change_log import ChangeLog
+from sampan.scheduler.cache.topology import Topology
+from sampan.scheduler.constraints import normalized_image
+from sampan.scheduler.pod_info import PodInfo
+from sampan.scheduler.views import Labels, Node, Taint
+
+_ROWS: Final = 64
+CPU_COLUMN: Final = 0
+MEMORY_COLUMN: Final = 1
+
+_Pods = dict[str, PodInfo]
+_NO_LABELS: Labels = {}
+
+
+class NodeTable:
+    """One writer: the cache. Everybody else only reads, and never between two changes of one Pod or Node."""
+
+    def __init__(self) -> None:
+        self.size = _ROWS
+        """Rows that there is room for; the length of all arrays."""
+        self.rows: dict[str, int] = {}
+        """The row of each Node by name."""
+        self.names: list[str] = [""] * _ROWS
+        self.nodes: list[Node | None] = [None] * _ROWS
+        self.pods: list[_Pods] = [{} for _ in range(_ROWS)]
+        """The Pods on each Node, by uid."""
+        self.alive: Mask = np.zeros(_ROWS, dtype=np.bool_)
+        self.count = 0
+        """Nodes that are alive."""
+        self.resources: dict[str, int] = {CPU: 0, MEMORY: 1, EPHEMERAL_STORAGE: 2}
+        """The place of each resource in `allocatable` and `requested`."""
+        self.allocatable: Ints = np.zeros((3, _ROWS), dtype=np.int64)
+        self.requested: Ints = np.zeros((3, _ROWS), dtype=np.int64)
+        self.nonzero: Ints = np.zeros((2, _ROWS), dtype=np.int64)
+        """CPU and memory that count for scores."""
+        self.pod_count: Ints = np.zeros(_ROWS, dtype=np.int64)
+        self.pod_limit: Ints = np.zeros(_ROWS, dtype=np.int64)
+        self.spec_log = ChangeLog()
+        """Changes of Nodes themselves."""
+        self.usage_log = ChangeLog()
+        """Changes of Nodes, and of what their Pods use."""
+        self.topology = Topology(self)
+        self.image_nodes: dict[str, int] = {}
+        """How many Nodes have an image."""
+        self._free = list(range(_ROWS - 1, -1, -1))
+
+    # Reading
+
+    def labels(self, row: int) -> Labels:
+        """A Node's labels."""
+        node = self.nodes[row]
+        return _NO_LABELS if node is None else node.metadata.labels
+
+    def taints(self, row: int) -> tuple[Taint, ...]:
+        """A Node's taints."""
+        node = self.nodes[row]
+        return () if node is None else node.spec.taints
+
+    def row_of(self, name: str) -> int | None:
+        """The row of a Node that is alive."""
+        row = self.rows.get(name)
+        return row if row is not None and self.alive[row] else None
+
+    # Nodes
+
+    def set_node(self, node: Node) -> None:
+        """A Node is there, or has changed."""
+        row = self._row(node.metadata.name)
+        old = self.nodes[row]
+        self._count_images(old, -1)
+        self._count_images(node, 1)
+        self.nodes[row] = node
+        if not self.alive[row]:
+            self.alive[row] = True
+            self.count += 1
+        allocatable = amounts(node.status.allocatable)
+        self.pod_limit[row] = allocatable.pop(PODS, 0)
+        columns = [self._column(resource) for resource in allocatable]
+        self.allocatable[:, row] = 0
+        self.allocatable[columns, row] = list(allocatable.values())
+        self.topology.node_changed(row, node.metadata.labels)
+        self._changed(row)
+
+    def remove_node(self, name: str) -> None:
+        """A Node is gone. Its Pods stay until they are gone themselves."""
+        row = self.row_of(name)
+        if row is None:
+            return
+        self._count_images(self.nodes[row], -1)
+        self.nodes[row] = None
+        self.alive[row] = False
+        self.count -= 1
+        self.allocatable[:, row] = 0
+        self.pod_limit[row] = 0
+        self.topology.node_changed(row, _NO_LABELS)
+        self._changed(row)
+        self._free_if_unused(row)
+
+    # Pods
+
+    def add_pod(self, pod: PodInfo) -> int:
+        """A Pod is on its Node; gives the row."""
+        row = self._row(pod.node_name)
+        self.pods[row][pod.uid] = pod
+        self._use(row, pod, 1)
+        return row
+
+    def remove_pod(self, pod: PodInfo) -> int:
+        """A Pod is no more on its Node; gives the row that it was in."""
+        row = self.rows[pod.node_name]
+        del self.pods[row][pod.uid]
+        self._use(row, pod, -1)
+        self._free_if_unused(row)
+        return row
+
+    def request_vector(self, requests: Iterable[tuple[str, int]]) -> tuple[tuple[int, int], ...]:
+        """Places of resources, and amounts."""
+        return tuple((self._column(resource), value) for resource, value in requests)
+
+    def _use(self, row: int, pod: PodInfo, sign: int) -> None:
+        constraints = pod.constraints
+        for column, value in self.request_vector(constraints.requests):
+            self.requested[column, row] += sign * value
+        self.nonzero[0, row] += sign * constraints.nonzero[0]
+        self.nonzero[1, row] += sign * constraints.nonzero[1]
+        self.pod_count[row] += sign
+        self.usage_log.add(row)
+
+    # Rows and columns
+
+    def _changed(self, row: int) -> None:
+        self.spec_log.add(row)
+        self.usage_log.add(row)
+
+    def _row(self, name: str) -> int:
+        row = self.rows.get(name)
+        if row is None:
+            if not self._free:
+                self._grow()
+            row = self.rows[name] = self._free.pop()
+            self.names[row] = name
+        return row
+
+    def _free_if_unused(self, row: int) -> None:
+        if not self.alive[row] and not self.pods[row]:
+            del self.rows[self.names[row]]
+            self.names[row] = ""
+            self._free.append(row)
+
+    def _grow(self) -> None:
+        old, self.size = self.size, self.size * 2
+        for name in ("allocatable", "requested", "nonzero", "pod_count", "pod_limit"):
+            setattr(self, name, grown(getattr(self, name), self.size))
+        alive = np.zeros(self.size, dtype=np.bool_)
+        alive[:old] = self.alive
+        self.alive = alive
+        self.names += [""] * old
+        self.nodes += [None] * old
+        self.pods += [{} for _ in range(old)]
+        self._free = list(range(self.size - 1, old - 1, -1))
+        self.topology.grow()
+
+    def _column(self, resource: str) -> int:
+        column = self.resources.get(resource)
+        if column is None:
+            column = self.resources[resource] = len(self.resources)
+            more = np.zeros((1, self.size), dtype=np.int64)
+            self.allocatable = np.concatenate((self.allocatable, more))
+            self.requested = np.concatenate((self.requested, more))
+        return column
+
+    def _count_images(self, node: Node | None, sign: int) -> None:
+        for name in images_of(node):
+            count = self.image_nodes.get(name, 0) + sign
+            if count:
+                self.image_nodes[name] = count
+            else:
+                del self.image_nodes[name]
+
+
+def images_of(node: Node | None) -> Mapping[str, int]:
+    """The sizes of the images that a Node has, by each of their names."""
+    if node is None:
+        return {}
+    return {normalized_image(name): image.size_bytes for image in node.status.images for name in image.names}

@@ -1,0 +1,200 @@
+"""What a Pod's spec means for scheduling, worked out once for all Pods with the same spec."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sampan.core.label_selectors import NOTHING, Operator, Requirement, Selector, selector_from_label_selector
+from sampan.scheduler.amounts import CPU, MEMORY, NONZERO_CPU, NONZERO_MEMORY, pod_requests
+from sampan.scheduler.views import (
+    NodeAffinity,
+    PodAffinity,
+    PodSpec,
+    PodTerm,
+    SpreadConstraint,
+    Toleration,
+    Volume,
+    decode_pod_spec,
+)
+
+HostPort = tuple[str, str, int]
+"""Protocol, address, port on the Node."""
+
+
+@dataclass(frozen=True, slots=True)
+class AffinityTerm:
+    """Pods that are meant: in these namespaces (or those that the selector takes), with these labels."""
+
+    topology_key: str
+    selector: Selector
+    namespaces: frozenset[str]
+    """Empty together with no selector of namespaces: the Pod's own namespace."""
+    namespace_selector: Selector | None
+
+    def in_namespace(self, namespace: str) -> "AffinityTerm":
+        """The term as a Pod of a namespace means it."""
+        if self.namespaces or self.namespace_selector is not None:
+            return self
+        return AffinityTerm(self.topology_key, self.selector, frozenset((namespace,)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedTerm:
+    """A wish; anti-affinity has a negative weight."""
+
+    weight: int
+    term: AffinityTerm
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A constraint on how a Pod's fellows are spread."""
+
+    max_skew: int
+    topology_key: str
+    hard: bool
+    selector: Selector
+    match_label_keys: tuple[str, ...]
+    min_domains: int
+    honors_affinity: bool
+    honors_taints: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraints:
+    """Everything in a Pod's spec that decides where it may be and where it should be."""
+
+    requests: tuple[tuple[str, int], ...]
+    """Amounts above zero, by resource."""
+    nonzero: tuple[int, int]
+    """CPU and memory that it counts for in scores."""
+    host_ports: tuple[HostPort, ...]
+    tolerations: tuple[Toleration, ...]
+    node_selector: tuple[tuple[str, str], ...]
+    node_affinity: NodeAffinity
+    affinity: tuple[AffinityTerm, ...]
+    anti_affinity: tuple[AffinityTerm, ...]
+    preferred: tuple[WeightedTerm, ...]
+    spread: tuple[Spread, ...]
+    images: tuple[str, ...]
+    volumes: tuple[Volume, ...]
+    """Those that matter: claims, and disks that not every Node can have."""
+    gates: tuple[str, ...]
+    scheduler_name: str
+    node_name: str
+    priority: int
+    may_preempt: bool
+
+    @property
+    def has_pod_terms(self) -> bool:
+        """Whether other Pods decide where it goes."""
+        return bool(self.affinity or self.anti_affinity or self.preferred)
+
+
+@functools.lru_cache(maxsize=2048)
+def constraints_of(spec: bytes) -> Constraints:
+    """Read a Pod's spec. Raises `ValueError` (msgspec's) for what is none."""
+    return make_constraints(decode_pod_spec(spec))
+
+
+def make_constraints(spec: PodSpec) -> Constraints:
+    """What a spec means."""
+    requests = pod_requests(spec)
+    scored = pod_requests(spec, {CPU: NONZERO_CPU, MEMORY: NONZERO_MEMORY})
+    affinity = spec.affinity
+    near = (affinity and affinity.pod_affinity) or PodAffinity()
+    far = (affinity and affinity.pod_anti_affinity) or PodAffinity()
+    return Constraints(
+        requests=tuple(sorted((resource, value) for resource, value in requests.items() if value)),
+        nonzero=(scored.get(CPU, 0), scored.get(MEMORY, 0)),
+        host_ports=_host_ports(spec),
+        tolerations=spec.tolerations,
+        node_selector=tuple(sorted(spec.node_selector.items())),
+        node_affinity=(affinity and affinity.node_affinity) or NodeAffinity(),
+        affinity=_terms(near.required),
+        anti_affinity=_terms(far.required),
+        preferred=(
+            *(WeightedTerm(each.weight, _term(each.pod_affinity_term)) for each in near.preferred),
+            *(WeightedTerm(-each.weight, _term(each.pod_affinity_term)) for each in far.preferred),
+        ),
+        spread=tuple(_spread(each) for each in spec.topology_spread_constraints),
+        images=tuple(normalized_image(each.image) for each in (*spec.init_containers, *spec.containers)),
+        volumes=tuple(volume for volume in spec.volumes if _matters(volume)),
+        gates=tuple(gate.name for gate in spec.scheduling_gates),
+        scheduler_name=spec.scheduler_name,
+        node_name=spec.node_name,
+        priority=spec.priority or 0,
+        may_preempt=spec.preemption_policy != "Never",
+    )
+
+
+def normalized_image(name: str) -> str:
+    """An image's name with its tag, `latest` where it has none."""
+    return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
+
+
+def selector_with_keys(spread: Spread, labels: Mapping[str, str]) -> Selector:
+    """The selector of a constraint, for a Pod with these labels (`matchLabelKeys`)."""
+    keys = [key for key in spread.match_label_keys if key in labels]
+    if not keys or spread.selector.nothing:
+        return spread.selector
+    own = (Requirement(key, Operator.EQUALS, (labels[key],)) for key in keys)
+    return Selector((*spread.selector.requirements, *own))
+
+
+def _host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
+    sidecars = [container for container in spec.init_containers if container.restart_policy == "Always"]
+    return tuple(
+        (port.protocol, port.host_ip or "0.0.0.0", port.host_port)
+        for container in (*spec.containers, *sidecars)
+        for port in container.ports
+        if port.host_port > 0
+    )
+
+
+def _terms(terms: Sequence[PodTerm]) -> tuple[AffinityTerm, ...]:
+    return tuple(_term(term) for term in terms)
+
+
+def _term(term: PodTerm) -> AffinityTerm:
+    namespaces = term.namespace_selector
+    return AffinityTerm(
+        term.topology_key,
+        _selector(term.label_selector),
+        frozenset(term.namespaces),
+        None if namespaces is None else _selector(namespaces),
+    )
+
+
+def _selector(said: Mapping[str, object] | None) -> Selector:
+    try:
+        return selector_from_label_selector(said)
+    except ValueError:
+        return NOTHING
+
+
+def _spread(said: SpreadConstraint) -> Spread:
+    return Spread(
+        max_skew=said.max_skew,
+        topology_key=said.topology_key,
+        hard=said.when_unsatisfiable == "DoNotSchedule",
+        selector=_selector(said.label_selector),
+        match_label_keys=tuple(said.match_label_keys),
+        min_domains=said.min_domains or 1,
+        honors_affinity=said.node_affinity_policy == "Honor",
+        honors_taints=said.node_taints_policy == "Honor",
+    )
+
+
+def _matters(volume: Volume) -> bool:
+    return any(
+        source is not None
+        for source in (
+            volume.persistent_volume_claim,
+            volume.ephemeral,
+            volume.gce_persistent_disk,
+            volume.aws_elastic_block_store,
+            volume.rbd,
+            volume.iscsi,
+        )
+    )

@@ -1,0 +1,107 @@
+"""`Framework`: the plugins of one profile by extension point, and how their words become a Node."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from sampan.scheduler.cache.arrays import Ints, Mask
+from sampan.scheduler.framework.cycle import UNRESOLVABLE, Cycle, Unschedulable
+from sampan.scheduler.framework.diagnosis import FitError, counted
+from sampan.scheduler.framework.plugin import (
+    BindPlugin,
+    FilterPlugin,
+    PermitPlugin,
+    Plugin,
+    PostBindPlugin,
+    PostFilterPlugin,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    ReservePlugin,
+    ScorePlugin,
+    WhatIf,
+)
+
+P = TypeVar("P")
+
+
+class Framework:
+    """The plugins of a profile, in the order in which they are asked."""
+
+    def __init__(self, plugins: Sequence[Plugin], weights: Mapping[str, int], profile: str = "") -> None:
+        """Scores count by their `weights`; 0 when there is none, which means that the plugin does not score."""
+        self.profile = profile
+        self.plugins = tuple(plugins)
+        self.weights = weights
+        self.pre_enqueue: list[PreEnqueuePlugin] = self._with("pre_enqueue")
+        self.filters: list[FilterPlugin] = self._with("filter")
+        self.scores: list[ScorePlugin] = [each for each in self._with("score") if weights.get(each.name, 0)]
+        self.post_filters: list[PostFilterPlugin] = self._with("post_filter")
+        self.reserves: list[ReservePlugin] = self._with("reserve")
+        self.permits: list[PermitPlugin] = self._with("permit")
+        self.pre_binds: list[PreBindPlugin] = self._with("pre_bind")
+        self.binds: list[BindPlugin] = self._with("bind")
+        self.post_binds: list[PostBindPlugin] = self._with("post_bind")
+
+    def _with(self, point: str) -> list[Any]:
+        return [cast(Any, plugin) for plugin in self.plugins if hasattr(plugin, point)]
+
+    def feasible(self, cycle: Cycle) -> Mask:
+        """The rows where the Pod fits. Raises `FitError` when a filter knows that there is none."""
+        feasible = cycle.all_alive()
+        for plugin in self.filters:
+            try:
+                codes = plugin.filter(cycle)
+            except Unschedulable as error:
+                if error.resolvable:
+                    cycle.rejections = {}
+                raise FitError(cycle.nodes.count, pre_filter=error.reason, plugins=frozenset((error.plugin,))) from None
+            if codes is not None:
+                cycle.rejections[plugin.name] = codes
+                feasible &= codes == 0
+        return feasible
+
+    def why(self, cycle: Cycle) -> FitError:
+        """Of each Node the reason of the first filter that has rejected it. To be called after `feasible`."""
+        left = cycle.all_alive()
+        reasons: list[tuple[str, int]] = []
+        names: set[str] = set()
+        for plugin in self.filters:
+            codes = cycle.rejections.get(plugin.name)
+            if codes is None:
+                continue
+            said = codes[left & (codes != 0)]
+            if not len(said):
+                continue
+            names.add(plugin.name)
+            for code, count in zip(*np.unique(said, return_counts=True), strict=True):
+                reasons += [(reason, int(count)) for reason in plugin.reasons(cycle, int(code) & ~UNRESOLVABLE)]
+            left &= codes == 0
+        return FitError(cycle.nodes.count, counted(reasons), plugins=frozenset(names))
+
+    def resolvable(self, cycle: Cycle) -> Mask:
+        """The Nodes that may have room if Pods were evicted."""
+        left = cycle.all_alive()
+        resolvable = np.zeros(len(left), dtype=np.bool_)
+        for plugin in self.filters:
+            codes = cycle.rejections.get(plugin.name)
+            if codes is None:
+                continue
+            first = left & (codes != 0)
+            resolvable |= first & ((codes & UNRESOLVABLE) == 0)
+            left &= codes == 0
+        return resolvable
+
+    def what_if(self, cycle: Cycle, what_if: WhatIf) -> bool:
+        """Whether the Pod would fit a Node on which other Pods are."""
+        return all(plugin.what_if(cycle, what_if) == 0 for plugin in self.filters)
+
+    def scored(self, cycle: Cycle, feasible: Mask) -> Ints:
+        """The sum of all scores by row; what it says of rows that are not feasible does not matter."""
+        total = cycle.zeros()
+        for plugin in self.scores:
+            scores = plugin.score(cycle, feasible)
+            if scores is not None:
+                weight = self.weights[plugin.name]
+                total += scores if weight == 1 else scores * weight
+        return total

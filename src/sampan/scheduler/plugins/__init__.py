@@ -1,0 +1,1 @@
+"""The default plugins, by the names that they have in Kubernetes."""

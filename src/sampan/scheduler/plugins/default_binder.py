@@ -1,0 +1,32 @@
+"""DefaultBinder: writes where a Pod goes. Source: plugins/defaultbinder/default_binder.go (1.36)."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from sampan.client.client import Client
+from sampan.loops.resources import PODS
+from sampan.scheduler.framework.cycle import Cycle
+from sampan.scheduler.framework.plugin import ClusterEvent, Hint
+from sampan.scheduler.pod_info import PodInfo
+
+
+class DefaultBinder:
+    """Posts `pods/binding`."""
+
+    name: ClassVar[str] = "DefaultBinder"
+    events: ClassVar[Mapping[ClusterEvent, Hint]] = {}
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def bind(self, cycle: Cycle, pod: PodInfo) -> bool:
+        """Bind. Raises `Conflict` when the Pod has a Node already, `NotFound`."""
+        binding = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {"namespace": pod.namespace, "name": pod.name, "uid": pod.uid},
+            "target": {"kind": "Node", "name": pod.node_name},
+        }
+        pods = self._client.resource(PODS, namespace=pod.namespace)
+        await pods.subresource("binding").create(pod.name, binding)
+        return True

@@ -1,0 +1,65 @@
+"""NodePorts: a port of a Node serves one Pod. Source: plugins/nodeports/node_ports.go, framework/types.go (1.36)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sampan.scheduler.cache.arrays import Ints, Rows
+from sampan.scheduler.constraints import HostPort
+from sampan.scheduler.framework.cycle import Cycle
+from sampan.scheduler.framework.plugin import ClusterEvent, Hint, WhatIf, always
+from sampan.scheduler.pod_info import PodInfo
+
+ANY_ADDRESS = "0.0.0.0"
+
+
+def conflict(one: Iterable[HostPort], other: Iterable[HostPort]) -> bool:
+    """Whether two Pods want the same port of the same address."""
+    taken = tuple(other)
+    return any(
+        protocol == their_protocol and port == their_port and (ANY_ADDRESS in (address, theirs) or address == theirs)
+        for protocol, address, port in one
+        for their_protocol, theirs, their_port in taken
+    )
+
+
+def _frees(pod: PodInfo, old: Any, new: Any) -> bool:
+    return conflict(pod.constraints.host_ports, old.constraints.host_ports)
+
+
+class NodePorts:
+    """The filter."""
+
+    name: ClassVar[str] = "NodePorts"
+    events: ClassVar[Mapping[ClusterEvent, Hint]] = {
+        ClusterEvent.POD_DELETED: _frees,
+        ClusterEvent.NODE_ADDED: always,
+    }
+
+    def filter(self, cycle: Cycle) -> Ints | None:
+        """Nodes where a port is taken are rejected."""
+        wanted, nodes = cycle.pod.constraints.host_ports, cycle.nodes
+        if not wanted:
+            return None
+
+        def taken(rows: Rows) -> Ints:
+            found = [
+                any(conflict(wanted, pod.constraints.host_ports) for pod in nodes.pods[row].values()) for row in rows
+            ]
+            return np.array(found, dtype=np.int64)
+
+        return cycle.usage_column((self.name, wanted), taken)
+
+    def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
+        """The text."""
+        return ("node(s) didn't have free ports for the requested pod ports",)
+
+    def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
+        """Whether a port would be taken."""
+        wanted = cycle.pod.constraints.host_ports
+        if not wanted:
+            return 0
+        gone = {pod.uid for pod in what_if.removed}
+        there = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in gone]
+        return int(any(conflict(wanted, pod.constraints.host_ports) for pod in (*there, *what_if.added)))

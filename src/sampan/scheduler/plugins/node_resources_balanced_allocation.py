@@ -1,0 +1,65 @@
+"""NodeResourcesBalancedAllocation: of CPU and memory the same share should be used.
+
+Source: plugins/noderesources/balanced_allocation.go (1.36).
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampan.scheduler.amounts import CPU, MEMORY
+from sampan.scheduler.cache.arrays import Ints, Mask, Rows
+from sampan.scheduler.framework.cycle import Cycle
+from sampan.scheduler.framework.plugin import MAX_NODE_SCORE, ClusterEvent, Hint
+
+
+class NodeResourcesBalancedAllocation:
+    """The score."""
+
+    name: ClassVar[str] = "NodeResourcesBalancedAllocation"
+    events: ClassVar[Mapping[ClusterEvent, Hint]] = {}
+
+    def __init__(self, resources: tuple[str, ...] = (CPU, MEMORY)) -> None:
+        """`resources` are those that are to be in balance."""
+        self._resources = resources
+
+    def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
+        """By how much the Pod betters the balance; 75 when not at all. Pods that ask for nothing get no score."""
+        nodes = cycle.nodes
+        asked = dict(cycle.pod.constraints.requests)
+        wanted = tuple((resource, asked.get(resource, 0)) for resource in self._resources)
+        if not any(value for _, value in wanted):
+            return None
+
+        def weigh(rows: Rows) -> Ints:
+            columns = [
+                (column, value)
+                for resource, value in wanted
+                if (value or "/" not in resource) and (column := nodes.resources.get(resource)) is not None
+            ]
+            places = np.array([column for column, _ in columns], dtype=np.intp)
+            allocatable = nodes.allocatable[np.ix_(places, rows)]
+            allocated = nodes.requested[np.ix_(places, rows)]
+            with_pod = allocated + np.array([[value] for _, value in columns], dtype=np.int64)
+            better = _balance(with_pod, allocatable) - _balance(allocated, allocatable)
+            # Go divides towards zero; what is divided here is never below zero.
+            return MAX_NODE_SCORE // 2 + (MAX_NODE_SCORE // 2 + better) // 2
+
+        return cycle.usage_column((self.name, wanted), weigh)
+
+
+def _balance(requested: Ints, allocatable: Ints) -> Ints:
+    """100 when the same share of each resource is used; the first axis is the resources."""
+    has = allocatable > 0
+    shares = np.where(has, np.minimum(requested / np.maximum(allocatable, 1), 1.0), 0.0)
+    kinds = has.sum(axis=0)
+    mean = shares.sum(axis=0) / np.maximum(kinds, 1)
+    deviation = np.where(has, shares - mean, 0.0)
+    variance: NDArray[np.float64] = (deviation * deviation).sum(axis=0) / np.maximum(kinds, 1)
+    if len(requested) == 2:
+        std = np.where(kinds == 2, np.abs((shares[0] - shares[1]) / 2), 0.0)
+    else:
+        std = np.where(kinds >= 2, np.sqrt(variance), 0.0)
+    return ((1 - std) * MAX_NODE_SCORE).astype(np.int64)

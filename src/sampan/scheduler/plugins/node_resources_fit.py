@@ -1,0 +1,139 @@
+"""NodeResourcesFit: a Node must have what a Pod asks for; the more it has left, the better.
+
+Source: plugins/noderesources/fit.go, least_allocated.go, most_allocated.go (1.36).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from sampan.scheduler.amounts import CPU, MEMORY, amounts
+from sampan.scheduler.cache.arrays import Ints, Mask, Rows
+from sampan.scheduler.cache.node_table import NodeTable
+from sampan.scheduler.framework.cycle import UNRESOLVABLE, Cycle
+from sampan.scheduler.framework.plugin import MAX_NODE_SCORE, ClusterEvent, Hint, WhatIf, always
+from sampan.scheduler.pod_info import PodInfo
+
+_TOO_MANY_PODS: Final = 1
+Strategy = Callable[[Ints, Ints], Ints]
+
+
+def least_allocated(requested: Ints, allocatable: Ints) -> Ints:
+    """What is left, of 100. `allocatable` is nowhere 0."""
+    return np.where(requested > allocatable, 0, (allocatable - requested) * MAX_NODE_SCORE // allocatable)
+
+
+def most_allocated(requested: Ints, allocatable: Ints) -> Ints:
+    """What is used, of 100. `allocatable` is nowhere 0."""
+    return np.minimum(requested, allocatable) * MAX_NODE_SCORE // allocatable
+
+
+STRATEGIES: Final[Mapping[str, Strategy]] = {"LeastAllocated": least_allocated, "MostAllocated": most_allocated}
+
+
+def _would_fit(pod: PodInfo, old: Any, new: Any) -> bool:
+    """A Node has been added, or what it has to give has changed."""
+    there = amounts(new.status.allocatable)
+    return all(there.get(resource, 0) >= value for resource, value in pod.constraints.requests)
+
+
+def _frees(pod: PodInfo, old: Any, new: Any) -> bool:
+    """Every Pod that goes leaves room for one at least; more only if it had what this one asks for."""
+    return True
+
+
+class NodeResourcesFit:
+    """The filter and the score."""
+
+    name: ClassVar[str] = "NodeResourcesFit"
+    events: ClassVar[Mapping[ClusterEvent, Hint]] = {
+        ClusterEvent.POD_DELETED: _frees,
+        ClusterEvent.POD_UPDATED: always,
+        ClusterEvent.NODE_ADDED: _would_fit,
+        ClusterEvent.NODE_ALLOCATABLE: _would_fit,
+        ClusterEvent.SELF_UPDATED: always,
+    }
+
+    def __init__(
+        self,
+        strategy: str = "LeastAllocated",
+        resources: Mapping[str, int] | None = None,
+        ignored: frozenset[str] = frozenset(),
+    ) -> None:
+        """`resources` are those that count for the score, with weights; `ignored` need not be there."""
+        self._strategy = STRATEGIES[strategy]
+        self._resources = resources or {CPU: 1, MEMORY: 1}
+        self._ignored = ignored
+
+    def filter(self, cycle: Cycle) -> Ints | None:
+        """Nodes that lack something are rejected, with a bit for each thing."""
+        nodes = cycle.nodes
+        wanted = self._wanted(cycle)
+
+        def lacking(rows: Rows) -> Ints:
+            codes = (nodes.pod_count[rows] + 1 > nodes.pod_limit[rows]).astype(np.int64)
+            for bit, (column, value) in enumerate(wanted, 1):
+                allocatable = nodes.allocatable[column, rows]
+                codes |= (value > allocatable - nodes.requested[column, rows]).astype(np.int64) << bit
+                codes |= np.where(value > allocatable, UNRESOLVABLE, 0)
+            return codes
+
+        return cycle.usage_column((self.name, wanted), lacking)
+
+    def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
+        """What is lacking."""
+        names = [resource for resource, _ in cycle.pod.constraints.requests if resource not in self._ignored]
+        said = ["Too many pods"] if code & _TOO_MANY_PODS else []
+        return said + [f"Insufficient {name}" for bit, name in enumerate(names, 1) if code >> bit & 1]
+
+    def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
+        """What would be lacking."""
+        nodes, row = cycle.nodes, what_if.row
+        code = int(int(nodes.pod_count[row]) - len(what_if.removed) + len(what_if.added) + 1 > nodes.pod_limit[row])
+        removed = [dict(pod.constraints.requests) for pod in what_if.removed]
+        added = [dict(pod.constraints.requests) for pod in what_if.added]
+        for bit, (resource, value) in enumerate(cycle.pod.constraints.requests, 1):
+            if resource in self._ignored:
+                continue
+            column = nodes.resources.get(resource)
+            free = 0 if column is None else int(nodes.allocatable[column, row] - nodes.requested[column, row])
+            free += sum(pod.get(resource, 0) for pod in removed) - sum(pod.get(resource, 0) for pod in added)
+            code |= int(value > free) << bit
+        return code
+
+    def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
+        """The mean of the resources' scores by their weights."""
+        nodes, constraints = cycle.nodes, cycle.pod.constraints
+        asked = dict(constraints.requests)
+        asked[CPU], asked[MEMORY] = constraints.nonzero
+        wanted = tuple((resource, weight, asked.get(resource, 0)) for resource, weight in self._resources.items())
+
+        def weigh(rows: Rows) -> Ints:
+            total = np.zeros(len(rows), dtype=np.int64)
+            weights = np.zeros(len(rows), dtype=np.int64)
+            for resource, weight, value in wanted:
+                if value == 0 and "/" in resource:
+                    continue
+                requested, allocatable = _counted(nodes, resource, rows)
+                has = allocatable > 0
+                scores = self._strategy(requested + value, np.maximum(allocatable, 1))
+                total += np.where(has, scores * weight, 0)
+                weights += np.where(has, weight, 0)
+            return total // np.maximum(weights, 1)
+
+        return cycle.usage_column((self.name, "score", wanted), weigh)
+
+    def _wanted(self, cycle: Cycle) -> tuple[tuple[int, int], ...]:
+        requests = cycle.pod.constraints.requests
+        return cycle.nodes.request_vector(each for each in requests if each[0] not in self._ignored)
+
+
+def _counted(nodes: NodeTable, resource: str, rows: Rows) -> tuple[Ints, Ints]:
+    """What counts as requested of a resource, and what there is of it."""
+    column = nodes.resources.get(resource)
+    if column is None:
+        nothing = np.zeros(len(rows), dtype=np.int64)
+        return nothing, nothing
+    requested = nodes.nonzero[column, rows] if resource in (CPU, MEMORY) else nodes.requested[column, rows]
+    return requested, nodes.allocatable[column, rows]

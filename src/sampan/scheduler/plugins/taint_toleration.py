@@ -1,0 +1,59 @@
+"""TaintToleration: taints keep Pods off, or make a Node less welcome.
+
+Source: plugins/tainttoleration/taint_toleration.go (1.36).
+"""
+
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sampan.scheduler.cache.arrays import Ints, Mask, Rows
+from sampan.scheduler.cache.node_table import NodeTable
+from sampan.scheduler.constraints import Constraints
+from sampan.scheduler.framework.cycle import UNRESOLVABLE, Cycle
+from sampan.scheduler.framework.plugin import ClusterEvent, Hint, always
+from sampan.scheduler.plugins.local import LocalFilter
+from sampan.scheduler.plugins.normalize import normalized
+from sampan.scheduler.plugins.tolerations import tolerates, untolerated
+from sampan.scheduler.pod_info import PodInfo
+
+
+def _tolerable(pod: PodInfo, old: Any, new: Any) -> bool:
+    return untolerated(pod.constraints.tolerations, new.spec.taints) is None
+
+
+class TaintToleration(LocalFilter):
+    """The filter and the score."""
+
+    name: ClassVar[str] = "TaintToleration"
+    reason: ClassVar[str] = "node(s) had untolerated taint(s)"
+    events: ClassVar[Mapping[ClusterEvent, Hint]] = {
+        ClusterEvent.NODE_ADDED: _tolerable,
+        ClusterEvent.NODE_TAINTS: _tolerable,
+        ClusterEvent.SELF_UPDATED: always,
+    }
+
+    def key(self, constraints: Constraints) -> Hashable:
+        """The tolerations."""
+        return constraints.tolerations
+
+    def codes(self, constraints: Constraints, nodes: NodeTable, rows: Rows) -> Ints:
+        """Those with a taint that is not tolerated are rejected."""
+        tolerations = constraints.tolerations
+        tainted = [bool(taints := nodes.taints(row)) and untolerated(tolerations, taints) is not None for row in rows]
+        return np.where(np.array(tainted, dtype=np.bool_), 1 | UNRESOLVABLE, 0)
+
+    def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
+        """The more taints that prefer others, the lower."""
+        nodes = cycle.nodes
+        wanted = tuple(each for each in cycle.pod.constraints.tolerations if each.effect in ("", "PreferNoSchedule"))
+
+        def count(rows: Rows) -> Ints:
+            found = [
+                sum(t.effect == "PreferNoSchedule" and not tolerates(wanted, t) for t in nodes.taints(row))
+                for row in rows
+            ]
+            return np.array(found, dtype=np.int64)
+
+        return normalized(cycle.node_column((self.name, "score", wanted), count), feasible, reverse=True)

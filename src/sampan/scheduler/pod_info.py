@@ -1,0 +1,112 @@
+"""`PodInfo`: a Pod as the scheduler knows it."""
+
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from sampan.resource.meta import OwnerReference
+from sampan.scheduler.constraints import AffinityTerm, Constraints, WeightedTerm, constraints_of
+from sampan.scheduler.views import Condition, Labels, PodHead, decode_pod_head
+
+ENDED = ("Succeeded", "Failed")
+"""Phases of Pods that use nothing any more."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PodInfo:
+    """One state of one Pod. Never changes."""
+
+    namespace: str
+    name: str
+    uid: str
+    labels: Labels
+    constraints: Constraints
+    node_name: str = ""
+    nominated_node_name: str = ""
+    phase: str = ""
+    created: str = ""
+    started: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    is_terminating: bool = False
+    controller: OwnerReference | None = None
+    scheduled: Condition | None = None
+    """The condition PodScheduled."""
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def priority(self) -> int:
+        """The higher, the sooner."""
+        return self.constraints.priority
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it uses nothing any more."""
+        return self.phase in ENDED
+
+    def on(self, node_name: str) -> "PodInfo":
+        """The Pod as if it were on a Node."""
+        return replace(self, node_name=node_name)
+
+    def required_anti_affinity(self) -> list[AffinityTerm]:
+        """The Pods that it must not be near."""
+        return [term.in_namespace(self.namespace) for term in self.constraints.anti_affinity]
+
+    def required_affinity(self) -> list[AffinityTerm]:
+        """The Pods that it must be near."""
+        return [term.in_namespace(self.namespace) for term in self.constraints.affinity]
+
+    def preferred_terms(self) -> list[WeightedTerm]:
+        """The Pods that it would be near, or (with a negative weight) far from."""
+        return [
+            WeightedTerm(each.weight, each.term.in_namespace(self.namespace)) for each in self.constraints.preferred
+        ]
+
+
+class _Placed(msgspec.Struct, rename="camel", gc=False):
+    node_name: str = ""
+
+
+_decode_placed = msgspec.json.Decoder(_Placed).decode
+
+
+def _without_node_name(spec: bytes) -> tuple[bytes, str]:
+    """The spec as it was before the Pod got its Node: Pods of one template have the same bytes. And the Node."""
+    node_name = _decode_placed(spec).node_name
+    if node_name:
+        # In a text the quotes would have backslashes: what is found here is the field.
+        spec = spec.replace(b'"nodeName":"%b"' % node_name.encode(), b'"nodeName":""', 1)
+    return spec, node_name
+
+
+def read_pod(raw: bytes) -> PodInfo:
+    """A Pod's JSON. Raises `ValueError` (msgspec's)."""
+    return pod_info(decode_pod_head(raw))
+
+
+def pod_info(head: PodHead) -> PodInfo:
+    """What a decoded head means."""
+    metadata, status = head.metadata, head.status
+    spec, node_name = _without_node_name(bytes(head.spec))
+    constraints = constraints_of(spec)
+    return PodInfo(
+        namespace=metadata.namespace,
+        name=metadata.name,
+        uid=metadata.uid,
+        labels=metadata.labels,
+        constraints=constraints,
+        node_name=node_name,
+        nominated_node_name=status.nominated_node_name,
+        phase=status.phase,
+        created=metadata.creation_timestamp or "",
+        started=status.start_time or "",
+        resource_version=metadata.resource_version,
+        generation=metadata.generation,
+        is_terminating=metadata.deletion_timestamp is not None,
+        controller=next((each for each in metadata.owner_references if each.controller), None),
+        scheduled=next((each for each in status.conditions if each.type == "PodScheduled"), None),
+    )

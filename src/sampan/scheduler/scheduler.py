@@ -1,0 +1,223 @@
+"""`Scheduler`: takes Pods from the queue, finds Nodes for them, and binds them.
+
+Concurrency: one task chooses Nodes, a Pod at a time, so that every decision sees all earlier ones. What follows a
+decision (permission, preparation, binding; or the words about a failure) runs in tasks of its own, at most
+`BINDINGS_MAX` at a time; when there are so many the choosing waits. All are children of `run` and end with it.
+Source: pkg/scheduler/schedule_one.go, scheduler.go (1.36).
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sampan.client.client import Client
+from sampan.client.errors import ClientError, NotFound
+from sampan.core.time import Clock
+from sampan.operator.events import EventRecorder
+from sampan.operator.events.event import ObjectReference
+from sampan.scheduler.algorithm import Algorithm
+from sampan.scheduler.cache.cache import Cache
+from sampan.scheduler.cache.columns import Columns
+from sampan.scheduler.framework.cycle import Cycle, Unschedulable
+from sampan.scheduler.framework.diagnosis import FitError
+from sampan.scheduler.framework.framework import Framework
+from sampan.scheduler.framework.plugin import ClusterEvent
+from sampan.scheduler.pod_info import PodInfo
+from sampan.scheduler.pod_status import write_not_scheduled
+from sampan.scheduler.queue.queued_pod import QueuedPod
+from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
+
+BINDINGS_MAX: Final = 64
+"""Pods that are bound at a time."""
+EXPIRE_S: Final = 1.0
+"""How often assumed Pods are looked at that nobody confirms."""
+_TURN_S: Final = 0.005
+"""After so long other tasks get their turn."""
+
+_log = logging.getLogger("sampan.scheduler")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Plugins, and in whose name their Pods' events are."""
+
+    framework: Framework
+    recorder: EventRecorder
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the scheduler works with."""
+
+    client: Client
+    """Writes; nothing is read through it."""
+    clock: Clock
+    cache: Cache
+    queue: SchedulingQueue
+    pending: Mapping[str, PodInfo]
+    """The Pods without a Node that are there, by uid, as the informer tells."""
+    algorithm: Algorithm
+    profiles: Mapping[str, Profile]
+
+
+class Scheduler:
+    """To be run once, by the leader."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._columns = Columns()
+        self._slots = asyncio.Semaphore(BINDINGS_MAX)
+
+    async def run(self) -> None:
+        """Schedule until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._parts.queue.run(), name="scheduling queue")
+            tasks.create_task(self._expire(), name="assumed pods")
+            tasks.create_task(self._schedule(tasks), name="scheduling")
+
+    async def _schedule(self, tasks: asyncio.TaskGroup) -> None:
+        loop = asyncio.get_running_loop()
+        turn_ends = loop.time() + _TURN_S
+        while True:
+            queued = await self._parts.queue.pop()
+            follows = await self._try(queued)
+            if follows is not None:
+                await self._slots.acquire()
+                tasks.create_task(self._in_slot(follows), name=f"bind {queued.pod.key}")
+            if loop.time() >= turn_ends:
+                await asyncio.sleep(0)
+                turn_ends = loop.time() + _TURN_S
+
+    async def _in_slot(self, follows: Coroutine[Any, Any, None]) -> None:
+        try:
+            await follows
+        finally:
+            self._slots.release()
+
+    async def _expire(self) -> None:
+        while True:
+            await asyncio.sleep(EXPIRE_S)
+            for pod in self._parts.cache.expire():
+                _log.warning("nobody has told of %s on node %s since it was bound", pod.key, pod.node_name)
+                self._parts.queue.happened(ClusterEvent.POD_DELETED, pod)
+
+    # One Pod
+
+    async def _try(self, queued: QueuedPod) -> Coroutine[Any, Any, None] | None:
+        """Find a Node; gives what is to be done after that."""
+        parts, pod = self._parts, queued.pod
+        if pod.uid not in parts.pending or pod.is_terminating or parts.cache.get(pod.uid) is not None:
+            parts.queue.done(pod.uid)
+            return None
+        profile = parts.profiles[pod.constraints.scheduler_name]
+        cycle = Cycle(pod, parts.cache, self._columns)
+        try:
+            node_name = await parts.algorithm.choose(profile.framework, cycle)
+        except FitError as error:
+            return await self._unschedulable(profile, cycle, queued, error)
+        except Exception as error:
+            _log.exception("scheduling %s failed", pod.key)
+            return self._failed(profile, queued, str(error))
+        placed = pod.on(node_name)
+        parts.cache.assume(placed)
+        try:
+            for plugin in profile.framework.reserves:
+                plugin.reserve(cycle, placed)
+        except Unschedulable as error:
+            self._undo(profile.framework, cycle, placed)
+            rejected = FitError(1, pre_filter=error.reason, plugins=frozenset((error.plugin,)))
+            return self._told(profile, queued, rejected, None)
+        return self._bind(profile, cycle, queued, placed)
+
+    async def _bind(self, profile: Profile, cycle: Cycle, queued: QueuedPod, placed: PodInfo) -> None:
+        """Everything between the decision and the bound Pod."""
+        framework, parts = profile.framework, self._parts
+        try:
+            for permit in framework.permits:
+                await permit.permit(cycle, placed)
+            for pre_bind in framework.pre_binds:
+                await pre_bind.pre_bind(cycle, placed)
+            for bind in framework.binds:
+                if await bind.bind(cycle, placed):
+                    break
+        except Unschedulable as error:
+            self._undo(framework, cycle, placed)
+            rejected = FitError(1, pre_filter=error.reason, plugins=frozenset((error.plugin,)))
+            await self._told(profile, queued, rejected, None)
+            return
+        except ClientError as error:
+            self._undo(framework, cycle, placed)
+            await self._failed(profile, queued, f"binding rejected: {error}")
+            return
+        parts.cache.finish_binding(placed.uid)
+        parts.queue.done(placed.uid)
+        parts.queue.nominator.remove(placed.uid)
+        note = f"Successfully assigned {placed.key} to {placed.node_name}"
+        profile.recorder.normal(_reference(placed), "Scheduled", note, action="Binding")
+        for plugin in framework.post_binds:
+            plugin.post_bind(cycle, placed)
+
+    def _undo(self, framework: Framework, cycle: Cycle, placed: PodInfo) -> None:
+        """The Pod does not get its Node: others may have it."""
+        for plugin in reversed(framework.reserves):
+            plugin.unreserve(cycle, placed)
+        if self._parts.cache.forget(placed.uid) is not None:
+            self._parts.queue.happened(ClusterEvent.POD_DELETED, placed)
+
+    # Failures
+
+    async def _unschedulable(
+        self, profile: Profile, cycle: Cycle, queued: QueuedPod, error: FitError
+    ) -> Coroutine[Any, Any, None]:
+        """No Node is left: try to make room."""
+        nominated: str | None = None
+        for plugin in profile.framework.post_filters:
+            try:
+                result = await plugin.post_filter(cycle)
+            except ClientError as failure:
+                _log.warning("making room for %s failed: %s", queued.pod.key, failure)
+                continue
+            error = error.with_post_filter(result.message) if result.message else error
+            if result.nominated_node_name or result.clear:
+                nominated = result.nominated_node_name
+                break
+        return self._told(profile, queued, error, nominated)
+
+    def _told(
+        self, profile: Profile, queued: QueuedPod, error: FitError, nominated: str | None
+    ) -> Coroutine[Any, Any, None]:
+        """Back into the queue at once; what is written about it follows."""
+        if nominated is not None:
+            self._parts.queue.nominator.set(queued.pod, nominated)
+        self._requeue(queued, error.plugins)
+        return self._tell(profile, queued.pod, ("Unschedulable", str(error)), nominated)
+
+    async def _failed(self, profile: Profile, queued: QueuedPod, message: str) -> None:
+        """Something went wrong that says nothing of the Pod."""
+        self._requeue(queued, frozenset(), error=True)
+        await self._tell(profile, queued.pod, ("SchedulerError", message), None)
+
+    def _requeue(self, queued: QueuedPod, plugins: frozenset[str], *, error: bool = False) -> None:
+        if queued.pod.uid in self._parts.pending:
+            self._parts.queue.requeue(queued, plugins, error=error)
+        else:
+            self._parts.queue.done(queued.pod.uid)
+
+    async def _tell(self, profile: Profile, pod: PodInfo, why: tuple[str, str], nominated: str | None) -> None:
+        reason, message = why
+        profile.recorder.warning(_reference(pod), "FailedScheduling", message, action="Scheduling")
+        parts = self._parts
+        try:
+            await write_not_scheduled(
+                parts.client, parts.clock, pod, reason=reason, message=message, nominated=nominated
+            )
+        except NotFound:
+            pass
+        except ClientError as error:
+            _log.warning("the status of %s cannot be written: %s", pod.key, error)
+
+
+def _reference(pod: PodInfo) -> ObjectReference:
+    return ObjectReference("v1", "Pod", pod.namespace, pod.name, pod.uid, pod.resource_version)

@@ -1,0 +1,264 @@
+"""What the scheduler reads of Pods and Nodes. Read only; the rest of the objects is not decoded.
+
+The Pod's spec stays undecoded in the first step: Pods of one template have the same bytes, and what those mean for
+scheduling is worked out once (`constraints.py`).
+"""
+
+from typing import Any
+
+import msgspec
+
+from sampan.resource.meta import OwnerReference
+
+Labels = dict[str, str]
+
+
+class PodMeta(msgspec.Struct, rename="camel", gc=False):
+    """Of a Pod's metadata."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    labels: Labels = msgspec.field(default_factory=dict)
+    owner_references: list[OwnerReference] = msgspec.field(default_factory=list)
+
+
+class Condition(msgspec.Struct, rename="camel", gc=False):
+    """A condition of a Pod."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class PodStatus(msgspec.Struct, rename="camel", gc=False):
+    """Of a Pod's status."""
+
+    phase: str = ""
+    nominated_node_name: str = ""
+    start_time: str | None = None
+    conditions: list[Condition] = msgspec.field(default_factory=list)
+
+
+class PodHead(msgspec.Struct, gc=False):
+    """A Pod whose spec is still bytes."""
+
+    metadata: PodMeta
+    spec: msgspec.Raw = msgspec.Raw(b"{}")
+    status: PodStatus = msgspec.field(default_factory=PodStatus)
+
+
+class Requirements(msgspec.Struct, gc=False):
+    """Resources of a container or of a Pod. Quantities come as texts or numbers."""
+
+    requests: dict[str, str | int | float] = msgspec.field(default_factory=dict)
+    limits: dict[str, str | int | float] = msgspec.field(default_factory=dict)
+
+
+class ContainerPort(msgspec.Struct, rename="camel", gc=False):
+    """A port of a container."""
+
+    host_port: int = 0
+    host_ip: str = msgspec.field(name="hostIP", default="")
+    protocol: str = "TCP"
+    container_port: int = 0
+
+
+class Container(msgspec.Struct, rename="camel", gc=False):
+    """A container, as far as it matters where it runs."""
+
+    image: str = ""
+    restart_policy: str = ""
+    resources: Requirements = msgspec.field(default_factory=Requirements)
+    ports: list[ContainerPort] = msgspec.field(default_factory=list)
+
+
+class Toleration(msgspec.Struct, frozen=True, gc=False):
+    """Taints that a Pod tolerates."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+class Taint(msgspec.Struct, frozen=True, gc=False):
+    """What keeps Pods off a Node."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class NodeRequirement(msgspec.Struct, frozen=True, gc=False):
+    """One condition on a label or a field of Nodes."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class NodeTerm(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    """Conditions that must all hold; a term without any matches nothing."""
+
+    match_expressions: tuple[NodeRequirement, ...] = ()
+    match_fields: tuple[NodeRequirement, ...] = ()
+
+
+class PreferredNodeTerm(msgspec.Struct, frozen=True, gc=False):
+    """A wish with a weight."""
+
+    weight: int = 0
+    preference: NodeTerm = NodeTerm()
+
+
+class NodeSelector(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    """Terms of which one must match."""
+
+    node_selector_terms: tuple[NodeTerm, ...] = ()
+
+
+class NodeAffinity(msgspec.Struct, frozen=True, gc=False):
+    """Nodes that a Pod must have, and those that it would like."""
+
+    required: NodeSelector | None = msgspec.field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
+    preferred: tuple[PreferredNodeTerm, ...] = msgspec.field(
+        name="preferredDuringSchedulingIgnoredDuringExecution", default=()
+    )
+
+
+class PodTerm(msgspec.Struct, rename="camel", gc=False):
+    """Pods to be near to, or far from."""
+
+    topology_key: str = ""
+    label_selector: dict[str, Any] | None = None
+    namespaces: list[str] = msgspec.field(default_factory=list)
+    namespace_selector: dict[str, Any] | None = None
+
+
+class PreferredPodTerm(msgspec.Struct, rename="camel", gc=False):
+    """A wish with a weight."""
+
+    weight: int = 0
+    pod_affinity_term: PodTerm = msgspec.field(default_factory=PodTerm)
+
+
+class PodAffinity(msgspec.Struct, gc=False):
+    """Pods that must be near (or far), and those that should."""
+
+    required: list[PodTerm] = msgspec.field(name="requiredDuringSchedulingIgnoredDuringExecution", default_factory=list)
+    preferred: list[PreferredPodTerm] = msgspec.field(
+        name="preferredDuringSchedulingIgnoredDuringExecution", default_factory=list
+    )
+
+
+class Affinity(msgspec.Struct, rename="camel", gc=False):
+    """All affinities of a Pod."""
+
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class SpreadConstraint(msgspec.Struct, rename="camel", gc=False):
+    """How evenly a Pod's fellows are to lie over domains."""
+
+    max_skew: int = 1
+    topology_key: str = ""
+    when_unsatisfiable: str = "DoNotSchedule"
+    label_selector: dict[str, Any] | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str = "Honor"
+    node_taints_policy: str = "Ignore"
+    match_label_keys: list[str] = msgspec.field(default_factory=list)
+
+
+class ClaimSource(msgspec.Struct, rename="camel", gc=False):
+    """A volume that is a claim's."""
+
+    claim_name: str = ""
+
+
+class Volume(msgspec.Struct, rename="camel", gc=False):
+    """A volume, as far as it matters where it can be."""
+
+    name: str = ""
+    persistent_volume_claim: ClaimSource | None = None
+    ephemeral: dict[str, Any] | None = None
+    gce_persistent_disk: dict[str, Any] | None = None
+    aws_elastic_block_store: dict[str, Any] | None = None
+    rbd: dict[str, Any] | None = None
+    iscsi: dict[str, Any] | None = None
+
+
+class Gate(msgspec.Struct, gc=False):
+    """Something that must happen before the Pod may be scheduled."""
+
+    name: str = ""
+
+
+class PodSpec(msgspec.Struct, rename="camel", gc=False):
+    """Of a Pod's spec."""
+
+    node_name: str = ""
+    scheduler_name: str = "default-scheduler"
+    priority: int | None = None
+    preemption_policy: str = "PreemptLowerPriority"
+    host_network: bool = False
+    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
+    containers: list[Container] = msgspec.field(default_factory=list)
+    init_containers: list[Container] = msgspec.field(default_factory=list)
+    resources: Requirements | None = None
+    overhead: dict[str, str | int | float] = msgspec.field(default_factory=dict)
+    tolerations: tuple[Toleration, ...] = ()
+    affinity: Affinity | None = None
+    topology_spread_constraints: list[SpreadConstraint] = msgspec.field(default_factory=list)
+    scheduling_gates: list[Gate] = msgspec.field(default_factory=list)
+    volumes: list[Volume] = msgspec.field(default_factory=list)
+
+
+class NodeMeta(msgspec.Struct, gc=False):
+    """Of a Node's metadata."""
+
+    name: str = ""
+    uid: str = ""
+    labels: Labels = msgspec.field(default_factory=dict)
+
+
+class NodeSpec(msgspec.Struct, gc=False):
+    """Of a Node's spec."""
+
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+
+
+class ContainerImage(msgspec.Struct, rename="camel", gc=False):
+    """An image that a Node has."""
+
+    names: list[str] = msgspec.field(default_factory=list)
+    size_bytes: int = 0
+
+
+class NodeStatus(msgspec.Struct, gc=False):
+    """Of a Node's status."""
+
+    allocatable: dict[str, str | int | float] = msgspec.field(default_factory=dict)
+    images: list[ContainerImage] = msgspec.field(default_factory=list)
+
+
+class Node(msgspec.Struct, gc=False):
+    """A Node."""
+
+    metadata: NodeMeta
+    spec: NodeSpec = msgspec.field(default_factory=NodeSpec)
+    status: NodeStatus = msgspec.field(default_factory=NodeStatus)
+
+
+decode_pod_head = msgspec.json.Decoder(PodHead).decode
+decode_pod_spec = msgspec.json.Decoder(PodSpec).decode
+decode_node = msgspec.json.Decoder(Node).decode
