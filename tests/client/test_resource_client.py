@@ -373,6 +373,12 @@ async def test_a_collection_is_deleted_as_far_as_selected(config_maps: ResourceC
     assert [each["metadata"]["name"] for each in await config_maps.list()] == ["b"]
 
 
+async def test_a_collection_is_deleted_by_who_asks_for_metadata_alone(config_maps: ResourceClient[Object]) -> None:
+    await config_maps.create(config_map())
+    await config_maps.metadata_only().delete_collection()
+    assert (await config_maps.list()).items == []
+
+
 async def test_a_disruption_budget_forbids_an_eviction_and_allows_it(client: Client) -> None:
     pods = await client.resource_for("pods")
     budgets = await client.resource_for("poddisruptionbudgets")

@@ -193,6 +193,8 @@ class ResourceClient(Generic[T]):
     ) -> None:
         """Ask for the end of all objects that the selection takes, each by itself."""
         arguments = self._deletion(options)
+        # The answer is a list of what was deleted.
+        arguments["headers"] = {"accept": self._endpoint.list_accept}
         await self._endpoint.rest.call("DELETE", self._endpoint.collection_path(), query=selection.query(), **arguments)
 
     # Subresources
