@@ -1,0 +1,126 @@
+"""The namespace controller: a namespace that is deleted goes when all that was in it has gone.
+
+Source: kube-controller-manager pkg/controller/namespace/namespace_controller.go, deletion (1.36). Otherwise than there,
+a namespace is looked at at once and not only after five seconds: those are for API servers that see each other's writes
+late. And what remains is looked at again soon, then less and less often, up to the estimate.
+"""
+
+import datetime as dt
+from typing import Any, Final
+
+from sampan.client import Conflict, NotFound
+from sampan.client.retry_on_conflict import retry_on_conflict
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.namespace_conditions import Findings, conditions_after
+from sampan.controllers.namespace_content import NamespaceContent
+from sampan.controllers.resources import NAMESPACES
+from sampan.core.time import parse_time, timestamp
+from sampan.informer.ref import Ref
+from sampan.operator.builder import Builder
+from sampan.operator.predicates import PredicateFuncs
+from sampan.operator.queue import BucketRateLimiter, ItemExponentialFailureRateLimiter, MaxOfRateLimiter
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+NAME: Final = "namespace-controller"
+FINALIZER: Final = "kubernetes"
+"""In the spec of every namespace: this controller's."""
+WORKERS: Final = 10
+_SOONEST_S: Final = 0.1
+
+
+class ContentFailure(Exception):
+    """Not all that is in a namespace could be found, or deleted; the text says what."""
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    limiter = MaxOfRateLimiter(ItemExponentialFailureRateLimiter(0.005, 60.0), BucketRateLimiter(10.0, 100))
+    (
+        Builder(context.manager)
+        .for_(NAMESPACES, predicates=[PredicateFuncs(_is_deleting, _begins_to_go, lambda _: False)])
+        .named(NAME)
+        .with_options(max_concurrent_reconciles=WORKERS, rate_limiter=limiter)
+        .complete(NamespaceController(context))
+    )
+
+
+class NamespaceController:
+    """Empties namespaces whose deletion has begun, then takes its finalizer off them."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client.direct
+        self._clock = context.clock
+        self._namespaces = client.resource(NAMESPACES)
+        self._content = NamespaceContent(client, context.clock)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One pass. Raises `ContentFailure`, `ApiError`, `TransportError`; all of it may pass."""
+        try:
+            namespace = await self._namespaces.get(request.name)
+            deleted_at = meta(namespace).deletion_timestamp
+            if not deleted_at or not _has_finalizer(namespace):
+                return None
+            return await self._empty(namespace, parse_time(deleted_at))
+        except NotFound:
+            return None
+
+    async def _empty(self, namespace: Object, deleted_at: dt.datetime) -> Result | None:
+        namespace = await self._terminate(namespace)
+        findings = await self._content.delete(meta(namespace).name, deleted_at)
+        await self._tell(namespace, findings)
+        if findings.failures:
+            raise ContentFailure(", ".join(findings.failures))
+        if findings.remaining:
+            return Result(self._pause_s(findings.estimate_s, deleted_at))
+        await self._finalize(namespace)
+        return None
+
+    def _pause_s(self, estimate_s: int, deleted_at: dt.datetime) -> float:
+        """Until the next look: a part of what it has taken already, at most half of what it is thought to take."""
+        taken_s = (self._clock.now() - deleted_at).total_seconds()
+        return min(estimate_s // 2 + 1, max(taken_s / 4, _SOONEST_S))
+
+    async def _terminate(self, namespace: Object) -> Object:
+        """See to it that the phase says what happens; servers say so themselves as a rule."""
+        if (namespace.get("status") or {}).get("phase") == "Terminating":
+            return namespace
+        status = {**(namespace.get("status") or {}), "phase": "Terminating"}
+        return await self._namespaces.update_status({**namespace, "status": status})
+
+    async def _tell(self, namespace: Object, findings: Findings) -> None:
+        """Say how it stands. When somebody else has changed the namespace meanwhile, the next pass says it."""
+        status = namespace.get("status") or {}
+        conditions = conditions_after(status.get("conditions") or (), findings, timestamp(self._clock))
+        if conditions == status.get("conditions"):
+            return
+        try:
+            await self._namespaces.update_status({**namespace, "status": {**status, "conditions": conditions}})
+        except Conflict:
+            pass
+
+    async def _finalize(self, namespace: Object) -> None:
+        """Take the finalizer off the very namespace that was emptied; with the last one the namespace goes."""
+        name, uid = meta(namespace).name, meta(namespace).uid
+
+        async def attempt() -> None:
+            latest = await self._namespaces.get(name)
+            if meta(latest).uid != uid or not _has_finalizer(latest):
+                return
+            others = sorted(set(latest["spec"]["finalizers"]) - {FINALIZER})
+            finalized = {**latest, "spec": {**latest["spec"], "finalizers": others}}
+            await self._namespaces.subresource("finalize").update(name, finalized)
+
+        await retry_on_conflict(attempt)
+
+
+def _has_finalizer(namespace: Object) -> bool:
+    return FINALIZER in ((namespace.get("spec") or {}).get("finalizers") or ())
+
+
+def _is_deleting(ref: Ref[Any]) -> bool:
+    return b'"deletionTimestamp"' in ref.raw and ref.deletion_timestamp is not None
+
+
+def _begins_to_go(old: Ref[Any], new: Ref[Any]) -> bool:
+    return _is_deleting(new) and (old.uid != new.uid or not _is_deleting(old))

@@ -1,0 +1,316 @@
+"""The namespace controller: everything goes, Pods first; what remains is told; restarts."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from sampan.client import Client, DeleteOptions, MethodNotAllowed, TransportError
+from sampan.client.http.answer import Answer
+from sampan.client.transport import HttpRequest, Transport
+from sampan.controllers import garbage_collector
+from sampan.controllers import namespace as namespace_controller
+from sampan.controllers import resources as kinds
+from sampan.controllers.namespace_conditions import Findings, conditions_after
+from sampan.controllers.resources import CONFIG_MAPS, NAMESPACES, PODS, SECRETS
+from sampan.core.errors import Reason
+from sampan.core.gvk import GroupVersionResource
+from sampan.resource import Object, ResourceInfo
+from tests.client.connected import connected
+from tests.controllers.cluster import Working, cluster, working
+from tests.server.custom_resources import GROUP, crd
+
+CRDS = ResourceInfo(
+    GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions"), "CustomResourceDefinition", False
+)
+SHIRTS = ResourceInfo(GroupVersionResource(GROUP, "v1", "shirts"), "Shirt", namespaced=True)
+ROLES = ResourceInfo(GroupVersionResource("rbac.authorization.k8s.io", "v1", "roles"), "Role", namespaced=True)
+INGRESSES = ResourceInfo(GroupVersionResource("networking.k8s.io", "v1", "ingresses"), "Ingress", namespaced=True)
+set_up = namespace_controller.set_up
+HELD = {"finalizers": ["example.com/held"]}
+CONTAINERS: Object = {"containers": [{"name": "c", "image": "i"}]}
+SELECTOR: Object = {"matchLabels": {"app": "a"}}
+TEMPLATE: Object = {"metadata": {"labels": {"app": "a"}}, "spec": CONTAINERS}
+
+
+def named(**metadata: Any) -> Object:
+    """An object that has nothing but metadata."""
+    return {"metadata": {"name": "a", **metadata}}
+
+
+@asynccontextmanager
+async def in_namespace(*loops: Callable[..., None], name: str = "doomed") -> AsyncIterator[tuple[Working, Working]]:
+    """A cluster with loops at work: as it is seen from the default namespace, and from one that can go."""
+    async with cluster(*loops) as c:
+        await c.create(NAMESPACES, named(name=name))
+        yield c, Working(c.client.with_defaults(namespace=name), c.manager)
+
+
+def said(namespace: Object) -> dict[str, str]:
+    """The messages of the conditions that are true, by type."""
+    conditions = namespace.get("status", {}).get("conditions") or ()
+    return {each["type"]: each["message"] for each in conditions if each["status"] == "True"}
+
+
+def reasons(namespace: Object) -> list[tuple[str, str, str]]:
+    """Type, status and reason of each condition."""
+    return [(each["type"], each["status"], each["reason"]) for each in namespace["status"].get("conditions") or ()]
+
+
+async def test_an_empty_namespace_goes_and_others_stay() -> None:
+    async with in_namespace(set_up) as (c, _):
+        await c.create(NAMESPACES, named(name="other"))
+        await c.delete(NAMESPACES, "doomed")
+        await c.until_gone(NAMESPACES, "doomed")
+        assert (await c.get(NAMESPACES, "other"))["status"]["phase"] == "Active"
+
+
+EVERYTHING: list[tuple[ResourceInfo, Object]] = [
+    (CONFIG_MAPS, {}),
+    (SECRETS, {}),
+    (kinds.SERVICE_ACCOUNTS, {}),
+    (kinds.LIMIT_RANGES, {}),
+    (kinds.RESOURCE_QUOTAS, {}),
+    (PODS, {"spec": CONTAINERS}),
+    (kinds.SERVICES, {"spec": {"ports": [{"port": 80}], "selector": {"app": "a"}}}),
+    (kinds.ENDPOINTS, {}),
+    (kinds.REPLICATION_CONTROLLERS, {"spec": {"selector": {"app": "a"}, "template": TEMPLATE}}),
+    (kinds.DEPLOYMENTS, {"spec": {"selector": SELECTOR, "template": TEMPLATE}}),
+    (kinds.REPLICA_SETS, {"spec": {"selector": SELECTOR, "template": TEMPLATE}}),
+    (kinds.STATEFUL_SETS, {"spec": {"selector": SELECTOR, "template": TEMPLATE, "serviceName": "a"}}),
+    (kinds.DAEMON_SETS, {"spec": {"selector": SELECTOR, "template": TEMPLATE}}),
+    (kinds.JOBS, {"spec": {"template": {"spec": {**CONTAINERS, "restartPolicy": "Never"}}}}),
+    (
+        kinds.CRON_JOBS,
+        {
+            "spec": {
+                "schedule": "@daily",
+                "jobTemplate": {"spec": {"template": {"spec": {**CONTAINERS, "restartPolicy": "Never"}}}},
+            }
+        },
+    ),
+    (kinds.LEASES, {}),
+    (kinds.ENDPOINT_SLICES, {"addressType": "IPv4", "endpoints": []}),
+    (kinds.POD_DISRUPTION_BUDGETS, {"spec": {"minAvailable": 1, "selector": SELECTOR}}),
+    (
+        kinds.PERSISTENT_VOLUME_CLAIMS,
+        {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}},
+    ),
+    (ROLES, {"rules": []}),
+    (INGRESSES, {"spec": {"defaultBackend": {"service": {"name": "a", "port": {"number": 80}}}}}),
+    (SHIRTS, {"spec": {"color": "blue"}}),
+]
+
+
+async def test_a_namespace_with_everything_in_it_goes() -> None:
+    async with in_namespace(set_up, garbage_collector.set_up) as (c, there):
+        await c.create(CRDS, crd())
+        for kind, more in EVERYTHING:
+            await there.create(kind, {**named(), **more})
+        await c.delete(NAMESPACES, "doomed")
+        for kind in (PODS, kinds.PERSISTENT_VOLUME_CLAIMS):
+            for obj in await there.all(kind):
+                await there.patch(kind, obj["metadata"]["name"], {"metadata": {"finalizers": None}})
+        await c.until_gone(NAMESPACES, "doomed")
+        # A namespace of the same name begins empty.
+        await c.create(NAMESPACES, named(name="doomed"))
+        for kind, _ in EVERYTHING:
+            assert await there.all(kind) == [], kind
+
+
+async def test_everything_else_waits_for_the_pods() -> None:
+    async with in_namespace(set_up) as (c, there):
+        await there.create(PODS, {**named(**HELD), "spec": CONTAINERS})
+        await there.create(CONFIG_MAPS, named())
+        await c.delete(NAMESPACES, "doomed")
+        namespace = await c.until(NAMESPACES, "doomed", said)
+        assert said(namespace) == {
+            "NamespaceContentRemaining": "Some resources are remaining: pods. has 1 resource instances",
+            "NamespaceFinalizersRemaining": (
+                "Some content in the namespace has finalizers remaining: example.com/held in 1 resource instances"
+            ),
+        }
+        assert "deletionTimestamp" not in (await there.get(CONFIG_MAPS, "a"))["metadata"]
+        await there.patch(PODS, "a", {"metadata": {"finalizers": None}})
+        await c.until_gone(NAMESPACES, "doomed")
+
+
+async def test_pods_that_run_are_given_their_time() -> None:
+    async with in_namespace(set_up) as (c, there):
+        await c.create(kinds.NODES, named(name="node"))
+        await there.create(PODS, {**named(), "spec": {**CONTAINERS, "nodeName": "node"}})
+        await c.delete(NAMESPACES, "doomed")
+        pod = await there.until(PODS, "a", lambda obj: "deletionTimestamp" in obj["metadata"])
+        assert pod["metadata"]["deletionGracePeriodSeconds"] == 30
+        namespace = await c.until(NAMESPACES, "doomed", said)
+        assert list(said(namespace)) == ["NamespaceContentRemaining"]
+        await there.client.resource(PODS).delete("a", DeleteOptions(grace_period_seconds=0))
+        await c.until_gone(NAMESPACES, "doomed")
+
+
+async def test_finalizers_of_others_are_told_and_waited_for() -> None:
+    async with in_namespace(set_up) as (c, there):
+        await c.create(CRDS, crd())
+        for kind in (CONFIG_MAPS, SHIRTS):
+            await there.create(kind, named(**HELD))
+        await there.create(SECRETS, named())
+        await c.delete(NAMESPACES, "doomed")
+        namespace = await c.until(NAMESPACES, "doomed", said)
+        assert reasons(namespace) == [
+            ("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered"),
+            ("NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions"),
+            ("NamespaceDeletionContentFailure", "False", "ContentDeleted"),
+            ("NamespaceContentRemaining", "True", "SomeResourcesRemain"),
+            ("NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain"),
+        ]
+        assert said(namespace) == {
+            "NamespaceContentRemaining": (
+                "Some resources are remaining: configmaps. has 1 resource instances, "
+                f"shirts.{GROUP} has 1 resource instances"
+            ),
+            "NamespaceFinalizersRemaining": (
+                "Some content in the namespace has finalizers remaining: example.com/held in 2 resource instances"
+            ),
+        }
+        assert await there.all(SECRETS) == []
+        for kind in (CONFIG_MAPS, SHIRTS):
+            await there.patch(kind, "a", {"metadata": {"finalizers": None}})
+        await c.until_gone(NAMESPACES, "doomed")
+
+
+async def test_finalizers_of_others_in_the_namespace_s_own_spec_stay() -> None:
+    async with cluster(set_up) as c:
+        await c.create(NAMESPACES, {**named(), "spec": {"finalizers": ["example.com/mine"]}})
+        await c.delete(NAMESPACES, "a")
+        namespace = await c.until(NAMESPACES, "a", lambda obj: "kubernetes" not in obj["spec"]["finalizers"])
+        assert namespace["spec"]["finalizers"] == ["example.com/mine"]
+        assert [status for _, status, _ in reasons(namespace)] == ["False"] * 5
+        finalize = c.client.resource(NAMESPACES).subresource("finalize")
+        await finalize.update("a", {**namespace, "spec": {"finalizers": []}})
+        await c.until_gone(NAMESPACES, "a")
+
+
+async def test_what_a_dead_controller_has_begun_is_ended_by_the_next() -> None:
+    async with connected() as (client, _):
+        await client.resource(NAMESPACES).create({"apiVersion": "v1", "kind": "Namespace", **named(name="doomed")})
+        there = client.with_defaults(namespace="doomed")
+        async with working(there, set_up) as c:
+            for index in range(20):
+                await c.create(CONFIG_MAPS, named(name=f"a-{index}", **HELD))
+            await c.delete(NAMESPACES, "doomed")
+            await c.until(CONFIG_MAPS, "a-0", lambda obj: "deletionTimestamp" in obj["metadata"])
+        for index in range(20):
+            await c.patch(CONFIG_MAPS, f"a-{index}", {"metadata": {"finalizers": None}})
+        async with working(there, set_up) as c:
+            await c.until_gone(NAMESPACES, "doomed")
+
+
+# ---- servers in trouble
+
+Fault = Callable[[HttpRequest], Exception | None]
+
+
+class Faulty:
+    """A transport on which some requests fail."""
+
+    def __init__(self, inner: Transport, fault: Fault) -> None:
+        self._inner = inner
+        self.fault: Fault | None = fault
+
+    async def send(self, request: HttpRequest) -> Answer:
+        """Send it, or fail."""
+        error = self.fault(request) if self.fault else None
+        if error is not None:
+            raise error
+        answer = await self._inner.send(request)
+        assert isinstance(answer, Answer)
+        return answer
+
+    async def aclose(self) -> None:
+        """Close the other one."""
+        await self._inner.aclose()
+
+
+@asynccontextmanager
+async def doomed(fault: Fault) -> AsyncIterator[tuple[Working, Faulty]]:
+    """A namespace with a ConfigMap in it whose deletion has begun, and a controller for which some requests fail."""
+    async with connected() as (client, _):
+        faulty = Faulty(client.rest.transport, fault)
+        there = Client(faulty, namespace="doomed")
+        await client.resource(NAMESPACES).create({"apiVersion": "v1", "kind": "Namespace", **named(name="doomed")})
+        c = Working(client.with_defaults(namespace="doomed"), None)  # type: ignore[arg-type]  # it has no loops
+        await c.create(CONFIG_MAPS, named())
+        await c.delete(NAMESPACES, "doomed")
+        async with working(there, set_up):
+            yield c, faulty
+
+
+async def test_what_cannot_be_deleted_is_told_and_tried_again() -> None:
+    def fault(request: HttpRequest) -> Exception | None:
+        fails = request.method == "DELETE" and "configmaps" in request.target
+        return TransportError("connection lost", sent=False) if fails else None
+
+    async with doomed(fault) as (c, faulty):
+        namespace = await c.until(NAMESPACES, "doomed", said)
+        message = "Failed to delete all resource types, 1 remaining: connection lost"
+        assert said(namespace) == {"NamespaceDeletionContentFailure": message}
+        faulty.fault = None
+        await c.until_gone(NAMESPACES, "doomed")
+
+
+async def test_a_server_that_cannot_delete_collections_is_asked_for_each_object() -> None:
+    def fault(request: HttpRequest) -> Exception | None:
+        fails = request.method == "DELETE" and request.target.partition("?")[0].endswith("/configmaps")
+        return MethodNotAllowed(Reason.METHOD_NOT_ALLOWED, 405, "no") if fails else None
+
+    async with doomed(fault) as (c, _):
+        await c.until_gone(NAMESPACES, "doomed")
+
+
+async def test_without_discovery_nothing_is_finalized() -> None:
+    def fault(request: HttpRequest) -> Exception | None:
+        return TransportError("no discovery", sent=False) if request.target in ("/api", "/apis") else None
+
+    async with doomed(fault) as (c, faulty):
+        namespace = await c.until(NAMESPACES, "doomed", said)
+        assert said(namespace) == {"NamespaceDeletionDiscoveryFailure": "no discovery"}
+        assert namespace["spec"]["finalizers"] == ["kubernetes"]
+        faulty.fault = None
+        await c.until_gone(NAMESPACES, "doomed")
+
+
+# ---- conditions
+
+
+def test_groups_that_do_not_answer_are_named() -> None:
+    stale = "metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1"
+    [condition, *_] = conditions_after([], Findings(discovery_failures=[stale]), "2026-01-01T00:00:00Z")
+    assert condition == {
+        "type": "NamespaceDeletionDiscoveryFailure",
+        "status": "True",
+        "reason": "DiscoveryFailed",
+        "message": "Discovery failed for some groups, 1 failing: "
+        f"unable to retrieve the complete list of server APIs: {stale}",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+
+
+@pytest.mark.parametrize(
+    ("findings", "changed_at"),
+    [(Findings(version_failure="y"), "before"), (Findings(), "now")],
+    ids=["another message", "another status"],
+)
+def test_the_time_of_transition_is_that_of_the_status(findings: Findings, changed_at: str) -> None:
+    before = conditions_after([], Findings(version_failure="x"), "before")
+    after = conditions_after([{"type": "Other"}, *before], findings, "now")
+    assert [each["type"] for each in after] == ["Other", *(each["type"] for each in before)]
+    assert after[2]["type"] == "NamespaceDeletionGroupVersionParsingFailure"
+    assert after[2]["lastTransitionTime"] == changed_at
+
+
+def test_the_same_findings_change_nothing() -> None:
+    findings = Findings(content_failures=["b", "a"])
+    before = conditions_after([], findings, "before")
+    assert conditions_after(before, findings, "now") == before
+    assert before[2]["message"] == "Failed to delete all resource types, 2 remaining: a, b"
