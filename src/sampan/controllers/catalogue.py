@@ -6,12 +6,13 @@ Source of the names: kube-controller-manager cmd/kube-controller-manager/names/c
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from sampan.controllers import replica_set
+from sampan.controllers import deployment, replica_set
 from sampan.controllers.context import ControllerContext
 
 SetUp = Callable[[ControllerContext], None]
 
 CONTROLLERS: Final[Mapping[str, SetUp]] = {
+    "deployment-controller": deployment.set_up,
     "replicaset-controller": replica_set.set_up,
     "replicationcontroller-controller": replica_set.set_up_replication,
 }

@@ -4,10 +4,11 @@ Source: kube-controller-manager pkg/controller/controller_ref_manager.go, contro
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
-from sampan.client import Conflict, Invalid, MergePatch, NotFound
+from sampan.client import Conflict, Invalid, NotFound, StrategicMergePatch
 from sampan.controllers.context import ControllerContext
 from sampan.core.label_selectors import Selector
 from sampan.informer.ref import Ref
@@ -71,7 +72,8 @@ class Owned(Generic[T]):
         """Those that the owner controls in the end: adopts orphans that fit, releases what does not fit.
 
         `passes` chooses among what could be adopted or kept; the rest is left alone, and not in the result.
-        Raises `OwnerGone` when there is something to adopt and the owner is not there, `ApiError`, `TransportError`.
+        Raises `OwnerGone` when there is something to adopt and the owner is not there; `ApiError`, `TransportError`,
+        also when somebody else was faster: look again.
         """
         metadata = meta(owner)
         found = await self._objects.by_index(CONTROLLER_INDEX, metadata.uid, orphan_key(metadata.namespace))
@@ -89,9 +91,9 @@ class Owned(Generic[T]):
                 adopted.append(obj)
         if adopted:
             await self._check_owner(owner)
-        changes = [self._adopt(owner, obj) for obj in adopted]
-        changes += [self._release(owner, obj) for obj in released if not deleting]
-        results = await asyncio.gather(*changes) if changes else []
+        if released and not deleting:
+            await asyncio.gather(*(self._release(owner, obj) for obj in released))
+        results = await asyncio.gather(*(self._adopt(owner, obj) for obj in adopted))
         return claimed + [obj for obj in results if obj is not None]
 
     async def _check_owner(self, owner: Object) -> None:
@@ -105,28 +107,23 @@ class Owned(Generic[T]):
             raise OwnerGone(f"{owner.get('kind')} {metadata.namespace}/{metadata.name} is gone or being deleted")
 
     async def _adopt(self, owner: Object, obj: T) -> T | None:
+        """Become its controller; None when it is gone. Raises `ApiError` when another was faster."""
         reference = owner_reference(owner, controller=True, block_owner_deletion=True)
-        return await self._patch_owners(obj, [*meta(obj).owner_references, reference], give=True)
-
-    async def _release(self, owner: Object, obj: T) -> T | None:
-        others = [reference for reference in meta(obj).owner_references if reference.uid != meta(owner).uid]
-        return await self._patch_owners(obj, others, give=False)
-
-    async def _patch_owners(self, obj: T, references: list[OwnerReference], *, give: bool) -> T | None:
-        """Write owner references of the very object that was seen; None when it is gone or has changed."""
-        metadata = meta(obj)
-        fields: Object = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
-        fields["ownerReferences"] = [_as_dict(reference) for reference in references] or None
-        if self._finalizer:
-            others = [finalizer for finalizer in metadata.finalizers if finalizer != self._finalizer]
-            fields["finalizers"] = [*others, self._finalizer] if give else others or None
-        client = self._objects.in_namespace(metadata.namespace)
         try:
-            changed = await client.patch(metadata.name, MergePatch({"metadata": fields}))
-        except (NotFound, Conflict, Invalid):
-            # Its next event brings the owner here again.
+            return await self._patch_owners(obj, _as_dict(reference))
+        except NotFound:
             return None
-        return changed if give else None
+
+    async def _release(self, owner: Object, obj: T) -> None:
+        """Be its controller no longer. What is gone, or was made anew, needs none of it."""
+        with contextlib.suppress(NotFound, Conflict, Invalid):
+            await self._patch_owners(obj, {"$patch": "delete", "uid": meta(owner).uid})
+
+    async def _patch_owners(self, obj: T, change: Object) -> T:
+        """Change one owner reference of the very object that was seen, whatever else has changed in it."""
+        metadata = meta(obj)
+        patch = StrategicMergePatch({"metadata": {"uid": metadata.uid, "ownerReferences": [change]}})
+        return await self._objects.in_namespace(metadata.namespace).patch(metadata.name, patch)
 
 
 def _as_dict(reference: OwnerReference) -> Object:

@@ -1,0 +1,354 @@
+"""One look at one Deployment.
+
+Concurrency: the manager runs the controller; one Deployment is looked at by one worker at a time. Reads see what was
+written here before; ReplicaSets are changed only as they were seen (resourceVersion), and what conflicts is looked at
+again.
+Source: kube-controller-manager pkg/controller/deployment/{deployment_controller,sync,rolling,recreate}.go (1.36).
+"""
+
+import copy
+from collections.abc import Sequence
+from typing import Final
+
+from sampan.client import AlreadyExists, ApiError, DeleteOptions, MergePatch, NotFound
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.deployment import status as told_status
+from sampan.controllers.deployment.annotations import (
+    REVISION,
+    max_revision,
+    new_annotations,
+    revision_of,
+    size_annotations,
+)
+from sampan.controllers.deployment.sizes import (
+    Sizes,
+    by_age,
+    is_rolling,
+    is_scaling,
+    max_surge,
+    new_size,
+    resized,
+    shrunk,
+    told,
+    wanted,
+)
+from sampan.controllers.deployment.status import Seen
+from sampan.controllers.deployment.templates import (
+    HASH_LABEL,
+    find_new,
+    labelled,
+    replica_set_name,
+    same_template,
+    template_hash,
+)
+from sampan.controllers.ownership import Owned, OwnerGone, controller_of
+from sampan.controllers.pod_control import NAMESPACE_TERMINATING
+from sampan.controllers.resources import DEPLOYMENTS, REPLICA_SETS
+from sampan.controllers.status import find_status_condition, write_status
+from sampan.controllers.views import POD_VIEW, Pod
+from sampan.core.label_selectors import selector_from_label_selector
+from sampan.operator.builder import Builder
+from sampan.operator.handlers import for_owner
+from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, dynamic, meta
+
+NAME: Final = "deployment-controller"
+WORKERS: Final = 5
+_ALL_REVISIONS: Final = 2**31 - 1
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    DeploymentController(context).start()
+
+
+class DeploymentController:
+    """Rolls Deployments out."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        self._clock = context.clock
+        client = context.manager.client
+        self._deployments = client.resource(DEPLOYMENTS, namespace="")
+        self._replica_sets = client.resource(REPLICA_SETS, namespace="")
+        self._owned: Owned[Object] = Owned(context, dynamic(REPLICA_SETS), DEPLOYMENTS)
+        self._pods: Owned[Pod] = Owned(context, POD_VIEW, REPLICA_SETS)
+        self._recorder = context.recorder(NAME)
+
+    def start(self) -> None:
+        """Have the manager run it."""
+        (
+            Builder(self._context.manager)
+            .named(NAME)
+            .for_(DEPLOYMENTS)
+            .watches(REPLICA_SETS, for_owner(DEPLOYMENTS))
+            .with_options(max_concurrent_reconciles=WORKERS)
+            .complete(self)
+        )
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """Look, act once, tell. What follows from that comes with the next change of a ReplicaSet."""
+        try:
+            deployment = await self._deployments.in_namespace(request.namespace).get(request.name)
+        except NotFound:
+            return None
+        if deployment["spec"].get("selector") == {}:
+            text = "This deployment is selecting all pods. A non-empty selector is required."
+            self._recorder.warning(deployment, "SelectingAll", text)
+            return None
+        try:
+            sets = await self._owned.claim(deployment, selector_from_label_selector(deployment["spec"]["selector"]))
+        except OwnerGone:
+            return None
+        status = told_status.fresh(deployment)
+        if meta(deployment).deletion_timestamp is not None:
+            await self._tell(deployment, told_status.counted(_seen(deployment, sets), status, self._clock))
+            return None
+        self._note_pause(deployment, status)
+        if deployment["spec"].get("paused") or is_scaling(deployment, sets):
+            return await self._resize(deployment, sets, status)
+        if is_rolling(deployment):
+            return await self._roll(deployment, sets, status)
+        return await self._recreate(deployment, sets, status)
+
+    # The three ways.
+
+    async def _resize(self, deployment: Object, sets: Sequence[Object], status: Object) -> Result | None:
+        """Paused, or scaled: sizes change, nothing is rolled out."""
+        seen = _seen(deployment, sets)
+        seen = await self._revise(seen, status)
+        seen = await self._size(seen, resized(deployment, seen.old, seen.new), note=True)
+        if deployment["spec"].get("paused"):
+            await self._clean_up(deployment, seen.old)
+        await self._tell(deployment, told_status.counted(seen, status, self._clock))
+        return None
+
+    async def _roll(self, deployment: Object, sets: Sequence[Object], status: Object) -> Result | None:
+        seen = await self._with_new(_seen(deployment, sets), status)
+        if seen.new is None:
+            return None
+        new = seen.new
+        size = new_size(deployment, seen.every, wanted(new))
+        if size != wanted(new):
+            seen = await self._size(seen, {meta(new).name: size})
+        else:
+            smaller = shrunk(deployment, seen.old, new)
+            seen = await self._size(seen, smaller)
+            if not smaller and _is_done(deployment):
+                await self._clean_up(deployment, seen.old)
+        return await self._told(seen, status)
+
+    async def _recreate(self, deployment: Object, sets: Sequence[Object], status: Object) -> Result | None:
+        seen = await self._revise(_seen(deployment, sets), status)
+        alive = {meta(each).name: 0 for each in seen.old if wanted(each)}
+        if alive:
+            return await self._told(await self._size(seen, alive), status)
+        if await self._old_pods_run(seen):
+            return await self._told(seen, status)
+        seen = await self._with_new(seen, status)
+        if seen.new is None:
+            return None
+        seen = await self._size(seen, {meta(seen.new).name: wanted(deployment)})
+        if _is_done(deployment):
+            await self._clean_up(deployment, seen.old)
+        return await self._told(seen, status)
+
+    # Looking.
+
+    async def _old_pods_run(self, seen: Seen) -> bool:
+        """Whether Pods of old templates are there still, be they on their way out."""
+        if any(told(each, "replicas") for each in seen.old):
+            return True
+        for each in seen.old:
+            if any(not pod.is_terminated for pod in await self._pods.of(each)):
+                return True
+        return False
+
+    # Acting.
+
+    async def _with_new(self, seen: Seen, status: Object) -> Seen:
+        """The same with the new ReplicaSet, which is made if it is not there. Without it: look again later."""
+        return await (self._revise(seen, status) if seen.new is not None else self._create(seen, status))
+
+    async def _revise(self, seen: Seen, status: Object) -> Seen:
+        """Have the new ReplicaSet, if there is one, carry the newest revision and the Deployment's annotations."""
+        deployment, new = seen.deployment, seen.new
+        if new is None:
+            return seen
+        annotations = new_annotations(deployment, meta(new).annotations, max_revision(seen.old) + 1)
+        ready_s = deployment["spec"].get("minReadySeconds", 0)
+        if annotations != meta(new).annotations or ready_s != new["spec"].get("minReadySeconds", 0):
+            new = await self._patch(
+                new, {"metadata": {"annotations": annotations}, "spec": {"minReadySeconds": ready_s}}
+            )
+        await self._mark_revision(deployment, revision_of(new))
+        if find_status_condition(status, told_status.PROGRESSING) is None:
+            text = f'Found new replica set "{meta(new).name}"'
+            told_status.progressing(deployment, status, "FoundNewReplicaSet", text, self._clock)
+        return Seen(deployment, seen.old, new)
+
+    async def _create(self, seen: Seen, status: Object) -> Seen:
+        deployment = seen.deployment
+        made = _new_replica_set(seen)
+        name, count = meta(made).name, wanted(made)
+        namespace = meta(deployment).namespace
+        try:
+            new = await self._replica_sets.in_namespace(namespace).create(made)
+        except AlreadyExists:
+            return await self._found(seen, name, status)
+        except ApiError as error:
+            if error.has_cause(NAMESPACE_TERMINATING):
+                return seen
+            text = f'Failed to create new replica set "{name}": {error}'
+            told_status.progressing(deployment, status, "ReplicaSetCreateError", text, self._clock)
+            await self._tell(deployment, status)
+            self._recorder.warning(deployment, "ReplicaSetCreateError", text)
+            raise
+        if count:
+            self._recorder.normal(deployment, "ScalingReplicaSet", f"Scaled up replica set {name} from 0 to {count}")
+        await self._mark_revision(deployment, revision_of(new))
+        text = f'Created new replica set "{name}"'
+        told_status.progressing(deployment, status, "NewReplicaSetCreated", text, self._clock)
+        return Seen(deployment, seen.old, new)
+
+    async def _found(self, seen: Seen, name: str, status: Object) -> Seen:
+        """The name is taken: by ours, made by a look that was cut off; or by that of another template."""
+        deployment = seen.deployment
+        direct = self._context.manager.client.direct.resource(REPLICA_SETS, namespace=meta(deployment).namespace)
+        there = await direct.get(name)
+        owner = controller_of(there)
+        template = deployment["spec"]["template"]
+        if (
+            owner is not None
+            and owner.uid == meta(deployment).uid
+            and same_template(there["spec"]["template"], template)
+        ):
+            return await self._revise(Seen(deployment, seen.old, there), status)
+        status["collisionCount"] = int(status.get("collisionCount") or 0) + 1
+        await self._tell(deployment, status)
+        return seen
+
+    async def _size(self, seen: Seen, sizes: Sizes, *, note: bool = False) -> Seen:
+        """Give ReplicaSets their sizes. `note`: write down for which wanted number, even where no size changes."""
+        changed = {}
+        for each in seen.every:
+            size = sizes.get(meta(each).name)
+            if size is not None:
+                changed[meta(each).uid] = await self._scale(seen.deployment, each, size, note=note)
+        old = [changed.get(meta(each).uid, each) for each in seen.old]
+        new = changed.get(meta(seen.new).uid, seen.new) if seen.new is not None else None
+        return Seen(seen.deployment, old, new)
+
+    async def _scale(self, deployment: Object, replica_set: Object, size: int, *, note: bool) -> Object:
+        before, name = wanted(replica_set), meta(replica_set).name
+        total = wanted(deployment)
+        noted = size_annotations(total, total + max_surge(deployment))
+        is_noted = noted.items() <= meta(replica_set).annotations.items()
+        if before == size and (is_noted or not note):
+            return replica_set
+        scaled = await self._patch(replica_set, {"metadata": {"annotations": noted}, "spec": {"replicas": size}})
+        if before != size:
+            way = "up" if before < size else "down"
+            text = f"Scaled {way} replica set {name} from {before} to {size}"
+            self._recorder.normal(deployment, "ScalingReplicaSet", text)
+        return scaled
+
+    async def _patch(self, replica_set: Object, change: Object) -> Object:
+        metadata = meta(replica_set)
+        lock = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+        patch = MergePatch({**change, "metadata": {**(change.get("metadata") or {}), **lock}})
+        return await self._replica_sets.in_namespace(metadata.namespace).patch(metadata.name, patch)
+
+    async def _clean_up(self, deployment: Object, old: Sequence[Object]) -> None:
+        """Forget the oldest revisions beyond the limit; only of ReplicaSets that have nothing left."""
+        limit = deployment["spec"].get("revisionHistoryLimit")
+        if limit is None or limit == _ALL_REVISIONS:
+            return
+        candidates = [each for each in old if meta(each).deletion_timestamp is None]
+        candidates.sort(key=lambda each: (revision_of(each), *by_age(each)))
+        for each in candidates[: max(0, len(candidates) - limit)]:
+            metadata = meta(each)
+            is_behind = metadata.generation > told(each, "observedGeneration")
+            if told(each, "replicas") or wanted(each) or is_behind:
+                continue
+            options = DeleteOptions(uid=metadata.uid, resource_version=metadata.resource_version)
+            try:
+                await self._replica_sets.in_namespace(metadata.namespace).delete(metadata.name, options)
+            except NotFound:
+                continue
+
+    # Telling.
+
+    def _note_pause(self, deployment: Object, status: Object) -> None:
+        """Between pause and resume no deadline runs."""
+        condition = find_status_condition(status, told_status.PROGRESSING)
+        reason = condition.get("reason") if condition is not None else ""
+        paused = bool(deployment["spec"].get("paused"))
+        if reason == told_status.TIMED_OUT or paused == (reason == "DeploymentPaused"):
+            return
+        word = "Paused" if paused else "Resumed"
+        text = f"Deployment is {word.lower()}"
+        told_status.progressing(deployment, status, f"Deployment{word}", text, self._clock)
+
+    async def _mark_revision(self, deployment: Object, revision: int) -> None:
+        """Write the revision on the Deployment itself, for those who look at it; as a status: no new generation."""
+        if revision and revision_of(deployment) != revision:
+            patch = MergePatch({"metadata": {"annotations": {REVISION: str(revision)}}})
+            await self._deployments.in_namespace(meta(deployment).namespace).status.patch(meta(deployment).name, patch)
+
+    async def _told(self, seen: Seen, status: Object) -> Result | None:
+        """Tell of a roll-out; look again when its deadline passes."""
+        deployment = seen.deployment
+        await self._tell(deployment, told_status.rolled_out(seen, status, self._clock))
+        left_s = told_status.overdue_s(deployment, status, self._clock.now())
+        if left_s is None or told_status.is_complete(deployment, status):
+            return None
+        return Result(left_s + 1.0)
+
+    async def _tell(self, deployment: Object, status: Object) -> None:
+        try:
+            await write_status(self._deployments, deployment, status)
+        except NotFound:
+            return
+
+
+def _seen(deployment: Object, sets: Sequence[Object]) -> Seen:
+    new = find_new(deployment["spec"]["template"], sets)
+    return Seen(deployment, [each for each in sets if each is not new], new)
+
+
+def _is_done(deployment: Object) -> bool:
+    """Whether the last status told of a finished roll-out."""
+    status = {"observedGeneration": 0, **(deployment.get("status") or {})}
+    return told_status.is_complete(deployment, status)
+
+
+def _new_replica_set(seen: Seen) -> Object:
+    deployment = seen.deployment
+    spec = deployment["spec"]
+    collisions = (deployment.get("status") or {}).get("collisionCount")
+    hashed = template_hash(spec["template"], collisions)
+    template = labelled(spec["template"], hashed)
+    selector = copy.deepcopy(spec["selector"])
+    selector.setdefault("matchLabels", {})[HASH_LABEL] = hashed
+    total = wanted(deployment)
+    annotations = new_annotations(deployment, {}, max_revision(seen.old) + 1)
+    made: Object = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": replica_set_name(meta(deployment).name, hashed),
+            "namespace": meta(deployment).namespace,
+            "labels": template["metadata"]["labels"],
+            "annotations": {**annotations, **size_annotations(total, total + max_surge(deployment))},
+        },
+        "spec": {
+            "replicas": new_size(deployment, seen.old, 0),
+            "minReadySeconds": spec.get("minReadySeconds", 0),
+            "selector": selector,
+            "template": template,
+        },
+    }
+    set_controller_reference(deployment, made)
+    return made
