@@ -62,8 +62,9 @@ async def test_a_manager_is_not_ready_before_its_informers_are() -> None:
     made.informer_for(NETWORKS)
     async with running(made):
         await made.probes.ready()
-        assert (await made.probes.answer("GET", "/readyz"))[0] == 500
-        assert (await made.probes.answer("GET", "/healthz"))[0] == 200
+        code, text = await fetch(made.probes.port, get("/readyz"))
+        assert (code, "[-]informer-sync failed" in text) == (500, True)
+        assert await fetch(made.probes.port, get("/healthz")) == (200, "ok")
 
 
 @pytest.mark.parametrize(
