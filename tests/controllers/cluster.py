@@ -99,17 +99,19 @@ def _stays(pod: Object) -> bool:
 
 
 @asynccontextmanager
-async def cluster(*loops: SetUp, clock: Clock | None = None) -> AsyncIterator[Working]:
+async def cluster(*loops: SetUp, clock: Clock | None = None, root_ca: str = "") -> AsyncIterator[Working]:
     """A cluster with these loops at work."""
-    async with connected() as (client, _), working(client, *loops, clock=clock) as found:
+    async with connected() as (client, _), working(client, *loops, clock=clock, root_ca=root_ca) as found:
         yield found
 
 
 @asynccontextmanager
-async def working(client: Client, *loops: SetUp, clock: Clock | None = None) -> AsyncIterator[Working]:
+async def working(
+    client: Client, *loops: SetUp, clock: Clock | None = None, root_ca: str = ""
+) -> AsyncIterator[Working]:
     """Loops at work on a server that is there: to end them and begin others."""
     manager = Manager(client, ManagerOptions(graceful_shutdown_timeout_s=1.0))
-    context = ControllerContext(manager, clock or SystemClock())
+    context = ControllerContext(manager, clock or SystemClock(), root_ca)
     for set_up in loops:
         set_up(context)
     task = asyncio.create_task(manager.run())

@@ -20,6 +20,8 @@ class ControllerContext:
 
     manager: Manager
     clock: Clock
+    root_ca: str = ""
+    """Certificates (PEM) by which the API server can be verified, for all namespaces; empty: none are published."""
 
     def informer(self, what: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]:
         """The shared informer of a kind (or of a view of it)."""

@@ -1,0 +1,51 @@
+"""The service account controller: each active namespace has a ServiceAccount `default`.
+
+Source: kube-controller-manager pkg/controller/serviceaccount/serviceaccounts_controller.go (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sampan.controllers.active_namespace import create_in_active, is_active
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.resources import NAMESPACES, SERVICE_ACCOUNTS
+from sampan.informer.ref import Ref
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+
+NAME: Final = "serviceaccount-controller"
+DEFAULT: Final = "default"
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    (
+        Builder(context.manager)
+        .named(NAME)
+        .for_(NAMESPACES)
+        .watches(SERVICE_ACCOUNTS, _namespace_of_default)
+        .complete(ServiceAccountController(context))
+    )
+
+
+class ServiceAccountController:
+    """Makes the ServiceAccount of namespaces that have none."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._namespaces = client.resource(NAMESPACES)
+        self._accounts = client.resource(SERVICE_ACCOUNTS, namespace="")
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one namespace. Raises `ApiError`, `TransportError`."""
+        namespace = await self._namespaces.find(request)
+        if namespace is None or not is_active(namespace):
+            return None
+        if await self._accounts.find(Request(request.name, DEFAULT)) is None:
+            account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": DEFAULT}}
+            await create_in_active(self._accounts.in_namespace(request.name), account)
+        return None
+
+
+def _namespace_of_default(ref: Ref[Any]) -> Iterable[Request]:
+    return (Request("", ref.namespace),) if ref.name == DEFAULT else ()
