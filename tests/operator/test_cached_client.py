@@ -7,13 +7,16 @@ from contextlib import asynccontextmanager
 import pytest
 
 from sampan.client.errors import NotFound
-from sampan.client.options import ListOptions
+from sampan.client.options import DeleteOptions, ListOptions
 from sampan.client.patch import MergePatch
 from sampan.client.resource_client import ResourceClient
+from sampan.core.gvk import GroupVersionResource
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.cached_client import CachedClient, StaleCache
-from sampan.resource import Object, dynamic
+from sampan.resource import Object, ResourceInfo, dynamic
 from tests.operator.cluster import CONFIG_MAPS, SECRETS, cluster_client
+
+NAMESPACES = ResourceInfo(GroupVersionResource("", "v1", "namespaces"), "Namespace", namespaced=False)
 
 
 def config_map(name: str, **data: str) -> Object:
@@ -160,3 +163,50 @@ async def test_a_cache_that_does_not_keep_up_is_an_error_and_not_an_old_answer()
                 await maps.list()
         with pytest.raises(StaleCache, match=version):
             await maps.get("a")
+
+
+async def test_status_writes_are_read_back_too() -> None:
+    async with cached() as client, asyncio.TaskGroup() as tasks:
+        namespaces = client.resource(NAMESPACES)
+        informer = SharedInformer(namespaces.list_watch(), dynamic(NAMESPACES))
+        task = tasks.create_task(informer.run())
+        client.read_from(informer)
+        for number in range(10):
+            condition = {"type": "Tested", "status": "True", "reason": "Yes", "message": str(number)}
+            await namespaces.status.patch("default", MergePatch({"status": {"conditions": [condition]}}))
+            assert (await namespaces.get("default"))["status"]["conditions"][0]["message"] == str(number)
+        task.cancel()
+
+
+async def test_a_deletion_that_was_only_tried_hides_nothing() -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS)
+        await maps.create(config_map("a"))
+        await maps.delete("a", DeleteOptions(dry_run=True))
+        assert (await maps.get("a"))["metadata"]["name"] == "a"
+
+
+async def test_what_the_server_could_not_be_asked_is_refused_here_too() -> None:
+    async with cached() as client:
+        with pytest.raises(ValueError, match="name is empty"):
+            await client.resource(CONFIG_MAPS).get("")
+        with pytest.raises(ValueError, match="say in which"):
+            await client.resource(CONFIG_MAPS, namespace="").get("a")
+
+
+async def test_indexes_have_all_of_ones_own_writes() -> None:
+    async with cluster_client() as client, asyncio.TaskGroup() as tasks:
+        list_watch = client.resource(CONFIG_MAPS, namespace="").list_watch()
+        indexers = {"first": lambda ref: [ref.name[0]]}
+        informer = SharedInformer(list_watch, dynamic(CONFIG_MAPS), indexers=indexers)
+        task = tasks.create_task(informer.run())
+        cached_client = CachedClient(client)
+        with pytest.raises(LookupError, match="nobody watches configmaps"):
+            await cached_client.resource(CONFIG_MAPS).by_index("first", "a")
+        cached_client.read_from(informer)
+        maps = cached_client.resource(CONFIG_MAPS)
+        for name in ("a1", "b1", "a2", "c1"):
+            await maps.create(config_map(name))
+        found = await maps.by_index("first", "a", "c")
+        assert sorted(obj["metadata"]["name"] for obj in found) == ["a1", "a2", "c1"]
+        task.cancel()

@@ -17,7 +17,7 @@ from sampan.operator.controller import (
 from sampan.operator.queue import WorkQueue
 from sampan.operator.request import Request, Result
 from sampan.operator.source import ChannelSource, PeriodicSource
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.virtual_time import elapsed, settle, virtual_time
 from tests.operator.controller.frame import A, B, NoSource, at_work
 
 FOUR = ControllerOptions(max_concurrent_reconciles=4)
@@ -158,8 +158,14 @@ async def test_drain_lets_what_is_under_way_end_and_begins_nothing_more() -> Non
     controller.queue.add(B)
     await settle()
     await controller.drain()
-    await running
     assert done == ["a"]
+    await running
+
+
+@virtual_time
+async def test_a_controller_that_has_not_begun_is_drained_at_once() -> None:
+    controller = Controller("c", lambda request: None)
+    assert await elapsed(controller.drain()) == 0
 
 
 @virtual_time
