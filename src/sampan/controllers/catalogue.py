@@ -6,7 +6,7 @@ Source of the names: kube-controller-manager cmd/kube-controller-manager/names/c
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from sampan.controllers import deployment, replica_set
+from sampan.controllers import deployment, replica_set, root_ca_publisher, service_account
 from sampan.controllers.context import ControllerContext
 
 SetUp = Callable[[ControllerContext], None]
@@ -15,4 +15,6 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "deployment-controller": deployment.set_up,
     "replicaset-controller": replica_set.set_up,
     "replicationcontroller-controller": replica_set.set_up_replication,
+    "root-ca-certificate-publisher-controller": root_ca_publisher.set_up,
+    "serviceaccount-controller": service_account.set_up,
 }
