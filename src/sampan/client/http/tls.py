@@ -14,7 +14,7 @@ _Seen = tuple[tuple[int, int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """What the client shows: a certificate (with its chain) and its key, both PEM."""
+    """What this end of a connection shows: a certificate (with its chain) and its key, both PEM."""
 
     certificate: bytes
     key: bytes = field(repr=False)
@@ -99,7 +99,7 @@ def _context(options: TlsOptions, certificate: ClientCertificate | None) -> ssl.
     context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
     shown = certificate or _certificate(options)
     if shown is not None:
-        _load(context, shown)
+        load_certificate(context, shown)
     return context
 
 
@@ -118,7 +118,8 @@ def _certificate(options: TlsOptions) -> ClientCertificate | None:
     return ClientCertificate(certificate, key)
 
 
-def _load(context: ssl.SSLContext, shown: ClientCertificate) -> None:
+def load_certificate(context: ssl.SSLContext, shown: ClientCertificate) -> None:
+    """Have a context show a certificate that is not in a file. Raises `ssl.SSLError`, `ValueError`."""
     # OpenSSL's binding reads certificates from files alone; these live in a directory of mode 0700 for a moment.
     with tempfile.TemporaryDirectory(prefix="sampan-") as directory:
         file = Path(directory) / "client.pem"

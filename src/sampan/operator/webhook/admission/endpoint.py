@@ -1,0 +1,57 @@
+"""`AdmissionEndpoint`: from the body of a review to a handler and back.
+
+A body that is no review is answered with HTTP 400, so that the API server logs it as the failure that it is; what a
+handler does is always told with HTTP 200 and a review, as API servers want it.
+Source: controller-runtime pkg/webhook/admission/{http,webhook}.go (0.24).
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from sampan.operator.webhook.admission.handlers import Handler, answered
+from sampan.operator.webhook.admission.request import CURRENT_ADMISSION, AdmissionRequest
+from sampan.operator.webhook.admission.response import AdmissionResponse, errored
+from sampan.operator.webhook.admission.review import API_VERSIONS, BadReview, read_review, write_review
+from sampan.operator.webhook.endpoint import EndpointAnswer
+
+_log = logging.getLogger("sampan.webhook")
+
+BODY_BYTES_MAX: Final = 7 << 20
+"""Two objects of at most 3 MB each, and what is around them."""
+
+
+class AdmissionEndpoint:
+    """Has a handler answer. `on_panic` is called when it raises what tells of a bug."""
+
+    body_bytes_max = BODY_BYTES_MAX
+
+    def __init__(self, handler: Handler, on_panic: Callable[[], None] = lambda: None) -> None:
+        self._handler = handler
+        self._on_panic = on_panic
+
+    async def answer(self, body: bytes) -> EndpointAnswer:
+        """See `Endpoint.answer`."""
+        try:
+            api_version, request = read_review(body)
+        except BadReview as error:
+            return EndpointAnswer(400, write_review(API_VERSIONS[0], "", errored(400, str(error))))
+        response = await self.respond(request)
+        try:
+            return EndpointAnswer(200, write_review(api_version, request.uid, response))
+        except ValueError:
+            _log.exception("the response to %s cannot be written", request.uid)
+            response = errored(500, "unable to encode response")
+            return EndpointAnswer(200, write_review(api_version, request.uid, response))
+
+    async def respond(self, request: AdmissionRequest) -> AdmissionResponse:
+        """The handler's response; what it raises is a no."""
+        token = CURRENT_ADMISSION.set(request)
+        try:
+            return await answered(self._handler, request)
+        except Exception as error:
+            self._on_panic()
+            _log.exception("a webhook failed", extra={"uid": request.uid, "resource": str(request.resource.gvr)})
+            return errored(500, f"the webhook failed with {type(error).__name__}; its log says more")
+        finally:
+            CURRENT_ADMISSION.reset(token)

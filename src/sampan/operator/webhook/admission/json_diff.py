@@ -1,0 +1,119 @@
+"""What to change in one JSON value to get another: as a JSON patch (RFC 6902), and carried over to a third value."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import orjson
+
+from sampan.patch.json_patch import same
+from sampan.resource import Object
+
+Operation = dict[str, Any]
+"""One operation of a JSON patch: `{"op": "replace", "path": "/spec/replicas", "value": 3}`."""
+
+ABSENT: Final = object()
+
+
+def json_patch_between(before: Object, after: Object) -> list[Operation]:
+    """The operations that make `after` of `before`, in order; none when they are the same.
+
+    Uses `add`, `remove` and `replace`. Fields are visited by name. In lists, what is the same at the beginning and at
+    the end is left alone, the middle is changed item by item.
+    """
+    return list(_differences(before, after, ""))
+
+
+def carried_over(actual: Any, before: Any, after: Any) -> Any:
+    """What `actual` becomes when it is changed as `before` was to give `after`.
+
+    `before` is what a program understood of `actual`: fields that it did not know, or did not write because they hold
+    their default, stay as they are. `ABSENT` stands for a field that is not there.
+    """
+    if before is not ABSENT and after is not ABSENT and same(before, after):
+        return actual
+    if isinstance(actual, dict) and isinstance(after, dict):
+        return _carried_fields(actual, before if isinstance(before, dict) else {}, after)
+    if isinstance(actual, list) and isinstance(before, list) and isinstance(after, list) and len(actual) == len(before):
+        return _carried_items(actual, before, after)
+    return after
+
+
+def _carried_fields(actual: Object, before: Object, after: Object) -> Object:
+    result = dict(actual)
+    for name in {**before, **after}:
+        if name not in after:
+            result.pop(name, None)
+        else:
+            result[name] = carried_over(actual.get(name, ABSENT), before.get(name, ABSENT), after[name])
+            if result[name] is ABSENT:
+                del result[name]
+    return result
+
+
+def _carried_items(actual: list[Any], before: list[Any], after: list[Any]) -> list[Any]:
+    """Items that are found again bring along what was not understood of them, also at another place."""
+    places: dict[bytes, list[int]] = {}
+    for index, item in enumerate(before):
+        places.setdefault(_text(item), []).append(index)
+    free = set(range(len(before)))
+    found: list[int | None] = []
+    for place, item in enumerate(after):
+        origins = places.get(_text(item))
+        if not origins:
+            found.append(None)
+            continue
+        origin = place if place in origins else origins[0]
+        origins.remove(origin)
+        free.discard(origin)
+        found.append(origin)
+    return [
+        actual[origin]
+        if origin is not None
+        else carried_over(actual[place], before[place], item)
+        if place in free
+        else item
+        for place, (origin, item) in enumerate(zip(found, after, strict=True))
+    ]
+
+
+def _text(item: Any) -> bytes:
+    return orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
+
+
+def _differences(before: Any, after: Any, path: str) -> Iterator[Operation]:
+    if same(before, after):
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from _field_differences(before, after, path)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _item_differences(before, after, path)
+    else:
+        yield {"op": "replace", "path": path, "value": after}
+
+
+def _field_differences(before: Object, after: Object, path: str) -> Iterator[Operation]:
+    for name in sorted({*before, *after}):
+        place = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
+        if name not in after:
+            yield {"op": "remove", "path": place}
+        elif name not in before:
+            yield {"op": "add", "path": place, "value": after[name]}
+        else:
+            yield from _differences(before[name], after[name], place)
+
+
+def _item_differences(before: list[Any], after: list[Any], path: str) -> Iterator[Operation]:
+    shorter = min(len(before), len(after))
+    start = 0
+    while start < shorter and same(before[start], after[start]):
+        start += 1
+    tail = 0
+    while tail < shorter - start and same(before[-1 - tail], after[-1 - tail]):
+        tail += 1
+    old, new = before[start : len(before) - tail], after[start : len(after) - tail]
+    for index in range(min(len(old), len(new))):
+        yield from _differences(old[index], new[index], f"{path}/{start + index}")
+    for index in reversed(range(len(new), len(old))):
+        yield {"op": "remove", "path": f"{path}/{start + index}"}
+    for index in range(len(old), len(new)):
+        yield {"op": "add", "path": f"{path}/{start + index}", "value": new[index]}

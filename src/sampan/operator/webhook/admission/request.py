@@ -1,0 +1,122 @@
+"""`AdmissionRequest`: what an API server asks, as handlers see it.
+
+Source: k8s.io/api admission/v1 types.go (1.36).
+"""
+
+import enum
+from contextvars import ContextVar
+from typing import Any
+
+import msgspec
+
+from sampan.core.gvk import GroupVersionKind, GroupVersionResource
+from sampan.resource import Object
+from sampan.wire import json
+
+NULL = msgspec.Raw(b"null")
+
+
+class Operation(enum.StrEnum):
+    """What is about to happen to the object."""
+
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CONNECT = "CONNECT"
+
+
+class UserInfo(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who asked the API server."""
+
+    username: str = ""
+    uid: str = ""
+    groups: list[str] = []
+    extra: dict[str, list[str]] = {}
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """A kind, as a review names it."""
+
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        """As everywhere else."""
+        return GroupVersionKind(self.group, self.version, self.kind)
+
+
+class Resource(msgspec.Struct, frozen=True):
+    """A resource, as a review names it."""
+
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+
+    @property
+    def gvr(self) -> GroupVersionResource:
+        """As everywhere else."""
+        return GroupVersionResource(self.group, self.version, self.resource)
+
+
+class AdmissionRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One question. The `request_…` fields are what the client asked for, where the API server converts."""
+
+    uid: str
+    """Of this question, not of the object."""
+    operation: Operation
+    kind: Kind = Kind()
+    resource: Resource = Resource()
+    sub_resource: str = ""
+    """`status`, `scale` … or empty."""
+    request_kind: Kind | None = None
+    request_resource: Resource | None = None
+    request_sub_resource: str = ""
+    name: str = ""
+    """Empty when the server will generate it."""
+    namespace: str = ""
+    user_info: UserInfo = UserInfo()
+    raw_object: msgspec.Raw = msgspec.field(default=NULL, name="object")
+    """The JSON of the object as it would be stored; null for DELETE."""
+    raw_old_object: msgspec.Raw = msgspec.field(default=NULL, name="oldObject")
+    """The JSON of the stored object; null for CREATE."""
+    dry_run: bool | None = False
+    """Nothing will be stored: have no side effects."""
+    raw_options: msgspec.Raw = msgspec.field(default=NULL, name="options")
+
+    @property
+    def object(self) -> Object | None:
+        """The new object, decoded anew each time. Raises `ValueError`."""
+        return _object(self.raw_object)
+
+    @property
+    def old_object(self) -> Object | None:
+        """The stored object, decoded anew each time. Raises `ValueError`."""
+        return _object(self.raw_old_object)
+
+    @property
+    def options(self) -> Object:
+        """The CreateOptions, UpdateOptions or DeleteOptions of the client."""
+        return _object(self.raw_options) or {}
+
+
+def _object(raw: msgspec.Raw) -> Object | None:
+    value: Any = json.decode(bytes(raw))
+    if value is not None and not isinstance(value, dict):
+        raise ValueError("the object of the review is not a JSON object")
+    return value
+
+
+CURRENT_ADMISSION: ContextVar[AdmissionRequest | None] = ContextVar("sampan_admission", default=None)
+
+
+def current_admission() -> AdmissionRequest:
+    """The request that the calling handler is asked for: who asks, dry run or not, which subresource.
+
+    Raises `LookupError` outside of a handler.
+    """
+    request = CURRENT_ADMISSION.get()
+    if request is None:
+        raise LookupError("no admission request is being handled here")
+    return request

@@ -1,0 +1,57 @@
+"""AdmissionReview: the question out of a body, the answer into one. v1 and v1beta1 have the same fields.
+
+Source: controller-runtime pkg/webhook/admission/http.go (0.24).
+"""
+
+import base64
+from typing import Any, Final
+
+import msgspec
+
+from sampan.operator.webhook.admission.request import AdmissionRequest
+from sampan.operator.webhook.admission.response import AdmissionResponse
+from sampan.wire import json
+
+API_VERSIONS: Final = ("admission.k8s.io/v1", "admission.k8s.io/v1beta1")
+KIND: Final = "AdmissionReview"
+
+
+class _Review(msgspec.Struct, rename="camel"):
+    api_version: str
+    kind: str
+    request: AdmissionRequest
+
+
+_decoder = msgspec.json.Decoder(_Review)
+
+
+class BadReview(ValueError):
+    """A body is no review that can be answered."""
+
+
+def read_review(body: bytes) -> tuple[str, AdmissionRequest]:
+    """The apiVersion to answer in, and the question. Raises `BadReview`."""
+    try:
+        review = _decoder.decode(body)
+    except msgspec.DecodeError as error:
+        raise BadReview(f"the review cannot be read: {error}") from None
+    if review.kind != KIND or review.api_version not in API_VERSIONS:
+        raise BadReview(f"expected {KIND} in {' or '.join(API_VERSIONS)}, got {review.kind} in {review.api_version}")
+    return review.api_version, review.request
+
+
+def write_review(api_version: str, uid: str, response: AdmissionResponse) -> bytes:
+    """The body of an answer. Raises `ValueError` when the response holds what JSON cannot say."""
+    said: dict[str, Any] = {
+        "uid": uid,
+        "allowed": response.allowed,
+        "status": {"metadata": {}, "code": response.code, **response.status},
+    }
+    if response.patch:
+        said["patchType"] = "JSONPatch"
+        said["patch"] = base64.b64encode(json.encode(list(response.patch))).decode()
+    if response.warnings:
+        said["warnings"] = list(response.warnings)
+    if response.audit_annotations:
+        said["auditAnnotations"] = dict(response.audit_annotations)
+    return json.encode({"kind": KIND, "apiVersion": api_version, "response": said})

@@ -1,0 +1,76 @@
+"""`DirectoryStore`: certificates in a directory, for operators that run outside of a cluster.
+
+Processes that share it take turns with a lock on the file `.lock`; a state is known by the digest of its files.
+Concurrency: files are small and local, so they are read and written in the event loop; `watch` polls.
+"""
+
+import asyncio
+import fcntl
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from sampan.operator.webhook.certificates.certificate_set import AUTHORITY_KEYS, BUNDLE, CERTIFICATE, KEY, RETIRED
+from sampan.operator.webhook.certificates.store import Stored
+
+POLL_INTERVAL_S: Final = 10.0
+
+_NAMES: Final = (CERTIFICATE, KEY, BUNDLE, AUTHORITY_KEYS, RETIRED)
+
+
+class DirectoryStore:
+    """Implements `CertificateStore`. The directory is made when it is not there; its files are for its owner alone."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    async def load(self) -> Stored | None:
+        """See `CertificateStore.load`."""
+        with self._locked():
+            return self._read()
+
+    async def save(self, files: Mapping[str, bytes], before: Stored | None) -> bool:
+        """See `CertificateStore.save`."""
+        with self._locked():
+            found = self._read()
+            if (found and found.version) != (before and before.version):
+                return False
+            for name, content in files.items():
+                self._write(name, content)
+        return True
+
+    async def watch(self, changed: Callable[[], None]) -> None:
+        """See `CertificateStore.watch`."""
+        seen = await self.load()
+        while True:
+            await asyncio.sleep(POLL_INTERVAL_S)
+            found = await self.load()
+            if found != seen:
+                seen = found
+                changed()
+
+    def _read(self) -> Stored | None:
+        paths = [self._directory / name for name in _NAMES]
+        files = {path.name: path.read_bytes() for path in paths if path.exists()}
+        if not files:
+            return None
+        digest = hashlib.sha256()
+        for name, content in files.items():
+            digest.update(f"{name} {len(content)} ".encode() + content)
+        return Stored(files, digest.hexdigest())
+
+    def _write(self, name: str, content: bytes) -> None:
+        new = self._directory / f".{name}.new"
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(content)
+        new.replace(self._directory / name)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self._directory / ".lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield

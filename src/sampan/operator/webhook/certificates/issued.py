@@ -1,0 +1,97 @@
+"""`IssuedCertificates`: an authority and a serving certificate of one's own, shared through a store, rotated in time.
+
+Concurrency: `run` owns two tasks, the store's watch and the loop that looks whenever the store has changed or a
+renewal is due. Looks take turns. Replicas race for a renewal; those that lose take what the winner has saved.
+"""
+
+import asyncio
+import datetime
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from sampan.client.backoff import Backoff
+from sampan.client.errors import ClientError
+from sampan.core.time import Clock
+from sampan.operator.webhook.certificates.certificate_set import CertificateSet, read_set
+from sampan.operator.webhook.certificates.rotation import CertificateTerms, next_renewal, renewed
+from sampan.operator.webhook.certificates.source import CertificateSource, Material
+from sampan.operator.webhook.certificates.store import CertificateStore, Stored
+
+_log = logging.getLogger("sampan.webhook")
+
+_RETRY: Final = Backoff(0.5, factor=2.0, jitter=0.2, cap_s=60.0)
+_LOOK_INTERVAL_S: Final = 3600.0
+"""The wall clock may jump, so it is looked at now and then."""
+_RACES_MAX: Final = 10
+
+
+class IssuedCertificates(CertificateSource):
+    """Certificates for `hosts` (names and addresses), issued when there are none."""
+
+    def __init__(
+        self, store: CertificateStore, hosts: Sequence[str], clock: Clock, terms: CertificateTerms = CertificateTerms()
+    ) -> None:
+        super().__init__()
+        self._store = store
+        self._hosts = tuple(hosts)
+        self._clock = clock
+        self._terms = terms
+        self._turn = asyncio.Lock()
+        self._look = asyncio.Event()
+        self._current: CertificateSet | None = None
+
+    async def run(self) -> None:
+        """See `CertificateSource.run`. What goes wrong is logged and tried again."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._store.watch(self._look.set))
+            delays = _RETRY.delays()
+            while True:
+                self._look.clear()
+                try:
+                    await self.refresh()
+                except (ClientError, OSError, ValueError) as error:
+                    _log.warning("certificates cannot be kept up to date: %s", error)
+                    await asyncio.sleep(next(delays))
+                    continue
+                delays = _RETRY.delays()
+                try:
+                    async with asyncio.timeout(self._pause_s()):
+                        await self._look.wait()
+                except TimeoutError:
+                    pass
+
+    async def refresh(self) -> None:
+        """See `CertificateSource.refresh`: takes what the store has, renewed and saved if that is due."""
+        async with self._turn:
+            for _ in range(_RACES_MAX):
+                stored = await self._store.load()
+                present = _readable(stored)
+                wanted = renewed(present, self._hosts, self._clock.now(), self._terms)
+                if wanted is present or await self._store.save(wanted.files(), stored):
+                    self._take(wanted, is_new=wanted is not present)
+                    return
+        raise OSError("others change the certificates all the time")
+
+    def _take(self, wanted: CertificateSet, *, is_new: bool) -> None:
+        self._current = wanted
+        pair = wanted.serving
+        ends = pair.certificate.not_valid_after_utc
+        if is_new:
+            _log.info("certificates issued; the serving one ends at %s", ends)
+        self._hold(Material(pair.certificate_pem(), pair.key_pem(), wanted.bundle, ends))
+
+    def _pause_s(self) -> float:
+        assert self._current is not None, "refresh has succeeded"
+        due: datetime.timedelta = next_renewal(self._current, self._terms) - self._clock.now()
+        return min(max(due.total_seconds(), 1.0), _LOOK_INTERVAL_S)
+
+
+def _readable(stored: Stored | None) -> CertificateSet | None:
+    if stored is None:
+        return None
+    try:
+        return read_set(stored.files)
+    except ValueError as error:
+        _log.warning("the stored certificates are replaced, as they cannot be used: %s", error)
+        return None

@@ -1,0 +1,148 @@
+"""When certificates are made anew, so that at no moment a client fails to believe what a server shows. No I/O.
+
+- A serving certificate is replaced `renew_before` its end, signed by the same authority: nothing else changes.
+- A new authority is made `authority_renew_before` the old one's end, and believed at once; it signs only after
+  `overlap`, when every API server has read the new caBundle. Then the old one's key is thrown away.
+- An authority is believed as long as it could sign, or has signed what is shown now, or what was shown before and has
+  not ended yet: a replica may still show it.
+"""
+
+import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from cryptography import x509
+
+from sampan.core.certificates import (
+    BACKDATE,
+    KeyPair,
+    covers,
+    make_authority,
+    make_server_certificate,
+    signed_by,
+)
+from sampan.operator.webhook.certificates.certificate_set import CertificateSet
+
+_NAME = "sampan-webhook"
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateTerms:
+    """How long certificates last."""
+
+    lifetime: datetime.timedelta = datetime.timedelta(days=90)
+    renew_before: datetime.timedelta = datetime.timedelta(days=30)
+    authority_lifetime: datetime.timedelta = datetime.timedelta(days=3650)
+    authority_renew_before: datetime.timedelta = datetime.timedelta(days=365)
+    overlap: datetime.timedelta = datetime.timedelta(hours=1)
+    """How long a new authority is believed before it signs."""
+
+    def __post_init__(self) -> None:
+        if not self.renew_before < self.lifetime:
+            raise ValueError("renew_before must be shorter than lifetime")
+        if not self.lifetime + self.overlap < self.authority_renew_before < self.authority_lifetime:
+            raise ValueError("authority_renew_before must be between lifetime + overlap and authority_lifetime")
+
+
+def renewed(
+    current: CertificateSet | None, hosts: Sequence[str], now: datetime.datetime, terms: CertificateTerms
+) -> CertificateSet:
+    """The set as it should be now: `current` itself when nothing is to be done."""
+    alive = [] if current is None else [pair for pair in current.signers if _ends(pair) > now]
+    if current is None or not alive:
+        return _first(current, hosts, now, terms)
+    signers = list(alive)
+    if _ends(signers[-1]) - now <= terms.authority_renew_before:
+        signers.append(make_authority(_NAME, now, terms.authority_lifetime))
+    ripe = [pair for pair in signers[1:] if _made(pair) + terms.overlap <= now]
+    signer = ripe[-1] if ripe else signers[0]
+    serving, retired = _serving(current, signer, hosts, now, terms)
+    kept = signers[signers.index(signer) :]
+    believed = list(dict.fromkeys(chain(current.authorities, (pair.certificate for pair in signers))))
+    wanted = CertificateSet(
+        serving,
+        tuple(each for each in believed if _needed(each, kept, (serving.certificate, *retired), now)),
+        tuple(kept),
+        retired,
+    )
+    return current if wanted == current else wanted
+
+
+def next_renewal(current: CertificateSet, terms: CertificateTerms) -> datetime.datetime:
+    """When `renewed` may give something else, as far as time alone decides."""
+    moments = [_renew_at(current.serving.certificate, terms)]
+    moments.append(_ends(current.signers[-1]) - terms.authority_renew_before)
+    moments += [_made(pair) + terms.overlap for pair in current.signers[1:]]
+    moments += [each.not_valid_after_utc for each in (*current.retired, *current.authorities)]
+    return min(moments)
+
+
+def _first(
+    lost: CertificateSet | None, hosts: Sequence[str], now: datetime.datetime, terms: CertificateTerms
+) -> CertificateSet:
+    """A new beginning. What is still shown of `lost`, whose keys are gone, stays believed."""
+    authority = make_authority(_NAME, now, terms.authority_lifetime)
+    serving = make_server_certificate(authority, hosts, now, terms.lifetime, common_name=_NAME)
+    if lost is None:
+        return CertificateSet(serving, (authority.certificate,), (authority,))
+    retired = _alive((*lost.retired, lost.serving.certificate), now)
+    return CertificateSet(serving, (*_alive(lost.authorities, now), authority.certificate), (authority,), retired)
+
+
+def _serving(
+    current: CertificateSet,
+    signer: KeyPair,
+    hosts: Sequence[str],
+    now: datetime.datetime,
+    terms: CertificateTerms,
+) -> tuple[KeyPair, tuple[x509.Certificate, ...]]:
+    """The serving certificate, and those that it and its forerunners have replaced."""
+    shown = current.serving.certificate
+    retired = _alive(current.retired, now)
+    covered = covers(shown, hosts)
+    if covered and signed_by(shown, signer.certificate) and now < _renew_at(shown, terms):
+        return current.serving, retired
+    # Replicas of different hosts add theirs one after the other, in place of taking each other's away.
+    names = hosts if covered else sorted({*hosts, *_names(shown)})
+    lifetime = min(terms.lifetime, _ends(signer) - now)
+    made = make_server_certificate(signer, names, now, lifetime, common_name=_NAME)
+    return made, (*retired, *_alive((shown,), now))
+
+
+def _renew_at(certificate: x509.Certificate, terms: CertificateTerms) -> datetime.datetime:
+    """One that an ending authority has signed lasts shorter than usual, and is not renewed all the time for that."""
+    lifetime = certificate.not_valid_after_utc - certificate.not_valid_before_utc
+    return certificate.not_valid_after_utc - min(terms.renew_before, lifetime / 3)
+
+
+def _names(certificate: x509.Certificate) -> list[str]:
+    try:
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return []
+    return [str(name.value) for name in names]
+
+
+def _needed(
+    authority: x509.Certificate,
+    signers: Sequence[KeyPair],
+    shown: Sequence[x509.Certificate],
+    now: datetime.datetime,
+) -> bool:
+    if authority.not_valid_after_utc <= now:
+        return False
+    may_sign = any(pair.certificate == authority for pair in signers)
+    return may_sign or any(signed_by(each, authority) for each in shown)
+
+
+def _alive(certificates: Iterable[x509.Certificate], now: datetime.datetime) -> tuple[x509.Certificate, ...]:
+    return tuple(each for each in certificates if each.not_valid_after_utc > now)
+
+
+def _ends(pair: KeyPair) -> datetime.datetime:
+    return pair.certificate.not_valid_after_utc
+
+
+def _made(pair: KeyPair) -> datetime.datetime:
+    return pair.certificate.not_valid_before_utc + BACKDATE

@@ -1,0 +1,72 @@
+"""`SecretStore`: certificates in a Secret, which all replicas share.
+
+Concurrency: `watch` runs an informer of this one Secret; `load` asks the server.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from sampan.client.client import Client
+from sampan.client.errors import AlreadyExists, Conflict, NotFound
+from sampan.client.patch import MergePatch
+from sampan.core.gvk import GroupVersionResource
+from sampan.informer.shared_informer import SharedInformer
+from sampan.operator.webhook.certificates.store import Stored
+from sampan.operator.webhook.wake import changes
+from sampan.resource import Object, ResourceInfo
+
+SECRETS: Final = ResourceInfo(GroupVersionResource("", "v1", "secrets"), "Secret", namespaced=True)
+
+
+class SecretStore:
+    """Implements `CertificateStore`. The operator needs get, list, watch, create and patch of the Secret."""
+
+    def __init__(self, client: Client, namespace: str, name: str) -> None:
+        self._secrets = client.resource(SECRETS, namespace=namespace)
+        self._name = name
+
+    async def load(self) -> Stored | None:
+        """See `CertificateStore.load`."""
+        try:
+            secret = await self._secrets.get(self._name)
+        except NotFound:
+            return None
+        files = {name: _decoded(text) for name, text in (secret.get("data") or {}).items()}
+        return Stored(files, secret["metadata"]["resourceVersion"])
+
+    async def save(self, files: Mapping[str, bytes], before: Stored | None) -> bool:
+        """See `CertificateStore.save`. A Secret that somebody else made is taken over; what else it has stays."""
+        data = {name: base64.b64encode(content).decode() for name, content in files.items()}
+        try:
+            if before is None:
+                await self._secrets.create(self._secret(data))
+            else:
+                metadata = {"resourceVersion": before.version}
+                await self._secrets.patch(self._name, MergePatch({"metadata": metadata, "data": data}))
+        except (AlreadyExists, Conflict, NotFound):
+            return False
+        return True
+
+    async def watch(self, changed: Callable[[], None]) -> None:
+        """See `CertificateStore.watch`."""
+        informer = SharedInformer(self._secrets.list_watch_of(self._name), self._secrets.object_type)
+        informer.add_handler(changes(changed))
+        await informer.run()
+
+    def _secret(self, data: Mapping[str, str]) -> Object:
+        return {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": self._name, "namespace": self._secrets.namespace},
+            "type": "kubernetes.io/tls",
+            "data": dict(data),
+        }
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text)
+    except binascii.Error:
+        return b""

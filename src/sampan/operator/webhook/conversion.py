@@ -1,0 +1,118 @@
+"""Conversion of a kind's objects between its versions, through one of them: the hub.
+
+    networks = webhooks.conversion(NetworkV2)
+
+    @networks.to_hub(NetworkV1)
+    def upgrade(old: NetworkV1) -> NetworkV2: ...
+
+    @networks.from_hub(NetworkV1)
+    def downgrade(new: NetworkV2) -> NetworkV1: ...
+
+Functions are of the spec and whatever else a kind has; metadata goes along by itself. An API server lets a conversion
+change labels and annotations, and nothing else of the metadata.
+Source: controller-runtime pkg/webhook/conversion (0.24); apiextensions pkg/apiserver/conversion (1.36).
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
+
+from sampan.core.gvk import GroupKind
+from sampan.resource import Object, ObjectType, object_type
+from sampan.wire import json
+
+H = TypeVar("H")
+S = TypeVar("S")
+
+Convert = Callable[[Any], Any | Awaitable[Any]]
+
+_CHANGEABLE = ("labels", "annotations")
+
+
+class ConversionError(ValueError):
+    """An object cannot be converted; the text is for the client."""
+
+
+class HubConversion(Generic[H]):
+    """The versions of one kind, all declared classes, and how each becomes the hub's and comes from it."""
+
+    def __init__(self, hub: type[H]) -> None:
+        """Raises `TypeError` when the class was not declared."""
+        self._hub: ObjectType[Any] = object_type(hub)
+        self._types = {self._hub.info.api_version: self._hub}
+        self._up: dict[str, Convert] = {}
+        self._down: dict[str, Convert] = {}
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """Which kind it is."""
+        return self._hub.info.gvk.group_kind
+
+    @property
+    def crd_name(self) -> str:
+        """The name of the kind's CustomResourceDefinition."""
+        return str(self._hub.info.gvr.group_resource)
+
+    def to_hub(self, spoke: type[S]) -> Callable[[Callable[[S], H | Awaitable[H]]], Callable[[S], H | Awaitable[H]]]:
+        """Decorates the function that makes the hub's version of a spoke's. Raises `TypeError`, `ValueError`."""
+        return self._register(self._up, spoke)
+
+    def from_hub(self, spoke: type[S]) -> Callable[[Callable[[H], S | Awaitable[S]]], Callable[[H], S | Awaitable[S]]]:
+        """Decorates the function that makes a spoke's version of the hub's. Raises `TypeError`, `ValueError`."""
+        return self._register(self._down, spoke)
+
+    def check(self) -> None:
+        """Whether each spoke has both of its functions. Raises `TypeError`, which names those that are missing."""
+        spokes = set(self._types) - {self._hub.info.api_version}
+        missing = [f"to_hub({version})" for version in sorted(spokes - set(self._up))]
+        missing += [f"from_hub({version})" for version in sorted(spokes - set(self._down))]
+        if missing or not spokes:
+            raise TypeError(f"the conversion of {self.group_kind} lacks {', '.join(missing) or 'a second version'}")
+
+    async def convert(self, obj: Object, api_version: str) -> Object:
+        """The object in another version. Raises `ConversionError`, and what the functions raise."""
+        given = obj.get("apiVersion", "")
+        if given == api_version:
+            return obj
+        for version in (given, api_version):
+            if version not in self._types:
+                raise ConversionError(f"{self.group_kind} has no version {version!r} here")
+        hub = self._hub.info.api_version
+        if given != hub:
+            obj = await self._step(obj, self._up[given], hub)
+        return obj if api_version == hub else await self._step(obj, self._down[api_version], api_version)
+
+    async def _step(self, obj: Object, convert: Convert, api_version: str) -> Object:
+        source, target = self._types[obj["apiVersion"]], self._types[api_version]
+        try:
+            typed = source.decode(json.encode(obj))
+        except ValueError as error:
+            raise ConversionError(f"the object does not fit {source.info.gvk}: {error}") from error
+        outcome = convert(typed)
+        result = await outcome if inspect.isawaitable(outcome) else outcome
+        converted: Object = json.decode(target.encode(result))
+        converted["metadata"] = _metadata(obj.get("metadata") or {}, converted.get("metadata") or {})
+        return converted
+
+    def _register(self, functions: dict[str, Convert], spoke: type[Any]) -> Callable[[Any], Any]:
+        typed = object_type(spoke)
+        version = typed.info.api_version
+        if typed.info.gvk.group_kind != self.group_kind or version == self._hub.info.api_version:
+            raise ValueError(f"{typed.info.gvk} is not another version of {self._hub.info.gvk}")
+        if version in functions:
+            raise ValueError(f"there is a function for {typed.info.gvk} already")
+
+        def register(convert: Convert) -> Convert:
+            self._types[version] = typed
+            functions[version] = convert
+            return convert
+
+        return register
+
+
+def _metadata(before: Object, given: Object) -> Object:
+    """That of the original; a function that has made metadata of its own says labels and annotations."""
+    if not given:
+        return before
+    kept = {name: value for name, value in before.items() if name not in _CHANGEABLE}
+    return kept | {name: given[name] for name in _CHANGEABLE if given.get(name)}

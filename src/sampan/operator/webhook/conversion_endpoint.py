@@ -1,0 +1,106 @@
+"""`ConversionEndpoint`: /convert, where API servers have objects of all kinds converted. v1 and v1beta1.
+
+Source: controller-runtime pkg/webhook/conversion/conversion.go (0.24).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from sampan.core.errors import StatusError
+from sampan.core.gvk import GroupKind, GroupVersion
+from sampan.operator.webhook.conversion import ConversionError, HubConversion
+from sampan.operator.webhook.endpoint import EndpointAnswer
+from sampan.resource import Object
+from sampan.wire import json
+
+_log = logging.getLogger("sampan.webhook")
+
+PATH: Final = "/convert"
+API_VERSIONS: Final = ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")
+KIND: Final = "ConversionReview"
+BODY_BYTES_MAX: Final = 256 << 20
+"""A list is converted in one review, however long it is."""
+
+_SLICE: Final = 64
+"""Objects that are converted before other tasks have their turn."""
+
+
+class _Request(msgspec.Struct, rename={"desired_api_version": "desiredAPIVersion"}):
+    uid: str
+    desired_api_version: str
+    objects: list[dict[str, Any]] | None = None
+
+
+class _Review(msgspec.Struct, rename="camel"):
+    api_version: str
+    kind: str
+    request: _Request
+
+
+_decoder = msgspec.json.Decoder(_Review)
+
+
+class ConversionEndpoint:
+    """Converts the objects of all kinds that were registered. `on_panic` is called for what tells of a bug."""
+
+    body_bytes_max = BODY_BYTES_MAX
+
+    def __init__(self, on_panic: Callable[[], None] = lambda: None) -> None:
+        self._on_panic = on_panic
+        self._kinds: dict[GroupKind, HubConversion[Any]] = {}
+
+    @property
+    def conversions(self) -> Sequence[HubConversion[Any]]:
+        """All that were registered."""
+        return tuple(self._kinds.values())
+
+    def add(self, conversion: HubConversion[Any]) -> None:
+        """Convert one more kind. Raises `ValueError` for one that is there already."""
+        if conversion.group_kind in self._kinds:
+            raise ValueError(f"there is a conversion of {conversion.group_kind} already")
+        self._kinds[conversion.group_kind] = conversion
+
+    async def answer(self, body: bytes) -> EndpointAnswer:
+        """See `Endpoint.answer`. One object that cannot be converted fails them all."""
+        try:
+            review = _decoder.decode(body)
+        except msgspec.DecodeError as error:
+            return EndpointAnswer(400, json.encode({"message": f"the review cannot be read: {error}"}))
+        if review.kind != KIND or review.api_version not in API_VERSIONS:
+            text = f"expected {KIND} in {' or '.join(API_VERSIONS)}, got {review.kind} in {review.api_version}"
+            return EndpointAnswer(400, json.encode({"message": text}))
+        response: Object = {"uid": review.request.uid}
+        try:
+            response["convertedObjects"] = await self._convert_all(review.request)
+            response["result"] = {"metadata": {}, "status": "Success"}
+        except (StatusError, ValueError) as error:
+            response["result"] = _failure(str(error))
+        except Exception as error:
+            self._on_panic()
+            _log.exception("a conversion failed", extra={"uid": review.request.uid})
+            response["result"] = _failure(f"the conversion failed with {type(error).__name__}; its log says more")
+        return EndpointAnswer(200, json.encode({"kind": KIND, "apiVersion": review.api_version, "response": response}))
+
+    async def _convert_all(self, request: _Request) -> list[Object]:
+        results = []
+        for count, obj in enumerate(request.objects or (), 1):
+            results.append(await self._conversion_of(obj).convert(obj, request.desired_api_version))
+            if count % _SLICE == 0:
+                await asyncio.sleep(0)
+        return results
+
+    def _conversion_of(self, obj: Object) -> HubConversion[Any]:
+        group = GroupVersion.parse(str(obj.get("apiVersion", ""))).group
+        kind = GroupKind(group, str(obj.get("kind", "")))
+        conversion = self._kinds.get(kind)
+        if conversion is None:
+            raise ConversionError(f"no conversion of {kind} is registered")
+        return conversion
+
+
+def _failure(message: str) -> Object:
+    return {"metadata": {}, "status": "Failure", "message": message}

@@ -1,0 +1,129 @@
+"""`Hook`: what an API server must know of a webhook to ask it, and the configurations that tell it so.
+
+Source: k8s.io/api admissionregistration/v1 types.go (1.36); controller-runtime pkg/builder/webhook.go (0.24).
+"""
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypedDict
+
+from sampan.core.gvk import GroupVersionKind, GroupVersionResource
+from sampan.operator.webhook.admission import Operation
+from sampan.resource import Object, ResourceInfo
+
+GROUP: Final = "admissionregistration.k8s.io"
+API_VERSION: Final = f"{GROUP}/v1"
+
+
+class HookKind(enum.Enum):
+    """What a webhook may do; the value is the kind of its configuration."""
+
+    MUTATING = "MutatingWebhookConfiguration"
+    VALIDATING = "ValidatingWebhookConfiguration"
+
+    @property
+    def verb(self) -> str:
+        """As paths and names have it."""
+        return "mutate" if self is HookKind.MUTATING else "validate"
+
+    @property
+    def info(self) -> ResourceInfo:
+        """The resource of its configurations."""
+        return ResourceInfo(GroupVersionResource(GROUP, "v1", f"{self.value.lower()}s"), self.value, namespaced=False)
+
+
+class HookOptions(TypedDict, total=False):
+    """What a registration may say besides the type; it goes into the configuration as it is."""
+
+    operations: Sequence[Operation]
+    """CREATE and UPDATE, if it does not say; for a `Validator` with `on_delete` DELETE too."""
+    subresources: Sequence[str]
+    """`status`, `*` …: besides the object itself."""
+    failure_policy: str
+    """`Fail` (the default): what cannot be asked is refused; `Ignore`: it passes."""
+    side_effects: str
+    """`None` (the default), or `NoneOnDryRun`."""
+    match_policy: str
+    timeout_seconds: int
+    namespace_selector: Mapping[str, Any]
+    object_selector: Mapping[str, Any]
+    match_conditions: Sequence[Mapping[str, str]]
+    """CEL: `{"name": …, "expression": …}`."""
+    reinvocation_policy: str
+    """`IfNeeded`: ask a mutating webhook again when others have changed the object after it."""
+    name: str
+    """Of the webhook in its configuration, with at least three parts."""
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One webhook of a configuration."""
+
+    kind: HookKind
+    info: ResourceInfo
+    options: HookOptions = field(default_factory=HookOptions)
+
+    @property
+    def path(self) -> str:
+        """Where it is served."""
+        return self.options.get("path") or path_of(self.kind, self.info.gvk)
+
+    @property
+    def name(self) -> str:
+        """Its name in the configuration."""
+        gvk = self.info.gvk
+        default = f"{self.kind.verb}.{gvk.kind.lower()}.{gvk.version}.{gvk.group or 'core'}"
+        return self.options.get("name") or default
+
+    def entry(self, client_config: Object) -> Object:
+        """The webhook as its configuration has it."""
+        options = self.options
+        gvr = self.info.gvr
+        resources = [gvr.resource, *(f"{gvr.resource}/{name}" for name in options.get("subresources", ()))]
+        operations = options.get("operations", (Operation.CREATE, Operation.UPDATE))
+        entry: Object = {
+            "name": self.name,
+            "admissionReviewVersions": ["v1"],
+            "clientConfig": client_config,
+            "failurePolicy": options.get("failure_policy", "Fail"),
+            "sideEffects": options.get("side_effects", "None"),
+            "rules": [
+                {
+                    "apiGroups": [gvr.group],
+                    "apiVersions": [gvr.version],
+                    "operations": [str(operation) for operation in operations],
+                    "resources": resources,
+                }
+            ],
+        }
+        for name, said in _OPTIONAL.items():
+            if name in options:
+                entry[said] = options[name]  # type: ignore[literal-required]  # the names are those of the TypedDict
+        return entry
+
+
+_OPTIONAL: Final = {
+    "match_policy": "matchPolicy",
+    "timeout_seconds": "timeoutSeconds",
+    "namespace_selector": "namespaceSelector",
+    "object_selector": "objectSelector",
+    "match_conditions": "matchConditions",
+    "reinvocation_policy": "reinvocationPolicy",
+}
+
+
+def path_of(kind: HookKind, gvk: GroupVersionKind) -> str:
+    """The path as controller-runtime generates it: `/mutate-apps-v1-deployment`, `/validate--v1-pod`."""
+    return f"/{kind.verb}-{gvk.group.replace('.', '-')}-{gvk.version}-{gvk.kind.lower()}"
+
+
+def configuration_of(
+    kind: HookKind, name: str, hooks: Sequence[Hook], client_config: Callable[[str], Object]
+) -> Object | None:
+    """The configuration of all webhooks of a kind; None when there are none. `client_config` is asked by path."""
+    entries = [hook.entry(client_config(hook.path)) for hook in hooks if hook.kind is kind]
+    if not entries:
+        return None
+    return {"apiVersion": API_VERSION, "kind": kind.value, "metadata": {"name": name}, "webhooks": entries}

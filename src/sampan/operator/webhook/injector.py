@@ -1,0 +1,106 @@
+"""`CaBundleInjector`: keeps caBundles as they have to be.
+
+Concurrency: `run` owns two tasks for each target: an informer of the one object, and a loop that looks at the object
+when it or the certificates have changed. Errors are logged and waited out, each target for itself.
+"""
+
+import asyncio
+import base64
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from sampan.client.backoff import Backoff
+from sampan.client.client import Client
+from sampan.client.errors import ClientError, NotFound
+from sampan.client.options import WriteOptions
+from sampan.client.patch import ApplyPatch, Patch
+from sampan.client.resource_client import ResourceClient
+from sampan.informer.shared_informer import SharedInformer
+from sampan.operator.webhook.certificates import CertificateSource
+from sampan.operator.webhook.targets import InjectionTarget
+from sampan.operator.webhook.wake import changes
+from sampan.resource import Object
+
+_log = logging.getLogger("sampan.webhook")
+
+_RETRY: Final = Backoff(0.5, factor=2.0, jitter=0.2, cap_s=60.0)
+FIELD_MANAGER: Final = "sampan-webhook"
+
+
+class CaBundleInjector:
+    """Writes the bundle of `source` into all targets, again whenever one of them or the bundle has changed."""
+
+    def __init__(self, client: Client, source: CertificateSource, targets: Sequence[InjectionTarget]) -> None:
+        self._source = source
+        self._client = client
+        self._keepers = [_Keeper(client, source, target) for target in targets]
+
+    async def run(self) -> None:
+        """Inject until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for keeper in self._keepers:
+                tasks.create_task(keeper.run(), name=f"caBundle of {keeper.target.name}")
+
+    async def settled(self) -> None:
+        """Wait until each target has been looked at once, with whatever success."""
+        for keeper in self._keepers:
+            await keeper.looked.wait()
+
+
+class _Keeper:
+    """Keeps one target."""
+
+    def __init__(self, client: Client, source: CertificateSource, target: InjectionTarget) -> None:
+        self.target = target
+        self.looked = asyncio.Event()
+        self._resource: ResourceClient[Object] = client.resource(target.info)
+        self._source = source
+        self._changed = asyncio.Event()
+        source.listen(self._changed.set)
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            informer = SharedInformer(self._resource.list_watch_of(self.target.name), self._resource.object_type)
+            informer.add_handler(changes(self._changed.set))
+            tasks.create_task(informer.run())
+            delays = _RETRY.delays()
+            while True:
+                self._changed.clear()
+                try:
+                    await self._look()
+                except (ClientError, OSError, ValueError) as error:
+                    _log.warning("the caBundle of %s cannot be kept: %s", self.target.name, error)
+                    self.looked.set()
+                    await asyncio.sleep(next(delays))
+                    continue
+                self.looked.set()
+                delays = _RETRY.delays()
+                await self._changed.wait()
+
+    async def _look(self) -> None:
+        """Patch what differs. Before that the certificates are looked at anew: a replica that has not yet heard of a
+        rotation would otherwise put the old bundle in the new one's place."""
+        obj = await self._present()
+        if self._patch(obj) is None:
+            return
+        await self._source.refresh()
+        patch = self._patch(obj)
+        if patch is None:
+            return
+        force = isinstance(patch, ApplyPatch)
+        try:
+            await self._resource.patch(self.target.name, patch, WriteOptions(field_manager=FIELD_MANAGER, force=force))
+        except NotFound:
+            return  # Deleted meanwhile; it is looked at again when it comes back.
+        _log.info("caBundle of %s %s injected", self.target.info.kind, self.target.name)
+
+    def _patch(self, obj: Object | None) -> Patch | None:
+        bundle = base64.b64encode(self._source.material.ca_bundle).decode()
+        return self.target.patch(obj, bundle)
+
+    async def _present(self) -> Object | None:
+        try:
+            return await self._resource.get(self.target.name)
+        except NotFound:
+            return None

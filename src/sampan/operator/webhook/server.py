@@ -1,0 +1,224 @@
+"""`WebhookServer`: asked by API servers to fill objects in, to check them, and to convert them between versions.
+
+    webhooks = WebhookServer(manager, SecretStore(client, "net", "net-webhook"), WebhookOptions(service=…))
+
+    @webhooks.mutating(Network)
+    def fill_in(network: Network) -> None:
+        network.spec.gateway = network.spec.gateway or first_address(network.spec.cidr)
+
+Concurrency: `run` owns the tasks of the certificates, of the listener (one for each connection) and of the injector.
+The manager starts it before the caches, on every replica, and lets requests end when it ends.
+Source: controller-runtime pkg/webhook/server.go (0.24).
+"""
+
+import asyncio
+import logging
+from typing import Final, TypeVar
+
+from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
+from sampan.operator.http import Answer, HttpLimits, HttpListener, Request
+from sampan.operator.manager import Group, Manager
+from sampan.operator.webhook.admission import AdmissionEndpoint
+from sampan.operator.webhook.certificates import CertificateSource, CertificateStore, IssuedCertificates
+from sampan.operator.webhook.conversion import HubConversion
+from sampan.operator.webhook.conversion_endpoint import PATH as CONVERT_PATH
+from sampan.operator.webhook.conversion_endpoint import ConversionEndpoint
+from sampan.operator.webhook.endpoint import Endpoint
+from sampan.operator.webhook.hook import HookKind, configuration_of
+from sampan.operator.webhook.hooks import Hooks
+from sampan.operator.webhook.injector import CaBundleInjector
+from sampan.operator.webhook.metrics import WebhookMetrics
+from sampan.operator.webhook.options import DISABLED, WebhookOptions
+from sampan.operator.webhook.serving_tls import ServingContext
+from sampan.operator.webhook.targets import ConversionTarget, InjectionTarget, ManagedConfiguration
+
+_log = logging.getLogger("sampan.webhook")
+
+H = TypeVar("H")
+
+_JSON: Final = "application/json"
+_UNKNOWN_BODY_BYTES_MAX: Final = 1 << 20
+_READING_S: Final = 5.0
+"""What a request may take besides its answering."""
+
+
+class WebhookServer(Hooks):
+    """Serves webhooks over HTTPS. Register everything before the manager runs."""
+
+    needs_leader_election = False
+
+    def __init__(
+        self,
+        manager: Manager,
+        certificates: CertificateStore | CertificateSource,
+        options: WebhookOptions = WebhookOptions(),
+    ) -> None:
+        """In a `CertificateStore` certificates of its own are kept; a `CertificateSource` has them from elsewhere."""
+        super().__init__()
+        self.options = options
+        self._client = manager.client.direct
+        self._clock = manager.options.clock
+        self.certificates = (
+            certificates
+            if isinstance(certificates, CertificateSource)
+            else IssuedCertificates(certificates, options.hosts, self._clock, options.terms)
+        )
+        """What is shown."""
+        self._metrics = WebhookMetrics(manager.registry)
+        self._conversions = ConversionEndpoint(self._metrics.conversion_panics.inc)
+        self._endpoints: dict[str, Endpoint] = {}
+        self._listener: HttpListener | None = None
+        self._ready = asyncio.Event()
+        manager.add(self, group=Group.WEBHOOKS)
+        manager.add_readyz_check("webhook", self.check)
+        manager.add_healthz_check("webhook", self._check_alive)
+
+    def __str__(self) -> str:
+        return "webhook server"
+
+    def conversion(self, hub: type[H]) -> HubConversion[H]:
+        """Convert the objects of a kind through this version of it; the functions are given to the result.
+
+        Raises `TypeError` when the class was not declared, `ValueError` for the second hub of a kind.
+        """
+        made = HubConversion(hub)
+        self._conversions.add(made)
+        return made
+
+    @property
+    def port(self) -> int:
+        """Where it listens, once it is ready."""
+        return self.options.port if self._listener is None else self._listener.port
+
+    @property
+    def disabled(self) -> bool:
+        """Whether it was told to serve nothing."""
+        return self.options.port == DISABLED
+
+    def check(self) -> None:
+        """For probes. Raises `RuntimeError` when it does not serve, or its certificate has ended."""
+        if self.disabled:
+            return
+        if self._listener is None or not self._listener.serving:
+            raise RuntimeError("the webhook server does not listen")
+        if self.certificates.material.not_after <= self._clock.now():
+            raise RuntimeError("the certificate of the webhook server has ended")
+
+    async def ready(self) -> None:
+        """Wait until it listens, and has tried to tell the API server so (configurations, caBundles)."""
+        await self._ready.wait()
+
+    async def run(self) -> None:
+        """Serve until cancelled or drained. Raises `OSError` when it cannot listen, `TypeError` for half a conversion.
+
+        Errors come as an `ExceptionGroup` once tasks run.
+        """
+        if self.disabled:
+            self._ready.set()
+            return
+        self._endpoints = self._make_endpoints()
+        async with asyncio.TaskGroup() as tasks:
+            background = [tasks.create_task(self.certificates.run(), name="certificates")]
+            await self.certificates.ready()
+            self._listener = listener = self._make_listener()
+            serving = tasks.create_task(listener.run(), name="listener")
+            await listener.ready()
+            injector = CaBundleInjector(self._client, self.certificates, self._targets())
+            background.append(tasks.create_task(injector.run(), name="caBundle injector"))
+            await injector.settled()
+            self._ready.set()
+            await asyncio.wait({serving})
+            for task in background:
+                task.cancel()
+
+    async def drain(self) -> None:
+        """Answer what was asked, and end."""
+        if self._listener is not None:
+            await self._listener.drain()
+
+    async def respond(self, request: Request) -> Answer:
+        """What the listener answers."""
+        path = request.path
+        endpoint = self._endpoints.get(path)
+        if endpoint is None:
+            return Answer(404, b"404 page not found\n")
+        with self._metrics.request(path):
+            answer = await self._answer(endpoint, request)
+        self._metrics.answered(path, answer.code)
+        return answer
+
+    async def _answer(self, endpoint: Endpoint, request: Request) -> Answer:
+        if request.method != "POST":
+            return Answer(405, b"only POST\n")
+        if not request.body:
+            return Answer(400, b"request body is empty\n")
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip()
+        if media_type != _JSON:
+            return Answer(400, f"contentType={media_type}, expected {_JSON}\n".encode())
+        try:
+            async with asyncio.timeout(self._timeout_s(request)):
+                answer = await endpoint.answer(request.body)
+        except TimeoutError:
+            # No review: the webhook's failurePolicy decides what this means.
+            _log.warning("%s took too long", request.path)
+            return Answer(504, b"the webhook took too long\n")
+        except Exception:
+            _log.exception("%s could not be answered", request.path)
+            return Answer(500, b"internal error\n")
+        return Answer(answer.code, answer.body, _JSON)
+
+    def _timeout_s(self, request: Request) -> float:
+        """As long as the API server waits (it says so in the query), at most as the options say."""
+        for text in request.query.get("timeout", ()):
+            try:
+                return min(parse_duration(text) / NANOSECONDS_PER_SECOND, self.options.request_timeout_s)
+            except ValueError:
+                continue
+        return self.options.request_timeout_s
+
+    def _make_endpoints(self) -> dict[str, Endpoint]:
+        endpoints: dict[str, Endpoint] = {}
+        for hook in self.hooks:
+            endpoints[hook.path] = AdmissionEndpoint(self.handler(hook.path), self._metrics.panics.inc)
+        for conversion in self._conversions.conversions:
+            conversion.check()
+            endpoints[CONVERT_PATH] = self._conversions
+        for path in endpoints:
+            self._metrics.prepare(path)
+        return endpoints
+
+    def _make_listener(self) -> HttpListener:
+        options = self.options
+        endpoints = self._endpoints
+        limits = HttpLimits(
+            head_bytes_max=65_536,
+            body_bytes_max=lambda path: (
+                endpoints[path].body_bytes_max if path in endpoints else _UNKNOWN_BODY_BYTES_MAX
+            ),
+            connections_max=options.connections_max,
+            request_timeout_s=options.request_timeout_s + _READING_S,
+            # API servers keep connections for 90 s; who closes first should be the one who asks.
+            idle_timeout_s=100.0,
+        )
+        tls = ServingContext(self.certificates, client_ca_file=options.client_ca_file)
+        return HttpListener(self.respond, options.host, options.port, limits=limits, tls=tls.context)
+
+    def _targets(self) -> list[InjectionTarget]:
+        """Everything that is to hold the caBundle."""
+        targets = list(self.options.inject_into)
+        name = self.options.ensure_configurations
+        if not name:
+            return targets
+        for kind in HookKind:
+            made = configuration_of(kind, name, self.hooks, lambda path: self.options.client_config(path, self.port))
+            if made is not None:
+                targets.append(ManagedConfiguration(kind, made))
+        for conversion in self._conversions.conversions:
+            client_config = self.options.client_config(CONVERT_PATH, self.port)
+            targets.append(ConversionTarget(conversion.crd_name, client_config))
+        return targets
+
+    def _check_alive(self) -> None:
+        """While it starts it may wait for the API server, which a restart would not help."""
+        if self._ready.is_set():
+            self.check()
