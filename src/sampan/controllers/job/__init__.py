@@ -1,0 +1,13 @@
+"""The Job controller: runs Pods until enough of them have succeeded, and counts each exactly once."""
+
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.job.controller import JobController
+from sampan.controllers.job.orphans import OrphanController
+
+__all__ = ["set_up"]
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    JobController(context).start()
+    OrphanController(context).start()

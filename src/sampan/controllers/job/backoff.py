@@ -1,0 +1,102 @@
+"""How long a failed Pod's replacement waits: 10 s, 20 s, 40 s … to ten minutes, from the end of the last failed one.
+
+Source: kube-controller-manager pkg/controller/job/backoff_utils.go (1.36).
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sampan.controllers.views import ContainerStatus, Pod
+from sampan.core.time import parse_time
+
+FIRST: Final = dt.timedelta(seconds=10)
+LONGEST: Final = dt.timedelta(minutes=10)
+FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-failure-count"
+"""Annotation of a Pod: how many Pods of its index have failed before it, and counted."""
+IGNORED_FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-ignored-failure-count"
+"""Annotation of a Pod: how many have failed before it, and were ignored by the policy."""
+
+_INT32_MAX: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How many Pods of a Job have failed since one succeeded, and when the last one did."""
+
+    count: int = 0
+    last: dt.datetime | None = None
+
+    def after(self, succeeded: Iterable[Pod], failed: Iterable[Pod]) -> "Failures":
+        """The same, when these Pods have ended too."""
+        ends = sorted(map(finished_at, failed))
+        success = max(map(finished_at, succeeded), default=None)
+        if success is not None:
+            later = [end for end in ends if end > success]
+            return Failures(len(later), later[-1]) if later else Failures()
+        return Failures(self.count + len(ends), ends[-1]) if ends else self
+
+    def wait(self, now: dt.datetime) -> dt.timedelta:
+        """What is left of the time to wait; zero when there is none."""
+        if not self.count or self.last is None:
+            return dt.timedelta()
+        # Doubling a few times is past the longest.
+        whole = min(FIRST * (1 << min(self.count - 1, 16)), LONGEST)
+        return max(whole - (now - self.last), dt.timedelta())
+
+
+def index_wait(last_failed: Pod | None, now: dt.datetime) -> dt.timedelta:
+    """What is left of the time that the replacement of an index's last failed Pod has to wait."""
+    if last_failed is None:
+        return dt.timedelta()
+    return Failures(absolute_failure_count(last_failed) + 1, finished_at(last_failed)).wait(now)
+
+
+def failure_count(pod: Pod) -> int:
+    """The Pods of the index that failed before this one and counted."""
+    return _count(pod, FAILURE_COUNT)
+
+
+def ignored_failure_count(pod: Pod) -> int:
+    """The Pods of the index that failed before this one and were ignored."""
+    return _count(pod, IGNORED_FAILURE_COUNT)
+
+
+def absolute_failure_count(pod: Pod) -> int:
+    """All Pods of the index that failed before this one."""
+    return failure_count(pod) + ignored_failure_count(pod)
+
+
+def _count(pod: Pod, annotation: str) -> int:
+    try:
+        count = int(pod.metadata.annotations.get(annotation, "0"))
+    except ValueError:
+        return 0
+    return count if 0 <= count <= _INT32_MAX else 0
+
+
+def finished_at(pod: Pod) -> dt.datetime:
+    """When a Pod ended: its last container; else when it became unready; else when its deletion began, or it did."""
+    end = _last_end(pod)
+    if end is not None:
+        return end
+    ready = pod.condition("Ready")
+    if ready is not None and ready.status == "False" and ready.last_transition_time:
+        return parse_time(ready.last_transition_time)
+    metadata = pod.metadata
+    if metadata.deletion_timestamp is not None:
+        grace = dt.timedelta(seconds=metadata.deletion_grace_period_seconds or 0)
+        return parse_time(metadata.deletion_timestamp) - grace
+    return parse_time(metadata.creation_timestamp or "1970-01-01T00:00:00Z")
+
+
+def _last_end(pod: Pod) -> dt.datetime | None:
+    """When the last container ended, sidecars among them; None when not all have."""
+    sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
+    statuses: Sequence[ContainerStatus] = [
+        *pod.status.container_statuses,
+        *(status for status in pod.status.init_container_statuses if status.name in sidecars),
+    ]
+    ends = [str((status.state.get("terminated") or {}).get("finishedAt") or "") for status in statuses]
+    return max(map(parse_time, ends)) if ends and all(ends) else None

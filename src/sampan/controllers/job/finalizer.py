@@ -1,0 +1,54 @@
+"""Takes the tracking finalizer from Pods."""
+
+import asyncio
+from collections.abc import Sequence
+
+from sampan.client import ClientError, Conflict, NotFound, StrategicMergePatch
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.job.seen import TRACKING_FINALIZER, is_tracked
+from sampan.controllers.views import POD_VIEW, Pod
+
+
+class FinalizerRemoval:
+    """Takes the tracking finalizer from Pods, each if it is still the one that was seen."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._pods = context.manager.client.resource(POD_VIEW, namespace="")
+
+    async def release(self, pod: Pod) -> None:
+        """One Pod; what is gone need not be released. Raises `ClientError`."""
+        if not is_tracked(pod):
+            return
+        metadata = pod.metadata
+        change = {"uid": metadata.uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER]}
+        try:
+            await self._pods.in_namespace(metadata.namespace).patch(
+                metadata.name, StrategicMergePatch({"metadata": change})
+            )
+        except NotFound:
+            pass
+        except Conflict:
+            # As a rule because another Pod has the name by now.
+            if await self._is_there(pod):
+                raise
+
+    async def release_all(self, pods: Sequence[Pod]) -> tuple[set[str], ClientError | None]:
+        """The uids of the Pods that have no finalizer now, and the first error that there was."""
+        results = await asyncio.gather(*map(self.release, pods), return_exceptions=True)
+        released: set[str] = set()
+        failure: ClientError | None = None
+        for pod, result in zip(pods, results, strict=True):
+            if result is None:
+                released.add(pod.metadata.uid)
+            elif isinstance(result, ClientError):
+                failure = failure or result
+            else:
+                raise result
+        return released, failure
+
+    async def _is_there(self, pod: Pod) -> bool:
+        try:
+            found = await self._pods.in_namespace(pod.metadata.namespace).get(pod.metadata.name)
+        except NotFound:
+            return False
+        return found.metadata.uid == pod.metadata.uid

@@ -1,0 +1,95 @@
+"""Frees Pods of the tracking finalizer when there is no Job any more that would count them.
+
+Concurrency: the manager runs the controller; one Pod is looked at by one worker at a time.
+Source: kube-controller-manager pkg/controller/job/job_controller.go `syncOrphanPod` (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sampan.client import NotFound
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.job.conditions import finished_condition
+from sampan.controllers.job.finalizer import FinalizerRemoval
+from sampan.controllers.job.seen import TRACKING_FINALIZER, is_tracked
+from sampan.controllers.job.spec import JobSpec
+from sampan.controllers.ownership import CONTROLLER_INDEX, controller_of
+from sampan.controllers.resources import JOBS
+from sampan.controllers.views import POD_VIEW, Pod
+from sampan.informer.ref import Ref
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request
+from sampan.resource import Object, OwnerReference
+
+NAME: Final = "job-orphan-pods"
+WORKERS: Final = 5
+_FINALIZER: Final = TRACKING_FINALIZER.encode()
+
+
+class OrphanController:
+    """Looks at Pods that have the finalizer, and at those of Jobs that have ended."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        self._jobs = context.informer(JOBS)
+        self._pods = context.manager.client.resource(POD_VIEW, namespace="")
+        self._pod_informer = context.informer(POD_VIEW)
+        self._direct = context.manager.client.direct.resource(JOBS, namespace="")
+        self._finalizers = FinalizerRemoval(context)
+
+    def start(self) -> None:
+        """Have the manager run it. The index of Pods by controller must be there."""
+        (
+            Builder(self._context.manager)
+            .named(NAME)
+            .watches(POD_VIEW, self._maybe_orphan)
+            .watches(JOBS, self._pods_of_ended)
+            .with_options(max_concurrent_reconciles=WORKERS)
+            .complete(self)
+        )
+
+    async def reconcile(self, request: Request) -> None:
+        """One look at one Pod. Raises `ClientError`."""
+        pod = await self._pods.find(request)
+        if pod is not None and is_tracked(pod) and not await self._is_cared_for(pod):
+            await self._finalizers.release(pod)
+
+    async def _is_cared_for(self, pod: Pod) -> bool:
+        """Whether somebody is to take the finalizer away. The server is asked: the cache may not know a Job yet."""
+        reference = controller_of(pod)
+        if reference is None:
+            return False
+        if not _is_job(reference):
+            return True
+        try:
+            job: Object = await self._direct.in_namespace(pod.metadata.namespace).get(reference.name)
+        except NotFound:
+            return False
+        if job["metadata"]["uid"] != reference.uid:
+            return False
+        return JobSpec.of(job).managed_elsewhere or finished_condition(job) is None
+
+    def _maybe_orphan(self, ref: Ref[Any]) -> Iterable[Request]:
+        """A Pod that nobody controls, or that is being deleted and whose Job is gone or finished."""
+        if _FINALIZER not in ref.raw:
+            return ()
+        reference = next((each for each in ref.owner_references if each.controller), None)
+        if reference is not None:
+            if ref.deletion_timestamp is None or not _is_job(reference):
+                return ()
+            job = self._jobs.indexer.get(f"{ref.namespace}/{reference.name}")
+            if job is not None and job.uid == reference.uid and finished_condition(job.decode()) is None:
+                return ()
+        return (Request.of_key(ref.key),)
+
+    def _pods_of_ended(self, ref: Ref[Any]) -> Iterable[Request]:
+        """The Pods of a Job that is finished or gone. As a rule none of them has the finalizer."""
+        current = self._jobs.indexer.get(ref.key)
+        if current is not None and current.uid == ref.uid and finished_condition(current.decode()) is None:
+            return ()
+        pods = self._pod_informer.indexer.by_index(CONTROLLER_INDEX, ref.uid)
+        return [Request.of_key(pod.key) for pod in pods if _FINALIZER in pod.raw]
+
+
+def _is_job(reference: OwnerReference) -> bool:
+    return reference.kind == JOBS.kind and reference.api_version.startswith(f"{JOBS.gvr.group}/")

@@ -1,0 +1,100 @@
+"""What the failure of a Pod means to its Job, and when enough indexes have succeeded.
+
+Source: kube-controller-manager pkg/controller/job/{pod_failure_policy,success_policy}.go (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sampan.controllers.job.indexes import Indexes
+from sampan.controllers.job.spec import JobSpec
+from sampan.controllers.views import ContainerStatus, Pod
+from sampan.resource import Object
+
+
+class PodFailure(NamedTuple):
+    """What a failed Pod means: the matching rule's action, if it counts, and why the Job fails, if it does."""
+
+    action: str = ""
+    counted: bool = True
+    message: str = ""
+
+
+def is_failed(pod: Pod, spec: JobSpec) -> bool:
+    """Whether a Pod is considered failed: one that is being deleted is, unless it must have ended to be replaced."""
+    if pod.status.phase == "Failed":
+        return True
+    if spec.replaces_failed_only:
+        return False
+    return pod.metadata.deletion_timestamp is not None and pod.status.phase != "Succeeded"
+
+
+def pod_failure(spec: JobSpec, pod: Pod) -> PodFailure:
+    """What the failure of a Pod means: the first rule that matches says."""
+    for position, rule in enumerate(spec.failure_rules or ()):
+        reason = _reason(rule, pod)
+        if not reason:
+            continue
+        action = rule.get("action", "")
+        if action == "FailJob":
+            return PodFailure(action, True, f"{reason} matching FailJob rule at index {position}")
+        if action in ("Ignore", "FailIndex", "Count"):
+            return PodFailure(action, action != "Ignore")
+    return PodFailure()
+
+
+def job_failure_message(spec: JobSpec, pods: Iterable[Pod]) -> str:
+    """Why the Job fails by its policy; "" when it does not."""
+    if spec.failure_rules is None:
+        return ""
+    return next((message for pod in pods if is_failed(pod, spec) and (message := pod_failure(spec, pod).message)), "")
+
+
+def _reason(rule: Object, pod: Pod) -> str:
+    """What of a Pod a rule matches; "" for nothing."""
+    where = f"{pod.metadata.namespace}/{pod.metadata.name}"
+    if rule.get("onExitCodes") is not None:
+        statuses = (*pod.status.container_statuses, *pod.status.init_container_statuses)
+        for status in statuses:
+            code = _exit_code(status, rule["onExitCodes"])
+            if code is not None:
+                return f"Container {status.name} for pod {where} failed with exit code {code}"
+        return ""
+    patterns = rule.get("onPodConditions") or ()
+    for condition in pod.status.conditions:
+        for pattern in patterns:
+            if (condition.type, condition.status) == (pattern.get("type"), pattern.get("status")):
+                return f"Pod {where} has condition {condition.type}"
+    return ""
+
+
+def _exit_code(status: ContainerStatus, requirement: Object) -> int | None:
+    """The exit code of a container that has failed as the requirement has it."""
+    terminated = status.state.get("terminated")
+    if terminated is None or requirement.get("containerName") not in (None, status.name):
+        return None
+    code = int(terminated.get("exitCode") or 0)
+    listed = code in (requirement.get("values") or ())
+    matches = listed if requirement.get("operator") == "In" else not listed and requirement.get("operator") == "NotIn"
+    return code if code != 0 and matches else None
+
+
+def success_message(spec: JobSpec, succeeded: Indexes) -> str:
+    """Why the Job has succeeded by its policy; "" when it has not."""
+    if not succeeded:
+        return ""
+    for position, rule in enumerate(spec.success_rules):
+        if _is_met(rule, succeeded, spec.completions or 0):
+            return f"Matched rules at index {position}"
+    return ""
+
+
+def _is_met(rule: Object, succeeded: Indexes, completions: int) -> bool:
+    count = rule.get("succeededCount")
+    if rule.get("succeededIndexes") is None:
+        return count is not None and len(succeeded) >= count
+    wanted = Indexes.parse(rule["succeededIndexes"], completions)
+    if not wanted:
+        return False
+    common = wanted.common(succeeded)
+    return common == len(wanted) or (count is not None and common >= count)

@@ -1,0 +1,82 @@
+"""`JobSpec`: what is wanted of a Job, with its defaults."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sampan.resource import Object
+
+CONTROLLER_NAME: Final = "kubernetes.io/job-controller"
+"""`spec.managedBy` of a Job that this controller looks after, if it says anything."""
+
+_INT32_MAX: Final = 2**31 - 1
+_BACKOFF_LIMIT: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """The fields of a Job's spec that decide something. None: the field is absent, which means something of its own."""
+
+    parallelism: int = 1
+    completions: int | None = None
+    """None: as many as there are, until one Pod succeeds (a work queue)."""
+    mode: str = "NonIndexed"
+    backoff_limit: int = _BACKOFF_LIMIT
+    backoff_limit_per_index: int | None = None
+    max_failed_indexes: int | None = None
+    failure_rules: list[Object] | None = None
+    success_rules: list[Object] = field(default_factory=list)
+    suspend: bool = False
+    active_deadline_s: int | None = None
+    replacement_policy: str = ""
+    restart_policy: str = ""
+    managed_by: str = ""
+
+    @classmethod
+    def of(cls, job: Object) -> "JobSpec":
+        """The spec of a Job."""
+        spec: dict[str, Any] = job["spec"]
+        policy = spec.get("podFailurePolicy")
+        per_index = spec.get("backoffLimitPerIndex")
+        return cls(
+            parallelism=_or(spec.get("parallelism"), 1),
+            completions=spec.get("completions"),
+            mode=spec.get("completionMode") or "NonIndexed",
+            backoff_limit=_or(spec.get("backoffLimit"), _BACKOFF_LIMIT if per_index is None else _INT32_MAX),
+            backoff_limit_per_index=per_index,
+            max_failed_indexes=spec.get("maxFailedIndexes"),
+            failure_rules=None if policy is None else policy.get("rules") or [],
+            success_rules=(spec.get("successPolicy") or {}).get("rules") or [],
+            suspend=bool(spec.get("suspend")),
+            active_deadline_s=spec.get("activeDeadlineSeconds"),
+            replacement_policy=spec.get("podReplacementPolicy") or "",
+            restart_policy=spec["template"]["spec"].get("restartPolicy") or "",
+            managed_by=spec.get("managedBy") or "",
+        )
+
+    @property
+    def indexed(self) -> bool:
+        """Whether each Pod works on an index of its own."""
+        return self.mode == "Indexed"
+
+    @property
+    def per_index(self) -> bool:
+        """Whether failures are counted for each index on its own."""
+        return self.backoff_limit_per_index is not None
+
+    @property
+    def replaces_failed_only(self) -> bool:
+        """Whether a Pod that is being deleted is replaced only when it has ended."""
+        return self.replacement_policy == "Failed" or self.failure_rules is not None
+
+    @property
+    def managed_elsewhere(self) -> bool:
+        """Whether another controller looks after the Job."""
+        return self.managed_by not in ("", CONTROLLER_NAME)
+
+    def has_index(self, index: int | None) -> bool:
+        """Whether it is an index of this Job."""
+        return index is not None and self.completions is not None and index < self.completions
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value

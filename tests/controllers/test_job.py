@@ -1,0 +1,419 @@
+"""Jobs on a server: Pods are made, end, and are counted; how Jobs end, wait and go on."""
+
+import datetime as dt
+from collections.abc import Iterable
+
+import pytest
+
+from sampan.client import DeleteOptions, MergePatch
+from sampan.controllers import job as loop
+from sampan.controllers.resources import EVENTS, JOBS, PODS
+from sampan.core.time import format_time
+from sampan.resource import Object, meta
+from tests.client.connected import connected
+from tests.controllers.clock import SetClock
+from tests.controllers.cluster import Working, cluster, working
+
+FINALIZER = "batch.kubernetes.io/job-tracking"
+
+
+def job(**spec: object) -> Object:
+    """A Job."""
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    return {"metadata": {"name": "a"}, "spec": {"template": template, **spec}}
+
+
+def indexed(completions: int, **spec: object) -> Object:
+    """A Job with an index for each Pod."""
+    return job(**{"completions": completions, "parallelism": completions, "completionMode": "Indexed", **spec})
+
+
+async def end(c: Working, pod: Object, phase: str, *, exit_code: int = 1, at: dt.datetime | None = None) -> None:
+    """Have a Pod end."""
+    finished = format_time(at or dt.datetime.now(dt.UTC) - dt.timedelta(hours=1))
+    state = {"terminated": {"exitCode": 0 if phase == "Succeeded" else exit_code, "finishedAt": finished}}
+    status = {"name": "c", "image": "i", "imageID": "", "ready": False, "restartCount": 0, "state": state}
+    await c.patch_status(PODS, pod["metadata"]["name"], {"phase": phase, "containerStatuses": [status]})
+
+
+async def end_all(c: Working, pods: Iterable[Object], phase: str) -> None:
+    """Have Pods end."""
+    for pod in pods:
+        await end(c, pod, phase)
+
+
+def condition(obj: Object, type: str) -> Object | None:
+    """A condition that is true."""
+    conditions = obj.get("status", {}).get("conditions", ())
+    return next((each for each in conditions if (each["type"], each["status"]) == (type, "True")), None)
+
+
+async def until_condition(c: Working, type: str) -> Object:
+    """The Job as soon as a condition is true."""
+    return await c.until(JOBS, "a", lambda obj: condition(obj, type))
+
+
+async def told(c: Working, reason: str, *, count: int = 1) -> list[Object]:
+    """The events of a reason, as soon as there are so many."""
+
+    def of(events: list[Object]) -> list[Object]:
+        return [event for event in events if event.get("reason") == reason]
+
+    return of(await c.until_all(EVENTS, lambda events: len(of(events)) == count))
+
+
+async def active(c: Working, count: int) -> list[Object]:
+    """The Pods that are active, as soon as there are so many."""
+
+    def of(pods: list[Object]) -> list[Object]:
+        going = [pod for pod in pods if pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
+        return [pod for pod in going if "deletionTimestamp" not in pod["metadata"]]
+
+    return of(await c.until_all(PODS, lambda pods: len(of(pods)) == count))
+
+
+def index_of(pod: Object) -> int:
+    """The index of a Pod."""
+    return int(pod["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"])
+
+
+async def test_pods_are_made_and_held_until_they_are_counted() -> None:
+    async with cluster(loop.set_up) as c:
+        owner = await c.create(JOBS, job(parallelism=2, completions=3))
+        pods = await active(c, 2)
+        for made in pods:
+            [reference] = meta(made).owner_references
+            assert (reference.kind, reference.uid, reference.controller) == ("Job", meta(owner).uid, True)
+            assert meta(made).finalizers == [FINALIZER]
+            assert made["metadata"]["generateName"] == "a-"
+            assert made["metadata"]["labels"]["batch.kubernetes.io/job-name"] == "a"
+        seen = await c.until(JOBS, "a", lambda obj: obj["status"].get("active") == 2)
+        assert seen["status"]["startTime"]
+        wanted = {"active": 2, "ready": 0, "terminating": 0, "uncountedTerminatedPods": {}}
+        assert {name: seen["status"].get(name) for name in wanted} == wanted
+        await c.make_ready(pods[0])
+        await c.until(JOBS, "a", lambda obj: obj["status"]["ready"] == 1)
+
+
+async def test_a_job_is_complete_when_enough_pods_have_succeeded() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job(parallelism=2, completions=3))
+        await end_all(c, await active(c, 2), "Succeeded")
+        await end_all(c, await active(c, 1), "Succeeded")
+        done = await until_condition(c, "Complete")
+        status = done["status"]
+        assert (status["succeeded"], status.get("active"), status.get("failed")) == (3, None, None)
+        assert [each["type"] for each in status["conditions"]] == ["SuccessCriteriaMet", "Complete"]
+        for each in status["conditions"]:
+            assert each["reason"] == "CompletionsReached"
+            assert each["message"] == "Reached expected number of succeeded pods"
+        assert status["completionTime"] == condition(done, "Complete")["lastTransitionTime"]  # type: ignore[index]
+        assert all(not meta(pod).finalizers for pod in await c.all(PODS))
+        [event] = await told(c, "Completed")
+        assert event["message"] == "Job completed"
+        assert len(await told(c, "SuccessfulCreate", count=3)) == 3
+
+
+async def test_a_work_queue_is_complete_when_one_has_succeeded_and_all_have_ended() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job(parallelism=3))
+        await c.patch(JOBS, "a", {"metadata": {"labels": {"a": "b"}}})
+        first, *others = await active(c, 3)
+        await end(c, first, "Succeeded")
+        await c.until(JOBS, "a", lambda obj: obj["status"].get("succeeded") == 1)
+        assert len(await active(c, 2)) == 2
+        await end_all(c, others, "Failed")
+        done = await until_condition(c, "Complete")
+        assert (done["status"]["succeeded"], done["status"]["failed"]) == (1, 2)
+
+
+async def test_a_failed_pod_is_replaced_after_a_while() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        await c.create(JOBS, job())
+        [first] = await active(c, 1)
+        await end(c, first, "Failed", at=clock.now())
+        await c.until(JOBS, "a", lambda obj: obj["status"].get("failed") == 1)
+        assert not await active(c, 0)
+        clock.forward(11)
+        await c.patch(JOBS, "a", {"spec": {"parallelism": 2}})
+        await active(c, 1)
+
+
+async def test_too_many_failures_end_a_job() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job(parallelism=2, completions=2, backoffLimit=0))
+        first, _ = await active(c, 2)
+        await end(c, first, "Failed")
+        over = await until_condition(c, "Failed")
+        final = condition(over, "Failed")
+        assert final is not None
+        assert (final["reason"], final["message"]) == (
+            "BackoffLimitExceeded",
+            "Job has reached the specified backoff limit",
+        )
+        assert condition(over, "FailureTarget") is not None
+        assert (over["status"]["failed"], over["status"].get("active")) == (2, None)
+        [event] = await told(c, "BackoffLimitExceeded")
+        assert event["type"] == "Warning"
+        await c.until_all(PODS, lambda pods: len(pods) == 1)
+
+
+async def test_a_job_that_is_active_too_long_ends() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        await c.create(JOBS, job(activeDeadlineSeconds=60))
+        await active(c, 1)
+        clock.forward(60)
+        await c.patch(JOBS, "a", {"spec": {"parallelism": 2}})
+        over = await until_condition(c, "Failed")
+        final = condition(over, "Failed")
+        assert final is not None
+        assert (final["reason"], final["message"]) == (
+            "DeadlineExceeded",
+            "Job was active longer than specified deadline",
+        )
+        await told(c, "DeadlineExceeded")
+
+
+async def test_a_deadline_comes_by_itself() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job(activeDeadlineSeconds=1))
+        await until_condition(c, "Failed")
+
+
+async def test_a_failed_job_ends_only_when_its_pods_have_ended() -> None:
+    async with cluster(loop.set_up) as c:
+        owner = job(parallelism=2, completions=2, backoffLimit=0)
+        owner["spec"]["template"]["metadata"] = {"finalizers": ["example.com/hold"]}
+        await c.create(JOBS, owner)
+        first, second = await active(c, 2)
+        await end(c, first, "Failed")
+        waiting = await c.until(JOBS, "a", lambda obj: obj["status"].get("terminating") == 1)
+        assert condition(waiting, "FailureTarget")
+        assert condition(waiting, "Failed") is None
+        await c.patch(PODS, second["metadata"]["name"], {"metadata": {"finalizers": None}})
+        over = await until_condition(c, "Failed")
+        assert over["status"]["terminating"] == 0
+
+
+async def test_an_indexed_job_tells_pods_their_indexes_and_counts_by_them() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, indexed(4))
+        pods = sorted(await active(c, 4), key=index_of)
+        assert [index_of(pod) for pod in pods] == [0, 1, 2, 3]
+        for index, pod in enumerate(pods):
+            assert pod["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] == str(index)
+            assert pod["spec"]["hostname"] == f"a-{index}"
+            assert pod["metadata"]["generateName"] == f"a-{index}-"
+            [variable] = pod["spec"]["containers"][0]["env"]
+            assert variable["name"] == "JOB_COMPLETION_INDEX"
+            path = "metadata.labels['batch.kubernetes.io/job-completion-index']"
+            assert variable["valueFrom"]["fieldRef"]["fieldPath"] == path
+        await end_all(c, [pods[0], pods[2], pods[3]], "Succeeded")
+        await c.until(JOBS, "a", lambda obj: obj["status"].get("completedIndexes") == "0,2,3")
+        await end(c, pods[1], "Failed")
+        [again] = await active(c, 1)
+        assert index_of(again) == 1
+        await end(c, again, "Succeeded")
+        done = await until_condition(c, "Complete")
+        status = done["status"]
+        assert (status["completedIndexes"], status["succeeded"], status["failed"]) == ("0-3", 4, 1)
+
+
+async def test_each_index_may_fail_so_often_and_the_job_fails_when_all_are_done() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, indexed(2, backoffLimitPerIndex=1))
+        zero, one = sorted(await active(c, 2), key=index_of)
+        assert zero["metadata"]["annotations"]["batch.kubernetes.io/job-index-failure-count"] == "0"
+        await end(c, zero, "Failed")
+        await c.until_all(PODS, lambda pods: len(pods) == 3)
+        again = next(pod for pod in await active(c, 2) if index_of(pod) == 0)
+        assert again["metadata"]["annotations"]["batch.kubernetes.io/job-index-failure-count"] == "1"
+        await end(c, again, "Failed")
+        await c.until(JOBS, "a", lambda obj: obj["status"].get("failedIndexes") == "0")
+        await end(c, one, "Succeeded")
+        over = await until_condition(c, "Failed")
+        final = condition(over, "Failed")
+        assert final is not None
+        assert (final["reason"], final["message"]) == ("FailedIndexes", "Job has failed indexes")
+        status = over["status"]
+        assert (status["failedIndexes"], status["completedIndexes"], status["failed"]) == ("0", "1", 2)
+
+
+async def test_too_many_failed_indexes_end_a_job() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, indexed(3, backoffLimitPerIndex=0, maxFailedIndexes=1))
+        pods = sorted(await active(c, 3), key=index_of)
+        await end_all(c, pods[:2], "Failed")
+        over = await until_condition(c, "Failed")
+        final = condition(over, "Failed")
+        assert final is not None
+        assert final["reason"] == "MaxFailedIndexesExceeded"
+        assert over["status"]["failedIndexes"] == "0,1"
+
+
+async def test_a_success_policy_ends_a_job_early() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, indexed(3, successPolicy={"rules": [{"succeededIndexes": "1"}]}))
+        pods = sorted(await active(c, 3), key=index_of)
+        await end(c, pods[1], "Succeeded")
+        done = await until_condition(c, "Complete")
+        final = condition(done, "Complete")
+        assert final is not None
+        assert (final["reason"], final["message"]) == ("SuccessPolicy", "Matched rules at index 0")
+        status = done["status"]
+        assert (status["completedIndexes"], status["succeeded"], status.get("failed")) == ("1", 1, None)
+        await c.until_all(PODS, lambda found: len(found) == 1)
+
+
+POLICY = {
+    "rules": [
+        {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}},
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+    ]
+}
+
+
+async def test_an_exit_code_may_fail_a_job_at_once() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job(podFailurePolicy=POLICY))
+        [pod] = await active(c, 1)
+        await end(c, pod, "Failed", exit_code=42)
+        over = await until_condition(c, "Failed")
+        final = condition(over, "Failed")
+        assert final is not None
+        name = pod["metadata"]["name"]
+        assert final["reason"] == "PodFailurePolicy"
+        assert final["message"] == (
+            f"Container c for pod default/{name} failed with exit code 42 matching FailJob rule at index 0"
+        )
+
+
+async def test_a_disruption_may_be_ignored() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job(podFailurePolicy=POLICY, backoffLimit=0))
+        [pod] = await active(c, 1)
+        disruption = {"type": "DisruptionTarget", "status": "True"}
+        await c.patch_status(PODS, pod["metadata"]["name"], {"conditions": [disruption]})
+        await end(c, pod, "Failed")
+        [again] = await active(c, 1)
+        assert again["metadata"]["name"] != pod["metadata"]["name"]
+        assert not meta(await c.get(PODS, pod["metadata"]["name"])).finalizers
+        await end(c, again, "Succeeded")
+        done = await until_condition(c, "Complete")
+        assert done["status"].get("failed") is None
+
+
+async def test_a_suspended_job_has_no_pods_and_begins_anew_when_it_is_resumed() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        await c.create(JOBS, job(parallelism=2, completions=2))
+        await active(c, 2)
+        await c.patch(JOBS, "a", {"spec": {"suspend": True}})
+        stopped = await until_condition(c, "Suspended")
+        reason = condition(stopped, "Suspended")
+        assert reason is not None
+        assert (reason["reason"], reason["message"]) == ("JobSuspended", "Job suspended")
+        assert "startTime" not in stopped["status"]
+        await c.until_all(PODS, lambda pods: not pods)
+        clock.forward(3600)
+        await c.patch(JOBS, "a", {"spec": {"suspend": False}})
+        await active(c, 2)
+        going = await c.until(JOBS, "a", lambda obj: condition(obj, "Suspended") is None)
+        [resumed] = going["status"]["conditions"]
+        assert (resumed["status"], resumed["reason"], resumed["message"]) == ("False", "JobResumed", "Job resumed")
+        assert going["status"]["startTime"] == format_time(clock.now())
+        assert going["status"].get("failed") is None
+        await told(c, "Suspended")
+        await told(c, "Resumed")
+
+
+async def test_a_job_that_begins_suspended_makes_nothing() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job(suspend=True))
+        stopped = await until_condition(c, "Suspended")
+        assert "startTime" not in stopped["status"]
+        assert await c.all(PODS) == []
+
+
+async def test_a_deleted_pod_counts_as_failed_and_is_replaced() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job())
+        [pod] = await active(c, 1)
+        name = pod["metadata"]["name"]
+        await c.delete(PODS, name)
+        await c.until_gone(PODS, name)
+        await c.until(JOBS, "a", lambda obj: obj["status"].get("failed") == 1)
+
+
+async def test_fewer_wanted_at_once_deletes_without_counting_failures() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job(parallelism=4, completions=8))
+        await active(c, 4)
+        await c.patch(JOBS, "a", {"spec": {"parallelism": 1}})
+        await c.pods(1)
+        seen = await c.until(JOBS, "a", lambda obj: obj["status"].get("active") == 1)
+        assert seen["status"].get("failed") is None
+
+
+async def test_others_jobs_are_left_alone() -> None:
+    async with cluster(loop.set_up) as c:
+        theirs = job(managedBy="example.com/controller")
+        theirs["metadata"]["name"] = "theirs"
+        await c.create(JOBS, theirs)
+        await c.create(JOBS, job())
+        [made] = await active(c, 1)
+        assert meta(made).owner_references[0].name == "a"
+        assert not (await c.get(JOBS, "theirs")).get("status")
+
+
+async def test_a_fitting_orphan_is_adopted_and_held() -> None:
+    async with cluster(loop.set_up) as c:
+        owner = await c.create(JOBS, job(suspend=True))
+        await until_condition(c, "Suspended")
+        labels = owner["spec"]["template"]["metadata"]["labels"]
+        spec = owner["spec"]["template"]["spec"]
+        await c.create(PODS, {"metadata": {"name": "orphan", "labels": labels}, "spec": spec})
+        await c.until_gone(PODS, "orphan")
+        await c.patch(JOBS, "a", {"spec": {"suspend": False}})
+        await c.create(PODS, {"metadata": {"name": "again", "labels": labels}, "spec": spec})
+        await c.pods(1)
+
+
+async def test_pods_of_a_job_that_is_gone_are_let_go() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job(parallelism=2, completions=2))
+        first, second = await active(c, 2)
+        await c.client.resource(JOBS).delete("a", DeleteOptions(propagation_policy="Background"))
+        await c.until_gone(JOBS, "a")
+        for pod in (first, second):
+            await c.until(PODS, pod["metadata"]["name"], lambda obj: not meta(obj).finalizers)
+
+
+async def test_an_orphan_with_the_finalizer_is_let_go() -> None:
+    async with cluster(loop.set_up) as c:
+        spec = job()["spec"]["template"]["spec"]
+        await c.create(PODS, {"metadata": {"name": "p", "finalizers": [FINALIZER]}, "spec": spec})
+        await c.until(PODS, "p", lambda obj: not meta(obj).finalizers)
+
+
+@pytest.mark.parametrize("released", [0, 1, 3], ids=["named", "partly released", "released"])
+async def test_a_crash_between_the_steps_counts_each_pod_once(released: int) -> None:
+    async with connected() as (client, _):
+        async with working(client, loop.set_up) as c:
+            await c.create(JOBS, job(parallelism=3, completions=5))
+            pods = await active(c, 3)
+            await c.until(JOBS, "a", lambda obj: obj["status"].get("active") == 3)
+        await end_all(c, pods, "Succeeded")
+        uids = [meta(pod).uid for pod in pods]
+        await c.patch_status(JOBS, "a", {"uncountedTerminatedPods": {"succeeded": uids}})
+        for pod in pods[:released]:
+            change = MergePatch({"metadata": {"finalizers": None}})
+            await client.resource(PODS).patch(meta(pod).name, change)
+        async with working(client, loop.set_up) as c:
+            seen = await c.until(JOBS, "a", lambda obj: obj["status"].get("succeeded") == 3)
+            assert seen["status"]["uncountedTerminatedPods"] == {}
+            await end_all(c, await active(c, 2), "Succeeded")
+            done = await until_condition(c, "Complete")
+            assert done["status"]["succeeded"] == 5
