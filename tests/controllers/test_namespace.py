@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from sampan.client import Client, DeleteOptions, MethodNotAllowed, TransportError
-from sampan.client.http.answer import Answer
-from sampan.client.transport import HttpRequest, Transport
+from sampan.client.transport import HttpRequest
 from sampan.controllers import garbage_collector
 from sampan.controllers import namespace as namespace_controller
 from sampan.controllers import resources as kinds
@@ -19,6 +18,7 @@ from sampan.core.gvk import GroupVersionResource
 from sampan.resource import Object, ResourceInfo
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, cluster, working
+from tests.controllers.faulty import Fault, Faulty
 from tests.server.custom_resources import GROUP, crd
 
 CRDS = ResourceInfo(
@@ -207,29 +207,6 @@ async def test_what_a_dead_controller_has_begun_is_ended_by_the_next() -> None:
 
 
 # ---- servers in trouble
-
-Fault = Callable[[HttpRequest], Exception | None]
-
-
-class Faulty:
-    """A transport on which some requests fail."""
-
-    def __init__(self, inner: Transport, fault: Fault) -> None:
-        self._inner = inner
-        self.fault: Fault | None = fault
-
-    async def send(self, request: HttpRequest) -> Answer:
-        """Send it, or fail."""
-        error = self.fault(request) if self.fault else None
-        if error is not None:
-            raise error
-        answer = await self._inner.send(request)
-        assert isinstance(answer, Answer)
-        return answer
-
-    async def aclose(self) -> None:
-        """Close the other one."""
-        await self._inner.aclose()
 
 
 @asynccontextmanager

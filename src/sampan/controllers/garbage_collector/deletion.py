@@ -15,7 +15,7 @@ noticed, and read.
 import logging
 from typing import Final
 
-from sampan.client import ClientError, Conflict, NoMatch
+from sampan.client import ClientError, Conflict, NoMatch, TransportError
 from sampan.client.options import Propagation
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import FOREGROUND, Identity, State
@@ -55,6 +55,10 @@ class Deletion:
             return False
         except Conflict as error:
             _log.debug("has changed: %s: %s", identity, error)
+            return False
+        except TransportError as error:
+            # The monitors tell of lost connections; here it would be told for every object.
+            _log.debug("%s cannot be looked at: %s", identity, error)
             return False
         except ClientError as error:
             _log.warning("%s cannot be looked at: %s", identity, error)

@@ -23,7 +23,7 @@ from sampan.controllers.garbage_collector.monitors import Monitors
 from sampan.controllers.garbage_collector.node import Node
 from sampan.controllers.garbage_collector.orphaning import Orphaning
 from sampan.operator.events.event import ObjectReference
-from sampan.operator.queue import WorkQueue
+from sampan.operator.queue import ItemExponentialFailureRateLimiter, WorkQueue
 from sampan.resource import ResourceInfo
 
 NAME: Final = "garbage-collector-controller"
@@ -31,10 +31,11 @@ WORKERS: Final = 20
 """Of each of the two queues."""
 DISCOVERY_PERIOD_S: Final = 30.0
 INITIAL_SYNC_S: Final = 30.0
-"""How long the first lists are waited for; then what is known must do."""
+RETRY_S_MAX: Final = 60.0
+"""What is not known today may be defined tomorrow: so often it is asked for at least."""
 _SETTLING_S: Final = 0.1
 """Definitions seldom change alone: so long their changes are gathered."""
-_RETRY_S: Final = 1.0
+_RETRY_S: Final = 0.5
 _TURN: Final = 100
 
 _log: Final = logging.getLogger("sampan.controller.garbage-collector")
@@ -48,11 +49,13 @@ def set_up(context: ControllerContext) -> None:
 class GarbageCollector:
     """Watches everything that can be deleted, by metadata alone, and collects garbage. To be run once."""
 
-    def __init__(self, context: ControllerContext) -> None:
+    def __init__(self, context: ControllerContext, *, initial_sync_s: float = INITIAL_SYNC_S) -> None:
+        """`initial_sync_s`: how long the first lists are waited for; then what is known must do."""
         client = context.manager.client.direct
         self._recorder = context.recorder(NAME)
-        self._to_delete: WorkQueue[Node] = WorkQueue("garbage_collector_attempt_to_delete")
-        self._to_orphan: WorkQueue[Node] = WorkQueue("garbage_collector_attempt_to_orphan")
+        self._initial_sync_s = initial_sync_s
+        self._to_delete = _queue("garbage_collector_attempt_to_delete")
+        self._to_orphan = _queue("garbage_collector_attempt_to_orphan")
         self.graph = Graph(self._to_delete, self._to_orphan, self._report)
         # Its own, as what has changed in discovery must be known here at once.
         self._mapper = RESTMapper(lambda: discover(client.rest))
@@ -85,7 +88,7 @@ class GarbageCollector:
     async def _first_lists(self) -> None:
         """An owner that goes before all of its dependents are known would lose them: so the workers wait."""
         try:
-            async with asyncio.timeout(INITIAL_SYNC_S):
+            async with asyncio.timeout(self._initial_sync_s):
                 await self._discovered.wait()
                 for monitor in self._monitors:
                     await monitor.settled.wait()
@@ -121,6 +124,10 @@ class GarbageCollector:
         said = Identity(*owner[:4], dependent.namespace)
         note = f'ownerRef {said} does not exist in namespace "{dependent.namespace}"'
         self._recorder.warning(regarding, "OwnerRefInvalidNamespace", note)
+
+
+def _queue(name: str) -> WorkQueue[Node]:
+    return WorkQueue(name, rate_limiter=ItemExponentialFailureRateLimiter(max_delay_s=RETRY_S_MAX))
 
 
 async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool]]) -> None:

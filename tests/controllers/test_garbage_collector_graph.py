@@ -1,0 +1,317 @@
+"""The garbage collector's graph: what follows from what is seen, in any order; owners on which nobody agrees."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.controllers.garbage_collector.absent_owners import AbsentOwners
+from sampan.controllers.garbage_collector.alternatives import alternative_identity, partition
+from sampan.controllers.garbage_collector.graph import Graph
+from sampan.controllers.garbage_collector.identity import Identity, OwnerRef, State, StateReader
+from sampan.controllers.garbage_collector.node import Node
+from sampan.controllers.resources import PODS
+from sampan.operator.queue import WorkQueue
+
+
+class Watched:
+    """A graph, and what it asks for."""
+
+    def __init__(self) -> None:
+        self.to_delete: WorkQueue[Node] = WorkQueue()
+        self.to_orphan: WorkQueue[Node] = WorkQueue()
+        self.reported: list[tuple[str, str]] = []
+        report = lambda dependent, owner: self.reported.append((dependent.name, owner.name))  # noqa: E731
+        self.graph = Graph(self.to_delete, self.to_orphan, report)
+
+    async def deletions(self) -> list[str]:
+        """The names of what may be garbage, in alphabetical order."""
+        return await drained(self.to_delete)
+
+    async def orphanings(self) -> list[str]:
+        """The names of what waits for its dependents to be let go."""
+        return await drained(self.to_orphan)
+
+    def node(self, name: str) -> Node:
+        """A node, which is there."""
+        node = self.graph.node(f"uid-{name}")
+        assert node is not None
+        return node
+
+
+async def drained(queue: WorkQueue[Node]) -> list[str]:
+    """The names of all nodes in a queue."""
+    found = []
+    while len(queue):
+        node = await queue.get()
+        found.append(node.identity.name)
+        queue.done(node)
+    return sorted(found)
+
+
+def identity(name: str, namespace: str = "n", *, kind: str = "Pod", uid: str = "") -> Identity:
+    """An object's identity."""
+    return Identity("v1", kind, name, uid or f"uid-{name}", namespace)
+
+
+def owner(name: str, *, kind: str = "Pod", uid: str = "", blocks: bool = False) -> OwnerRef:
+    """A reference to an owner."""
+    return OwnerRef("v1", kind, name, uid or f"uid-{name}", blocks)
+
+
+def seen(name: str, owners: Iterable[OwnerRef] = (), namespace: str = "n", **more: Any) -> State:
+    """An object as it was seen."""
+    return State(identity(name, namespace), tuple(owners))._replace(**more)
+
+
+async def test_an_owner_that_is_seen_later_was_virtual_till_then() -> None:
+    watched = Watched()
+    watched.graph.observe(seen("child", [owner("parent")]))
+    assert watched.node("parent").is_virtual
+    assert await watched.deletions() == ["parent"]
+    watched.graph.observe(seen("parent"))
+    assert not watched.node("parent").is_virtual
+    assert await watched.deletions() == []
+    assert [each.identity.name for each in watched.node("parent").dependents] == ["child"]
+
+
+async def test_an_owner_s_end_concerns_its_dependents() -> None:
+    watched = Watched()
+    watched.graph.observe(seen("parent"))
+    watched.graph.observe(seen("child", [owner("parent")]))
+    watched.graph.remove(identity("parent"))
+    assert await watched.deletions() == ["child"]
+    assert watched.graph.absent.has(owner("parent"), "n")
+    assert len(watched.graph) == 1
+
+
+async def test_a_virtual_owner_goes_with_its_last_dependent() -> None:
+    watched = Watched()
+    watched.graph.observe(seen("one", [owner("parent")]))
+    watched.graph.observe(seen("two", [owner("parent")]))
+    watched.graph.remove(identity("one"))
+    assert len(watched.graph) == 2
+    watched.graph.observe(seen("two"))
+    assert len(watched.graph) == 1
+
+
+@pytest.mark.parametrize("parent_first", [True, False])
+async def test_a_dependent_in_another_namespace_is_reported_whichever_is_seen_first(parent_first: bool) -> None:
+    watched = Watched()
+    states = [seen("parent"), seen("child", [owner("parent")], "other")]
+    for state in states if parent_first else reversed(states):
+        watched.graph.observe(state)
+    assert watched.reported == [("child", "parent")]
+    assert "child" in await watched.deletions()
+
+
+@pytest.mark.parametrize("parent_first", [True, False])
+async def test_a_dependent_that_says_something_else_of_its_owner_is_looked_at(parent_first: bool) -> None:
+    watched = Watched()
+    states = [seen("parent"), seen("child", [owner("parent", kind="Node")])]
+    for state in states if parent_first else reversed(states):
+        watched.graph.observe(state)
+    assert watched.reported == []
+    assert "child" in await watched.deletions()
+
+
+async def test_the_foreground_concerns_dependents_at_once_and_each_that_comes_later() -> None:
+    watched = Watched()
+    watched.graph.observe(seen("parent"))
+    watched.graph.observe(seen("child", [owner("parent", blocks=True)]))
+    assert await watched.deletions() == []
+    going = seen("parent", is_deleting=True, has_foreground=True)
+    watched.graph.observe(going)
+    assert await watched.deletions() == ["child"]
+    watched.graph.observe(going)
+    assert await watched.deletions() == []
+    watched.graph.observe(seen("late", [owner("parent", blocks=True)]))
+    assert await watched.deletions() == ["late"]
+    watched.graph.remove(identity("child"))
+    assert await watched.deletions() == ["parent"]
+    assert [each.identity.name for each in watched.node("parent").blocking_dependents()] == ["late"]
+
+
+async def test_letting_go_comes_before_the_foreground() -> None:
+    watched = Watched()
+    watched.graph.observe(seen("parent", is_deleting=True, has_foreground=True, has_orphan=True))
+    watched.graph.observe(seen("child", [owner("parent")]))
+    assert (await watched.orphanings(), await watched.deletions()) == (["parent"], [])
+    watched.graph.observe(seen("parent", is_deleting=True, has_foreground=True))
+    assert (await watched.orphanings(), await watched.deletions()) == ([], ["child"])
+
+
+async def test_what_is_older_changes_nothing_unless_a_list_says_so() -> None:
+    watched = Watched()
+    watched.graph.observe(seen("child", [owner("a")], resource_version="10"))
+    old = seen("child", [owner("b")], resource_version="9")
+    watched.graph.observe(old)
+    assert watched.node("child").owners == (owner("a"),)
+    watched.graph.observe(old, listed=True)
+    assert watched.node("child").owners == (owner("b"),)
+
+
+async def test_a_lost_owner_is_asked_for_and_a_lost_dependent_blocks_nobody() -> None:
+    watched = Watched()
+    watched.graph.observe(seen("parent", is_deleting=True, has_foreground=True))
+    watched.graph.observe(seen("child", [owner("parent", blocks=True)]))
+    watched.graph.observe(seen("grandchild", [owner("child")]))
+    await watched.deletions()
+    watched.graph.lose("uid-child")
+    assert watched.node("child").is_virtual
+    assert await watched.deletions() == ["child", "parent"]
+    assert watched.node("parent").blocking_dependents() == []
+    watched.graph.lose("uid-grandchild")
+    assert len(watched.graph) == 1
+
+
+# ---- owners on which nobody agrees
+
+
+async def test_only_those_who_mean_an_absent_owner_are_looked_at() -> None:
+    watched = Watched()
+    watched.graph.observe(seen("right", [owner("parent")]))
+    watched.graph.observe(seen("wrong", [owner("parent", kind="Node")]))
+    await watched.deletions()
+    watched.graph.found_absent(identity("parent"))
+    assert await watched.deletions() == ["right"]
+    # What the other means is asked for next.
+    assert watched.node("parent").identity.kind == "Node"
+    assert watched.to_delete.num_requeues(watched.node("parent")) == 1
+
+
+async def test_an_owner_that_was_seen_is_not_removed_for_what_others_took_it_for() -> None:
+    watched = Watched()
+    watched.graph.observe(seen("parent"))
+    watched.graph.observe(seen("right", [owner("parent")]))
+    watched.graph.observe(seen("wrong", [owner("parent", kind="Node")]))
+    await watched.deletions()
+    watched.graph.found_absent(identity("parent", kind="Node"))
+    assert await watched.deletions() == ["wrong"]
+    assert not watched.node("parent").is_virtual
+
+
+async def test_an_owner_that_the_server_does_not_have_is_removed_before_its_end_is_told() -> None:
+    watched = Watched()
+    watched.graph.observe(seen("parent"))
+    watched.graph.observe(seen("child", [owner("parent")]))
+    watched.graph.found_absent(identity("parent"))
+    assert await watched.deletions() == ["child"]
+    watched.graph.remove(identity("parent"))
+    assert await watched.deletions() == []
+
+
+def dependent(name: str, owners: Iterable[OwnerRef], namespace: str = "n") -> Node:
+    """A node that was seen."""
+    node = Node(identity(name, namespace), is_virtual=False)
+    node.owners = tuple(owners)
+    return node
+
+
+@pytest.mark.parametrize(
+    ("of", "matching", "others"),
+    [
+        (identity("o"), ["same", "both"], ["kind", "both", "elsewhere"]),
+        (identity("o", ""), ["same", "both", "elsewhere"], ["kind", "both"]),
+        (identity("o", kind="Node"), ["kind", "both"], ["same", "both", "elsewhere"]),
+    ],
+    ids=["in a namespace", "of the cluster", "another kind"],
+)
+def test_dependents_are_divided_by_what_they_mean(of: Identity, matching: list[str], others: list[str]) -> None:
+    dependents = [
+        dependent("same", [owner("o"), owner("other")]),
+        dependent("kind", [owner("o", kind="Node")]),
+        dependent("both", [owner("o"), owner("o", kind="Node")]),
+        dependent("elsewhere", [owner("o")], "m"),
+    ]
+    found = partition(dependents, of)
+    assert [[node.identity.name for node in each] for each in found] == [matching, others]
+
+
+def test_each_thing_that_an_owner_may_be_has_its_turn() -> None:
+    said = [owner("o", kind="B"), owner("o", kind="A"), owner("p", kind="B", uid="uid-o")]
+    dependents = [dependent(f"d{index}", [each]) for index, each in enumerate(said)]
+    dependents.append(dependent("d3", [owner("o", kind="B")], "m"))
+    turns: list[tuple[str, ...]] = []
+    current: Identity | None = Identity(*said[0][:4], "n")
+    for _ in range(5):
+        assert current is not None
+        turns.append((current.kind, current.namespace, current.name))
+        current = alternative_identity(dependents, current)
+    assert turns == [("B", "n", "o"), ("B", "n", "p"), ("A", "n", "o"), ("B", "m", "o"), ("B", "n", "o")]
+
+
+def test_what_nobody_says_otherwise_has_no_alternative() -> None:
+    assert alternative_identity([dependent("d", [owner("o")])], identity("o")) is None
+    assert alternative_identity([dependent("d", [owner("o")])], identity("o", "")) is None
+
+
+# ---- any order of changes
+
+NAMES = ("a", "b", "c", "d")
+changes = st.tuples(
+    st.sampled_from(NAMES),
+    st.sampled_from(["observe", "remove", "absent", "lose"]),
+    st.lists(st.sampled_from(NAMES), max_size=3, unique=True),
+    st.booleans(),
+)
+
+
+@given(st.lists(changes, max_size=30))
+def test_owners_and_dependents_always_know_each_other(
+    steps: list[tuple[str, str, list[str], bool]],
+) -> None:
+    asyncio.run(take(steps))
+
+
+async def take(steps: list[tuple[str, str, list[str], bool]]) -> None:
+    """Change a graph, and look at all of it after each change."""
+    watched = Watched()
+    graph = watched.graph
+    for name, change, owners, blocks in steps:
+        before = graph.node(f"uid-{name}")
+        if change == "observe":
+            graph.observe(seen(name, [owner(each, blocks=blocks) for each in owners]))
+        elif change == "remove":
+            graph.remove(identity(name))
+        elif change == "absent":
+            graph.found_absent(identity(name))
+        elif before is not None and not before.is_virtual:
+            graph.lose(f"uid-{name}")
+        nodes = {each: node for each in NAMES if (node := graph.node(f"uid-{each}")) is not None}
+        assert len(nodes) == len(graph)
+        for each, node in nodes.items():
+            named = {other for other, child in nodes.items() if owner(each).uid in {o.uid for o in child.owners}}
+            assert {child.identity.name for child in node.dependents} <= named
+            assert node.dependents or not node.is_virtual
+
+
+# ---- what it is made of
+
+
+def test_a_state_is_read_from_bytes() -> None:
+    raw = (
+        b'{"metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"7","labels":{"a":"b"},'
+        b'"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["orphan","x"],"ownerReferences":['
+        b'{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"v","controller":true,"blockOwnerDeletion":true}'
+        b"]}}"
+    )
+    reader = StateReader(PODS)
+    state = reader.read(raw)
+    owners = (OwnerRef("apps/v1", "ReplicaSet", "r", "v", True),)
+    assert state == State(Identity("v1", "Pod", "p", "u", "n"), owners, "7", True, True, False)
+    assert reader.read(raw).owners is state.owners
+    assert str(state.identity) == "[v1/Pod, namespace: n, name: p, uid: u]"
+
+
+def test_the_owner_that_was_not_asked_for_longest_is_forgotten() -> None:
+    absent = AbsentOwners(2)
+    absent.add(identity("one"))
+    absent.add(identity("two"))
+    assert absent.has(owner("one"), "n")
+    absent.add(identity("three", ""))
+    assert [absent.has(owner(name), "n") for name in ("one", "two", "three")] == [True, False, True]
+    assert not absent.has(owner("one"), "other")
