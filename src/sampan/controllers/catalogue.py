@@ -6,14 +6,24 @@ Source of the names: kube-controller-manager cmd/kube-controller-manager/names/c
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from sampan.controllers import deployment, job, replica_set, root_ca_publisher, service_account
+from sampan.controllers import (
+    deployment,
+    garbage_collector,
+    job,
+    namespace,
+    replica_set,
+    root_ca_publisher,
+    service_account,
+)
 from sampan.controllers.context import ControllerContext
 
 SetUp = Callable[[ControllerContext], None]
 
 CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "deployment-controller": deployment.set_up,
+    "garbage-collector-controller": garbage_collector.set_up,
     "job-controller": job.set_up,
+    "namespace-controller": namespace.set_up,
     "replicaset-controller": replica_set.set_up,
     "replicationcontroller-controller": replica_set.set_up_replication,
     "root-ca-certificate-publisher-controller": root_ca_publisher.set_up,
