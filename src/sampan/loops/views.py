@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from sampan.loops.resources import PODS
+from sampan.core.tolerations import Taint
+from sampan.loops.resources import NODES, PODS
 from sampan.resource import ObjectMeta, ObjectType
 
 
@@ -55,7 +56,7 @@ class InitContainer(msgspec.Struct, rename="camel", gc=False):
 
 
 class PodSpec(msgspec.Struct, rename="camel"):
-    """What is wanted of a Pod, as far as most loops care; its containers stay as they are."""
+    """What is wanted of a Pod, as far as most loops care; its containers, volumes and affinity stay undecoded."""
 
     node_name: str = ""
     scheduler_name: str = ""
@@ -67,6 +68,8 @@ class PodSpec(msgspec.Struct, rename="camel"):
     termination_grace_period_seconds: int | None = None
     containers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     init_containers: list[InitContainer] = msgspec.field(default_factory=list)
+    volumes: msgspec.Raw = msgspec.Raw(b"[]")
+    affinity: msgspec.Raw = msgspec.Raw(b"{}")
 
 
 class Pod(msgspec.Struct, rename="camel"):
@@ -97,8 +100,23 @@ class Pod(msgspec.Struct, rename="camel"):
         return not self.is_terminated and self.metadata.deletion_timestamp is None
 
 
-def _read_only(obj: Pod) -> bytes:
+class NodeSpec(msgspec.Struct, rename="camel", gc=False):
+    """What is wanted of a Node."""
+
+    unschedulable: bool = False
+    taints: list[Taint] = msgspec.field(default_factory=list)
+
+
+class Node(msgspec.Struct, gc=False):
+    """A Node, seen by control loops that place Pods."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: NodeSpec = msgspec.field(default_factory=NodeSpec)
+
+
+def _read_only(obj: Any) -> bytes:
     raise ValueError("a view cannot be written: patch the object, or read all of it")
 
 
 POD_VIEW: ObjectType[Pod] = ObjectType(PODS, msgspec.json.Decoder(Pod).decode, _read_only)
+NODE_VIEW: ObjectType[Node] = ObjectType(NODES, msgspec.json.Decoder(Node).decode, _read_only)

@@ -1,0 +1,97 @@
+"""Which Nodes a node selector means: terms of conditions on labels, and on the name.
+
+Source: component-helpers scheduling/corev1/nodeaffinity/nodeaffinity.go (1.36).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+NAME_FIELD: Final = "metadata.name"
+"""The only field that conditions can be on."""
+
+
+class NodeRequirement(msgspec.Struct, frozen=True, gc=False):
+    """One condition on a label or a field of Nodes."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class NodeTerm(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    """Conditions that must all hold; a term without any means no Node."""
+
+    match_expressions: tuple[NodeRequirement, ...] = ()
+    match_fields: tuple[NodeRequirement, ...] = ()
+
+
+class NodeSelector(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    """Terms of which one must hold."""
+
+    node_selector_terms: tuple[NodeTerm, ...] = ()
+
+
+class NodeAffinity(msgspec.Struct, frozen=True, gc=False):
+    """The Nodes that a Pod must have; what it would like is not read."""
+
+    required: NodeSelector | None = msgspec.field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
+
+
+class Affinity(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    """A Pod's affinity, as far as it is to Nodes."""
+
+    node_affinity: NodeAffinity | None = None
+
+    @property
+    def required(self) -> NodeSelector | None:
+        """The Nodes that the Pod must have."""
+        return self.node_affinity.required if self.node_affinity is not None else None
+
+
+def selects(selector: NodeSelector, name: str, labels: Mapping[str, str]) -> bool:
+    """Whether a Node of that name and with those labels is meant."""
+    return any(_term_holds(term, name, labels) for term in selector.node_selector_terms)
+
+
+def named_node(selector: NodeSelector) -> str | None:
+    """The one Node that the first condition on the name means, as the scheduler is told by DaemonSets; None if several."""
+    for term in selector.node_selector_terms:
+        for requirement in term.match_fields:
+            if requirement.key == NAME_FIELD and requirement.operator == "In":
+                return requirement.values[0] if len(requirement.values) == 1 else None
+    return None
+
+
+def _term_holds(term: NodeTerm, name: str, labels: Mapping[str, str]) -> bool:
+    if not term.match_expressions and not term.match_fields:
+        return False
+    fields = {NAME_FIELD: name}
+    return all(_holds(requirement, labels) for requirement in term.match_expressions) and all(
+        _holds(requirement, fields) for requirement in term.match_fields
+    )
+
+
+def _holds(requirement: NodeRequirement, labels: Mapping[str, str]) -> bool:
+    value = labels.get(requirement.key)
+    match requirement.operator:
+        case "In":
+            return value is not None and value in requirement.values
+        case "NotIn":
+            return value is None or value not in requirement.values
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case "Gt" | "Lt":
+            return value is not None and _compares(requirement, value)
+    return False
+
+
+def _compares(requirement: NodeRequirement, value: str) -> bool:
+    try:
+        found, bound = int(value), int(requirement.values[0])
+    except (ValueError, IndexError):
+        return False
+    return found > bound if requirement.operator == "Gt" else found < bound

@@ -1,0 +1,80 @@
+"""Which taints of Nodes a Pod tolerates.
+
+Source: component-helpers scheduling/corev1/helpers.go; pkg/apis/core/v1/helper `AddOrUpdateTolerationInPodSpec` (1.36).
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+import msgspec
+
+NO_SCHEDULE: Final = "NoSchedule"
+NO_EXECUTE: Final = "NoExecute"
+HARD: Final = (NO_SCHEDULE, NO_EXECUTE)
+"""Effects that keep Pods off a Node."""
+
+
+class Toleration(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+    """Taints that a Pod tolerates; with `toleration_seconds` it does so for a while only."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+class Taint(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+    """What keeps Pods off a Node."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+    time_added: str | None = None
+
+
+def tolerates(toleration: Toleration, taint: Taint) -> bool:
+    """Whether a toleration is for a taint. An operator that is not said is Equal."""
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    match toleration.operator:
+        case "" | "Equal":
+            return toleration.value == taint.value
+        case "Exists":
+            return True
+        case "Lt" | "Gt":
+            return _compares(toleration, taint)
+    return False
+
+
+def untolerated(
+    tolerations: Collection[Toleration], taints: Iterable[Taint], effects: Collection[str] = HARD
+) -> Taint | None:
+    """The first taint with one of the effects that no toleration is for."""
+    for taint in taints:
+        if taint.effect in effects and not any(tolerates(toleration, taint) for toleration in tolerations):
+            return taint
+    return None
+
+
+def with_toleration(tolerations: Iterable[Toleration], added: Toleration) -> list[Toleration]:
+    """The tolerations and one more, which takes the place of those that differ from it by time alone."""
+    found = list(tolerations)
+    same = [position for position, each in enumerate(found) if _without_time(each) == _without_time(added)]
+    for position in same:
+        found[position] = added
+    return found if same else [*found, added]
+
+
+def _without_time(toleration: Toleration) -> tuple[str, str, str, str]:
+    return toleration.key, toleration.operator, toleration.value, toleration.effect
+
+
+def _compares(toleration: Toleration, taint: Taint) -> bool:
+    try:
+        bound, found = int(toleration.value), int(taint.value)
+    except ValueError:
+        return False
+    return found < bound if toleration.operator == "Lt" else found > bound
