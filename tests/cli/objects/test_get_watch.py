@@ -4,16 +4,32 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from tests.cli.objects.conftest import Run
 from tests.cli.objects.manifests import config_map
 from tests.cli.server import Server
 
 
-def _watching(server: Server, *arguments: str) -> "subprocess.Popen[str]":
+@contextmanager
+def _watching(server: Server, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    """The command, as a terminal starts it: Ctrl-C ends it, even where our own parent ignores that."""
     environment = {**os.environ, "KUBECONFIG": str(server.data / "kubeconfig")}
     command = [sys.executable, "-u", "-m", "sampan.cli", "get", *arguments]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def _line(process: "subprocess.Popen[str]") -> str:
