@@ -4,12 +4,20 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 
 import pytest
 
 from sampan.client import ClientError
 from sampan.client.loop_thread import LoopThread
+
+
+@pytest.fixture(autouse=True)
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C interrupts, even where whoever started the tests ignores it (a shell's background job)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupted_call_is_cancelled_and_has_ended_when_the_caller_goes_on() -> None:
