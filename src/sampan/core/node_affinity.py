@@ -56,7 +56,7 @@ def selects(selector: NodeSelector, name: str, labels: Mapping[str, str]) -> boo
 
 
 def named_node(selector: NodeSelector) -> str | None:
-    """The one Node that the first condition on the name means, as the scheduler is told by DaemonSets; None if several."""
+    """The one Node that the first condition on the name means (the Pods of DaemonSets have one); None if several."""
     for term in selector.node_selector_terms:
         for requirement in term.match_fields:
             if requirement.key == NAME_FIELD and requirement.operator == "In":
