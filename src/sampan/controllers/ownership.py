@@ -10,9 +10,13 @@ from typing import Any, Final, Generic, TypeVar
 
 from sampan.client import Conflict, Invalid, NotFound, StrategicMergePatch
 from sampan.controllers.context import ControllerContext
+from sampan.core.gvk import GroupVersion
 from sampan.core.label_selectors import Selector
 from sampan.informer.ref import Ref
+from sampan.informer.shared_informer import SharedInformer
+from sampan.operator.handlers import MapFunction
 from sampan.operator.owner_references import owner_reference
+from sampan.operator.request import Request
 from sampan.resource import Object, ObjectType, OwnerReference, ResourceInfo, meta
 
 T = TypeVar("T")
@@ -38,6 +42,23 @@ def index_by_controller(ref: Ref[Any]) -> Iterable[str]:
 def controller_of(obj: Any) -> OwnerReference | None:
     """The reference to the controlling owner."""
     return next((reference for reference in meta(obj).owner_references if reference.controller), None)
+
+
+def owners_of_pods(
+    owner: ResourceInfo, owners: SharedInformer[Object], selector: Callable[[Object], Selector]
+) -> MapFunction[Any]:
+    """Of a Pod the owner of that kind that controls it; of an orphan all owners that could adopt it."""
+
+    def requests(ref: Ref[Any]) -> Iterable[Request]:
+        controller = next((reference for reference in ref.owner_references if reference.controller), None)
+        if controller is not None:
+            group = GroupVersion.parse(controller.api_version).group
+            mine = (group, controller.kind) == (owner.gvr.group, owner.kind)
+            return [Request(ref.namespace, controller.name)] if mine else ()
+        candidates = owners.lister().namespaced(ref.namespace).list() if ref.labels else ()
+        return [Request(ref.namespace, meta(each).name) for each in candidates if selector(each).matches(ref.labels)]
+
+    return requests
 
 
 class OwnerGone(Exception):

@@ -8,13 +8,13 @@ Source: kube-controller-manager pkg/controller/replicaset/replica_set.go, replic
 
 import asyncio
 import datetime as dt
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from sampan.client import ClientError, NotFound
 from sampan.controllers.availability import is_available, next_available_s
 from sampan.controllers.context import ControllerContext
-from sampan.controllers.ownership import Owned, OwnerGone, controller_of, index_by_controller
+from sampan.controllers.ownership import Owned, OwnerGone, controller_of, index_by_controller, owners_of_pods
 from sampan.controllers.pod_control import PodControl, pod_from_template
 from sampan.controllers.pod_deletion_order import first_to_delete
 from sampan.controllers.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
@@ -27,9 +27,7 @@ from sampan.controllers.status import (
     write_status,
 )
 from sampan.controllers.views import POD_VIEW, Pod
-from sampan.core.gvk import GroupVersion
 from sampan.core.label_selectors import Selector, selector_from_label_selector, selector_from_labels
-from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, ResourceInfo, meta
@@ -71,7 +69,7 @@ class ReplicaController:
             Builder(self._context.manager)
             .named(self._name)
             .for_(self._kind)
-            .watches(POD_VIEW, self._sets_of_pod)
+            .watches(POD_VIEW, owners_of_pods(self._kind, self._informer, self._selector))
             .with_options(max_concurrent_reconciles=WORKERS)
             .complete(self)
         )
@@ -156,18 +154,6 @@ class ReplicaController:
     def _selector(self, owner: Object) -> Selector:
         said = owner["spec"].get("selector")
         return selector_from_label_selector(said) if self._kind == REPLICA_SETS else selector_from_labels(said)
-
-    def _sets_of_pod(self, ref: Ref[Any]) -> Iterable[Request]:
-        """The set that controls a Pod; of an orphan all sets that could adopt it."""
-        controller = next((reference for reference in ref.owner_references if reference.controller), None)
-        if controller is not None:
-            group = GroupVersion.parse(controller.api_version).group
-            mine = (group, controller.kind) == (self._kind.gvr.group, self._kind.kind)
-            return [Request(ref.namespace, controller.name)] if mine else ()
-        candidates = self._informer.lister().namespaced(ref.namespace).list() if ref.labels else ()
-        return [
-            Request(ref.namespace, meta(each).name) for each in candidates if self._selector(each).matches(ref.labels)
-        ]
 
 
 def _wanted(owner: Object) -> int:
