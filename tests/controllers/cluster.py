@@ -83,7 +83,11 @@ class Working:
 
     async def events(self, reason: str) -> list[Object]:
         """The events of a reason, as soon as there are some."""
-        return await self.until_all(EVENTS, lambda events: [e for e in events if e.get("reason") == reason])
+
+        def of_reason(events: list[Object]) -> list[Object]:
+            return [event for event in events if event.get("reason") == reason]
+
+        return of_reason(await self.until_all(EVENTS, of_reason))
 
     async def exists(self, kind: ResourceInfo, name: str) -> bool:
         """Whether the object is there."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from sampan.controllers import (
     deployment,
+    disruption,
     garbage_collector,
     job,
     namespace,
@@ -21,6 +22,7 @@ SetUp = Callable[[ControllerContext], None]
 
 CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "deployment-controller": deployment.set_up,
+    "disruption-controller": disruption.set_up,
     "garbage-collector-controller": garbage_collector.set_up,
     "job-controller": job.set_up,
     "namespace-controller": namespace.set_up,

@@ -1,0 +1,68 @@
+"""Pods that were to be disrupted, and were not: after a while the condition that says so is set to False.
+
+Source: kube-controller-manager pkg/controller/disruption/disruption.go `syncStalePodDisruption` (1.36).
+"""
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sampan.client import Conflict, NotFound, StrategicMergePatch
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.views import POD_VIEW, Pod
+from sampan.core.time import parse_time, timestamp
+from sampan.informer.ref import Ref
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+
+NAME: Final = "stale-pod-disruption"
+DISRUPTION_TARGET: Final = "DisruptionTarget"
+TIMEOUT_S: Final = 120.0
+_BY_KUBELET: Final = "TerminationByKubelet"
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    Builder(context.manager).named(NAME).watches(POD_VIEW, _with_condition).complete(StaleCondition(context))
+
+
+class StaleCondition:
+    """Takes conditions back."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._clock = context.clock
+        self._pods = context.manager.client.resource(POD_VIEW, namespace="")
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one Pod. Raises `ApiError`, `TransportError`."""
+        pod = await self._pods.find(request)
+        wait_s = None if pod is None else stale_in_s(pod, self._clock.now())
+        if pod is None or wait_s is None:
+            return None
+        if wait_s > 0:
+            return Result(wait_s)
+        condition = {"type": DISRUPTION_TARGET, "status": "False", "lastTransitionTime": timestamp(self._clock)}
+        gone = {"reason": None, "message": None}
+        metadata = {"uid": pod.metadata.uid, "resourceVersion": pod.metadata.resource_version}
+        patch = StrategicMergePatch({"metadata": metadata, "status": {"conditions": [condition | gone]}})
+        try:
+            await self._pods.in_namespace(request.namespace).status.patch(request.name, patch)
+        except (NotFound, Conflict):
+            return None  # Its next event brings it here again.
+        return None
+
+
+def stale_in_s(pod: Pod, now: dt.datetime) -> float | None:
+    """How long it takes until a Pod's condition is stale (≤ 0: it is); None when it will not be.
+
+    What the kubelet has announced may take as long as it likes.
+    """
+    condition = pod.condition(DISRUPTION_TARGET)
+    if not pod.is_active or condition is None or condition.status != "True" or condition.reason == _BY_KUBELET:
+        return None
+    since = condition.last_transition_time
+    return TIMEOUT_S - (now - parse_time(since)).total_seconds() if since else 0.0
+
+
+def _with_condition(ref: Ref[Any]) -> Iterable[Request]:
+    return (Request.of_key(ref.key),) if b'"DisruptionTarget"' in ref.raw else ()
