@@ -63,7 +63,8 @@ class Manager:
         self.elector = self._make_elector(client)
         self._probes = Probes(self.registry, options.probe_address or "127.0.0.1:0")
         self._controller_metrics = ControllerMetrics(self.registry)
-        self._queue_metrics = WorkQueueMetrics(self.registry)
+        self.queue_metrics = WorkQueueMetrics(self.registry)
+        """For the work queues of what is no `Controller`."""
         self._events = EventBroadcaster(options.event_sink(client))
         self._groups = {group: RunnableGroup(group, self._member_failed) for group in Group}
         self._controllers: set[str] = set()
@@ -100,7 +101,7 @@ class Manager:
         """
         if name in self._controllers:
             raise ValueError(f"there is a controller called {name!r} already: give this one another name")
-        metrics, queue_metrics = self._controller_metrics, self._queue_metrics
+        metrics, queue_metrics = self._controller_metrics, self.queue_metrics
         controller = Controller(name, reconciler, options=options, metrics=metrics, queue_metrics=queue_metrics)
         self._controllers.add(name)
         self.add(controller)
