@@ -307,6 +307,11 @@ def test_a_state_is_read_from_bytes() -> None:
     assert str(state.identity) == "[v1/Pod, namespace: n, name: p, uid: u]"
 
 
+def test_nulls_are_no_reason_not_to_read_a_state() -> None:
+    raw = b'{"metadata":{"name":"a","namespace":null,"uid":"u","finalizers":null,"ownerReferences":null}}'
+    assert StateReader(PODS).read(raw) == State(Identity("v1", "Pod", "a", "u"))
+
+
 def test_the_owner_that_was_not_asked_for_longest_is_forgotten() -> None:
     absent = AbsentOwners(2)
     absent.add(identity("one"))

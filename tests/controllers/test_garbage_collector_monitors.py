@@ -150,3 +150,5 @@ async def test_a_collector_without_discovery_begins_when_there_is_one() -> None:
             await c.create(CONFIG_MAPS, named("child", [absent()]))
             await c.until_gone(CONFIG_MAPS, "child")
             assert lost
+            errors = c.manager.registry.get_sample_value("garbagecollector_controller_resources_sync_error_total")
+            assert errors == 1

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sampan.client import Client, DeleteOptions, MethodNotAllowed, TransportError
+from sampan.client.options import Propagation
 from sampan.client.transport import HttpRequest
 from sampan.controllers import garbage_collector
 from sampan.controllers import namespace as namespace_controller
@@ -189,6 +190,14 @@ async def test_finalizers_of_others_in_the_namespace_s_own_spec_stay() -> None:
         finalize = c.client.resource(NAMESPACES).subresource("finalize")
         await finalize.update("a", {**namespace, "spec": {"finalizers": []}})
         await c.until_gone(NAMESPACES, "a")
+
+
+@pytest.mark.parametrize("policy", ["Foreground", "Orphan"])
+async def test_a_namespace_may_be_deleted_in_any_manner(policy: Propagation) -> None:
+    async with in_namespace(set_up, garbage_collector.set_up) as (c, there):
+        await there.create(CONFIG_MAPS, named())
+        await c.client.resource(NAMESPACES).delete("doomed", DeleteOptions(propagation_policy=policy))
+        await c.until_gone(NAMESPACES, "doomed")
 
 
 async def test_what_a_dead_controller_has_begun_is_ended_by_the_next() -> None:

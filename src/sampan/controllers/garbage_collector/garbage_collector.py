@@ -11,6 +11,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from prometheus_client import Counter
+
 from sampan.client import ClientError
 from sampan.client.discovery import discover
 from sampan.client.rest_mapper import RESTMapper
@@ -23,7 +25,7 @@ from sampan.controllers.garbage_collector.monitors import Monitors
 from sampan.controllers.garbage_collector.node import Node
 from sampan.controllers.garbage_collector.orphaning import Orphaning
 from sampan.operator.events.event import ObjectReference
-from sampan.operator.queue import ItemExponentialFailureRateLimiter, WorkQueue
+from sampan.operator.queue import ItemExponentialFailureRateLimiter, WorkQueue, WorkQueueMetrics
 from sampan.resource import ResourceInfo
 
 NAME: Final = "garbage-collector-controller"
@@ -54,8 +56,13 @@ class GarbageCollector:
         client = context.manager.client.direct
         self._recorder = context.recorder(NAME)
         self._initial_sync_s = initial_sync_s
-        self._to_delete = _queue("garbage_collector_attempt_to_delete")
-        self._to_orphan = _queue("garbage_collector_attempt_to_orphan")
+        self._to_delete = _queue("garbage_collector_attempt_to_delete", context.manager.queue_metrics)
+        self._to_orphan = _queue("garbage_collector_attempt_to_orphan", context.manager.queue_metrics)
+        self._sync_errors = Counter(
+            "garbagecollector_controller_resources_sync_error",
+            "How often the server's resources could not be learned",
+            registry=context.manager.registry,
+        )
         self.graph = Graph(self._to_delete, self._to_orphan, self._report)
         # Its own, as what has changed in discovery must be known here at once.
         self._mapper = RESTMapper(lambda: discover(client.rest))
@@ -105,6 +112,7 @@ class GarbageCollector:
                 self._monitors.sync(await self._mapper.discovered(), tasks)
                 self._discovered.set()
             except ClientError as error:
+                self._sync_errors.inc()
                 _log.warning("the server's resources cannot be learned: %s", error)
                 period_s = _RETRY_S
             try:
@@ -126,8 +134,9 @@ class GarbageCollector:
         self._recorder.warning(regarding, "OwnerRefInvalidNamespace", note)
 
 
-def _queue(name: str) -> WorkQueue[Node]:
-    return WorkQueue(name, rate_limiter=ItemExponentialFailureRateLimiter(max_delay_s=RETRY_S_MAX))
+def _queue(name: str, metrics: WorkQueueMetrics) -> WorkQueue[Node]:
+    limiter = ItemExponentialFailureRateLimiter(max_delay_s=RETRY_S_MAX)
+    return WorkQueue(name, rate_limiter=limiter, metrics=metrics)
 
 
 async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool]]) -> None:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from sampan.informer.ref import read_metadata
 from sampan.resource import ObjectMeta, ResourceInfo
 
 ORPHAN: Final = "orphan"
@@ -104,14 +105,18 @@ class StateReader:
     """Reads states from the JSON of a resource's objects: every change of every object comes through here."""
 
     def __init__(self, info: ResourceInfo) -> None:
+        self._info = info
         self._api_version = info.api_version
         self._kind = info.kind
         # The Pods of one ReplicaSet have one tuple of owners, not one each.
         self._shared = functools.lru_cache(_SHARED_OWNERS_MAX)(_same)
 
     def read(self, raw: bytes) -> State:
-        """The state that the object's JSON tells. Raises `ValueError`."""
-        metadata = _decoder.decode(raw).metadata
+        """The state that the object's JSON tells. Raises `UnreadableObject`."""
+        try:
+            metadata = _decoder.decode(raw).metadata
+        except msgspec.MsgspecError:
+            return state_of(self._info, read_metadata(raw))  # Some server writes nulls.
         finalizers = metadata.finalizers or ()
         namespace = sys.intern(metadata.namespace)
         return State(

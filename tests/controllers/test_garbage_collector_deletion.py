@@ -1,0 +1,156 @@
+"""How the garbage collector judges an object of which its graph tells an old state: never by that state alone."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from sampan.client import NotFound
+from sampan.controllers.garbage_collector.deletion import Deletion
+from sampan.controllers.garbage_collector.graph import Graph
+from sampan.controllers.garbage_collector.identity import state_of
+from sampan.controllers.garbage_collector.live_objects import LiveObjects
+from sampan.controllers.garbage_collector.node import Node
+from sampan.controllers.resources import CONFIG_MAPS, SECRETS
+from sampan.operator.manager import Manager
+from sampan.operator.queue import WorkQueue
+from sampan.resource import Object
+from tests.client.connected import connected
+from tests.controllers.cluster import Working
+from tests.controllers.test_garbage_collector import absent, named, owners_of, reference
+
+
+@dataclass(frozen=True)
+class Judge(Working):
+    """A deletion at work on one node at a time, and the server."""
+
+    graph: Graph
+    queue: WorkQueue[Node]
+    deletion: Deletion
+
+    async def knows(self, obj: Object) -> Node:
+        """Have the graph see a Secret as it is on the server now."""
+        found = await self.client.resource(SECRETS).metadata_only().get(obj["metadata"]["name"])
+        return self.graph.observe(state_of(SECRETS, found.metadata))
+
+    async def garbage(self, **metadata: Any) -> Node:
+        """A Secret whose owner is not there."""
+        return await self.knows(await self.create(SECRETS, named("child", [absent()], **metadata)))
+
+    async def attempt(self, node: Node) -> bool:
+        """Judge a node, and queue it again if that was not the end."""
+        done = await self.deletion.attempt(node)
+        if not done:
+            self.queue.add_rate_limited(node)
+        return done
+
+    async def child(self) -> Object:
+        """The Secret."""
+        return await self.get(SECRETS, "child")
+
+    async def is_gone(self) -> bool:
+        """Whether it is not there."""
+        return not await self.exists(SECRETS, "child")
+
+
+@asynccontextmanager
+async def judging() -> AsyncIterator[Judge]:
+    """A server, and a graph that sees nothing by itself."""
+    async with connected() as (client, _):
+        queue: WorkQueue[Node] = WorkQueue()
+        graph = Graph(queue, WorkQueue(), lambda *_: None)
+        yield Judge(client, Manager(client), graph, queue, Deletion(graph, LiveObjects(client, client.mapper), queue))
+
+
+async def test_garbage_goes_though_it_has_changed_in_other_ways() -> None:
+    async with judging() as judge:
+        node = await judge.garbage()
+        await judge.patch(SECRETS, "child", {"metadata": {"labels": {"a": "b"}}})
+        assert await judge.attempt(node)
+        assert await judge.is_gone()
+
+
+async def test_what_has_lost_its_absent_owner_stays() -> None:
+    async with judging() as judge:
+        node = await judge.garbage()
+        await judge.patch(SECRETS, "child", {"metadata": {"ownerReferences": None}})
+        assert not await judge.attempt(node)
+        assert await judge.attempt(node)
+        assert not await judge.is_gone()
+
+
+async def test_what_has_been_given_another_owner_stays_and_loses_the_absent_one() -> None:
+    async with judging() as judge:
+        node = await judge.garbage()
+        owner = await judge.create(CONFIG_MAPS, named("owner"))
+        await judge.patch(SECRETS, "child", {"metadata": {"ownerReferences": [absent(), reference(owner)]}})
+        assert not await judge.attempt(node)
+        assert await judge.attempt(node)
+        assert owners_of(await judge.child()) == ["owner"]
+
+
+async def test_an_object_made_anew_under_its_name_stays() -> None:
+    async with judging() as judge:
+        node = await judge.garbage()
+        await judge.delete(SECRETS, "child")
+        await judge.create(SECRETS, named("child"))
+        assert await judge.attempt(node)
+        assert not await judge.is_gone()
+        assert judge.graph.node(node.identity.uid) is None
+
+
+async def test_what_is_gone_already_is_taken_out_of_the_graph() -> None:
+    async with judging() as judge:
+        node = await judge.garbage()
+        await judge.delete(SECRETS, "child")
+        assert await judge.attempt(node)
+        assert judge.graph.node(node.identity.uid) is None
+
+
+async def test_a_finalizer_that_came_meanwhile_decides_how_garbage_goes() -> None:
+    async with judging() as judge:
+        node = await judge.garbage()
+        await judge.patch(SECRETS, "child", {"metadata": {"finalizers": ["foregroundDeletion"]}})
+        assert await judge.attempt(node)
+        found = await judge.child()
+        assert found["metadata"]["finalizers"] == ["foregroundDeletion"]
+        assert "deletionTimestamp" in found["metadata"]
+
+
+async def test_what_is_being_deleted_is_not_deleted_again() -> None:
+    async with judging() as judge:
+        node = await judge.garbage(finalizers=["example.com/held"])
+        await judge.delete(SECRETS, "child")
+        before = await judge.child()
+        assert await judge.attempt(node)
+        assert await judge.child() == before
+
+
+async def test_an_owner_that_the_graph_does_not_know_is_asked_for() -> None:
+    async with judging() as judge:
+        owner = await judge.create(CONFIG_MAPS, named("owner"))
+        node = await judge.knows(await judge.create(SECRETS, named("child", [reference(owner)])))
+        assert await judge.attempt(node)
+        assert not await judge.is_gone()
+        virtual = judge.graph.node(owner["metadata"]["uid"])
+        assert virtual is not None
+        assert not await judge.attempt(virtual), "it is asked for until it is seen or absent"
+        await judge.delete(CONFIG_MAPS, "owner")
+        assert await judge.attempt(virtual)
+        assert await judge.attempt(node)
+        assert await judge.is_gone()
+
+
+@pytest.mark.parametrize("finalizers", [["foregroundDeletion"], ["foregroundDeletion", "example.com/held"]])
+async def test_the_foreground_finalizer_goes_when_nothing_blocks(finalizers: list[str]) -> None:
+    async with judging() as judge:
+        obj = await judge.create(SECRETS, named("child", finalizers=finalizers))
+        await judge.delete(SECRETS, "child")
+        node = await judge.knows(obj)
+        assert await judge.attempt(node)
+        try:
+            assert (await judge.child())["metadata"]["finalizers"] == ["example.com/held"]
+        except NotFound:
+            assert finalizers == ["foregroundDeletion"]
