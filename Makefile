@@ -35,6 +35,7 @@ check: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks $(ARGS)
+	$(if $(ARGS),,$(BIN)/python -m benchmarks --toolkit)
 
 clean:
 	rm -rf $(VENV) .neutron .neutron.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis

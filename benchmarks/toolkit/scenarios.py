@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.load import Figure
-from benchmarks.toolkit import informer, operator
+from benchmarks.toolkit import imports, informer, operator
 
 COUNT = 10_000
 """With how many objects goals are meant."""
@@ -28,6 +28,7 @@ SCENARIOS: tuple[ToolkitScenario, ...] = (
     ToolkitScenario("informer-events", "informer: events, one handler", informer.measure_events, 20_000),
     ToolkitScenario("informer-memory", "informer: memory of a Pod", informer.measure_memory, 6, " kB", True),
     ToolkitScenario("work-queue", "work queue: add, get and done", operator.measure_queue, 5, " µs", True),
+    ToolkitScenario("import", "import of sampan.client", imports.measure_import, 150, " ms", True),
     ToolkitScenario("reconcile", "operator: networks reconciled", operator.measure_reconcile, 500),
 )
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
