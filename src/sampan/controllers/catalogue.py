@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sampan.controllers import (
+    cron_job,
     deployment,
     disruption,
     garbage_collector,
@@ -15,12 +16,14 @@ from sampan.controllers import (
     replica_set,
     root_ca_publisher,
     service_account,
+    ttl_after_finished,
 )
 from sampan.controllers.context import ControllerContext
 
 SetUp = Callable[[ControllerContext], None]
 
 CONTROLLERS: Final[Mapping[str, SetUp]] = {
+    "cronjob-controller": cron_job.set_up,
     "deployment-controller": deployment.set_up,
     "disruption-controller": disruption.set_up,
     "garbage-collector-controller": garbage_collector.set_up,
@@ -30,4 +33,5 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "replicationcontroller-controller": replica_set.set_up_replication,
     "root-ca-certificate-publisher-controller": root_ca_publisher.set_up,
     "serviceaccount-controller": service_account.set_up,
+    "ttl-after-finished-controller": ttl_after_finished.set_up,
 }

@@ -1,0 +1,11 @@
+"""The CronJob controller: makes a Job whenever the schedule says so, and deletes those that are history."""
+
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.cron_job.controller import CronJobController
+
+__all__ = ["set_up"]
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    CronJobController(context).start()

@@ -1,0 +1,248 @@
+"""One look at one CronJob.
+
+Concurrency: the manager runs the controller; one CronJob is looked at by one worker at a time. A Job's name follows
+from the time that it is due, so that none is made twice, whenever this process may be killed. The status is written
+only to the CronJob as it was read (resourceVersion); what conflicts is looked at again.
+Source: kube-controller-manager pkg/controller/cronjob/cronjob_controllerv2.go (1.36).
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from email.utils import format_datetime
+from typing import Final
+
+from sampan.client import AlreadyExists, ApiError, ClientError, Conflict, DeleteOptions, NotFound
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.cron_job import schedule as schedules
+from sampan.controllers.cron_job.jobs import (
+    forget_active,
+    history,
+    is_active,
+    job_name,
+    new_job,
+    reference_to_job,
+)
+from sampan.controllers.cron_job.source import CronJobSource
+from sampan.controllers.job.conditions import COMPLETE, finished_condition
+from sampan.controllers.ownership import Owned, controller_of
+from sampan.controllers.pod_control import NAMESPACE_TERMINATING
+from sampan.controllers.resources import CRON_JOBS, JOBS
+from sampan.controllers.status import status_of, write_status
+from sampan.core.cron import Schedule, check_time_zone
+from sampan.core.field import quote
+from sampan.core.time import format_time, parse_time
+from sampan.operator.controller import ControllerOptions
+from sampan.operator.handlers import for_owner
+from sampan.operator.request import Request, Result
+from sampan.operator.source import KindSource
+from sampan.resource import Object, dynamic, meta
+
+NAME: Final = "cronjob-controller"
+WORKERS: Final = 5
+_RETRY_S: Final = 0.1
+
+
+class CronJobController:
+    """Starts Jobs when they are due."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        self._clock = context.clock
+        client = context.manager.client
+        self._cron_jobs = client.resource(CRON_JOBS, namespace="")
+        self._jobs = client.resource(JOBS, namespace="")
+        self._direct = client.direct.resource(JOBS, namespace="")
+        self._owned: Owned[Object] = Owned(context, dynamic(JOBS), CRON_JOBS)
+        self._recorder = context.recorder(NAME)
+
+    def start(self) -> None:
+        """Have the manager run it."""
+        options = ControllerOptions(max_concurrent_reconciles=WORKERS)
+        controller = self._context.manager.new_controller(NAME, self, options)
+        controller.watch(CronJobSource(self._context.informer(CRON_JOBS), self._wait_after_change))
+        controller.watch(KindSource(self._context.informer(JOBS), for_owner(CRON_JOBS)))
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look. Raises `ClientError`."""
+        cron_job = await self._cron_jobs.find(request)
+        if cron_job is None:
+            return None
+        jobs = await self._owned.of(cron_job)
+        status = status_of(cron_job)
+        failure: ClientError | None = None
+        wait_s: float | None = None
+        for job in history(cron_job, jobs):
+            await self._delete_job(cron_job, job, status)
+        try:
+            await self._tell_jobs(cron_job, jobs, status)
+            wait_s = await self._sync(cron_job, status)
+        except ClientError as error:
+            failure = error
+        try:
+            await write_status(self._cron_jobs, cron_job, status, optimistic_lock=True)
+        except NotFound:
+            return None
+        except Conflict:
+            return Result(_RETRY_S)
+        if failure is not None:
+            raise failure
+        return Result(wait_s)
+
+    async def _tell_jobs(self, cron_job: Object, jobs: Sequence[Object], status: Object) -> None:
+        """Bring the status up to date with the Jobs that there are."""
+        for job in jobs:
+            metadata = meta(job)
+            condition, listed = finished_condition(job), is_active(status, metadata.uid)
+            if condition is None:
+                if not listed:
+                    note = f"Saw a job that the controller did not create or forgot: {metadata.name}"
+                    self._recorder.warning(cron_job, "UnexpectedJob", note)
+                continue
+            if listed:
+                forget_active(status, metadata.uid)
+                note = f"Saw completed job: {metadata.name}, condition: {condition['type']}"
+                self._recorder.normal(cron_job, "SawCompletedJob", note)
+            if condition["type"] == COMPLETE:
+                _tell_success(status, (job.get("status") or {}).get("completionTime"))
+        known = {meta(job).uid for job in jobs}
+        for reference in list(status.get("active") or ()):
+            if reference.get("uid") not in known and not await self._exists(reference):
+                self._recorder.normal(cron_job, "MissingJob", f"Active job went missing: {reference.get('name')}")
+                forget_active(status, reference.get("uid", ""))
+
+    async def _exists(self, reference: Object) -> bool:
+        try:
+            await self._direct.in_namespace(reference.get("namespace", "")).get(reference.get("name", ""))
+        except NotFound:
+            return False
+        return True
+
+    async def _sync(self, cron_job: Object, status: Object) -> float | None:
+        """Start what is due. Gives the seconds until the next time; None when there is none."""
+        if meta(cron_job).deletion_timestamp is not None or not self._zone_is_known(cron_job):
+            return None
+        if cron_job["spec"].get("suspend"):
+            return None
+        if schedules.says_zone(cron_job):
+            self._recorder.warning(
+                cron_job,
+                "UnsupportedSchedule",
+                f"CRON_TZ or TZ used in schedule {quote(cron_job['spec']['schedule'])} is not officially supported, "
+                "see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details",
+            )
+        try:
+            schedule = schedules.schedule_of(cron_job)
+        except ValueError as error:
+            note = f"unparseable schedule: {quote(cron_job['spec']['schedule'])} : {error}"
+            self._recorder.warning(cron_job, "UnparseableSchedule", note)
+            return None
+        now = self._clock.now()
+        try:
+            scheduled = self._due(cron_job, schedule, now)
+        except schedules.ScheduleError as error:
+            note = f"invalid schedule: {cron_job['spec']['schedule']} : {error}"
+            self._recorder.warning(cron_job, "InvalidSchedule", note)
+            return None
+        if scheduled is not None and self._may_start(cron_job, scheduled, status):
+            await self._start_job(cron_job, scheduled, status)
+        return schedules.wait_s({**cron_job, "status": status}, schedule, now)
+
+    def _zone_is_known(self, cron_job: Object) -> bool:
+        zone = cron_job["spec"].get("timeZone")
+        try:
+            check_time_zone(zone or "")
+        except ValueError as error:
+            self._recorder.warning(cron_job, "UnknownTimeZone", f"invalid timeZone: {quote(zone)}: {error}")
+            return False
+        return True
+
+    def _due(self, cron_job: Object, schedule: Schedule, now: dt.datetime) -> dt.datetime | None:
+        """The time that is due and not too late. Raises `ScheduleError`."""
+        latest, count = schedules.due(cron_job, schedule, now)
+        if latest is None:
+            return None
+        if count > schedules.MANY:
+            note = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
+            self._recorder.warning(cron_job, "TooManyMissedTimes", note)
+        late = schedules.deadline(cron_job)
+        if late is not None and latest + late < now:
+            note = f"Missed scheduled time to start a job: {format_datetime(latest)}"
+            self._recorder.warning(cron_job, "MissSchedule", note)
+            return None
+        return latest
+
+    def _may_start(self, cron_job: Object, scheduled: dt.datetime, status: Object) -> bool:
+        """Whether a time that is due has not been started, and nothing stands against it."""
+        active = status.get("active") or ()
+        name = job_name(cron_job, scheduled)
+        if any(each.get("name") == name for each in active) or status.get("lastScheduleTime") == format_time(scheduled):
+            return False
+        if cron_job["spec"].get("concurrencyPolicy") == "Forbid" and active:
+            note = "Not starting job because prior execution is running and concurrency policy is Forbid"
+            self._recorder.normal(cron_job, "JobAlreadyActive", note)
+            return False
+        return True
+
+    async def _start_job(self, cron_job: Object, scheduled: dt.datetime, status: Object) -> None:
+        """Make the Job of a time and put it into the status. Raises `ClientError`."""
+        if cron_job["spec"].get("concurrencyPolicy") == "Replace":
+            for reference in list(status.get("active") or ()):
+                await self._replace(cron_job, reference, status)
+        wanted = new_job(cron_job, scheduled)
+        client = self._jobs.in_namespace(meta(cron_job).namespace)
+        try:
+            job = await client.create(wanted)
+        except AlreadyExists:
+            # It was made before, and this process ended before the status told; or it is somebody else's.
+            job = await self._direct.in_namespace(meta(cron_job).namespace).get(meta(wanted).name)
+            controller = controller_of(job)
+            if controller is None or controller.uid != meta(cron_job).uid or is_active(status, meta(job).uid):
+                return
+        except ApiError as error:
+            if not error.has_cause(NAMESPACE_TERMINATING):
+                self._recorder.warning(cron_job, "FailedCreate", f"Error creating job: {error}")
+            raise
+        else:
+            self._recorder.normal(cron_job, "SuccessfulCreate", f"Created job {meta(job).name}")
+        if finished_condition(job) is None:
+            status["active"] = [*(status.get("active") or ()), reference_to_job(job)]
+        status["lastScheduleTime"] = format_time(scheduled)
+
+    async def _replace(self, cron_job: Object, reference: Object, status: Object) -> None:
+        job = {"metadata": {key: reference.get(key, "") for key in ("name", "namespace", "uid")}}
+        error = await self._delete_job(cron_job, job, status)
+        if error is not None:
+            raise error
+
+    async def _delete_job(self, cron_job: Object, job: Object, status: Object) -> ClientError | None:
+        """Delete a Job, its Pods after it; gives what went wrong."""
+        metadata = meta(job)
+        options = DeleteOptions(propagation_policy="Background", uid=metadata.uid)
+        try:
+            await self._jobs.in_namespace(metadata.namespace).delete(metadata.name, options)
+        except NotFound:
+            forget_active(status, metadata.uid)
+            return None
+        except ClientError as error:
+            self._recorder.warning(cron_job, "FailedDelete", f"Deleted job: {error}")
+            return error
+        forget_active(status, metadata.uid)
+        self._recorder.normal(cron_job, "SuccessfulDelete", f"Deleted job {metadata.name}")
+        return None
+
+    def _wait_after_change(self, cron_job: Object) -> float | None:
+        """When a CronJob with a new schedule is to be looked at."""
+        try:
+            schedule = schedules.schedule_of(cron_job)
+        except ValueError:
+            note = f"unparseable schedule for cronjob: {cron_job['spec']['schedule']}"
+            self._recorder.warning(cron_job, "UnParseableCronJobSchedule", note)
+            return None
+        return schedules.wait_s(cron_job, schedule, self._clock.now())
+
+
+def _tell_success(status: Object, completed: str | None) -> None:
+    """The time of the last success only grows."""
+    last = status.get("lastSuccessfulTime")
+    if completed and (not last or parse_time(completed) > parse_time(last)):
+        status["lastSuccessfulTime"] = completed

@@ -1,0 +1,63 @@
+"""Where the CronJob controller's requests come from: CronJobs, and those whose schedule was changed only later.
+
+A new schedule begins with its next time: what it would have been due before was never promised.
+Concurrency: as `sampan.operator.source`.
+Source: kube-controller-manager pkg/controller/cronjob/cronjob_controllerv2.go `updateCronJob` (1.36).
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from sampan.informer.ref import Deletion, Ref
+from sampan.informer.shared_informer import SharedInformer
+from sampan.operator.queue import WorkQueue
+from sampan.operator.request import Request
+from sampan.resource import Object
+
+
+class CronJobSource:
+    """All CronJobs. `wait_s` says when one whose schedule has changed is to be looked at; None: not at all."""
+
+    def __init__(self, informer: SharedInformer[Object], wait_s: Callable[[Object], float | None]) -> None:
+        self._informer = informer
+        self._wait_s = wait_s
+
+    def __str__(self) -> str:
+        return "cron job source"
+
+    async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
+        """Synced when the informer has told of everything."""
+        registration = self._informer.add_handler(_Handler(queue, self._wait_s))
+        try:
+            await registration.synced()
+            synced.set()
+            await asyncio.get_running_loop().create_future()
+        finally:
+            registration.remove()
+
+
+class _Handler:
+    def __init__(self, queue: WorkQueue[Request], wait_s: Callable[[Object], float | None]) -> None:
+        self._queue = queue
+        self._wait_s = wait_s
+
+    def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
+        self._queue.add(Request.of_key(obj.key))
+
+    def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
+        request = Request.of_key(new.key)
+        if old.uid == new.uid and old.generation != new.generation and _when(old) != _when(new):
+            wait_s = self._wait_s(new.decode())
+            if wait_s is not None:
+                self._queue.add_after(request, wait_s)
+        else:
+            self._queue.add(request)
+
+    def on_delete(self, obj: Deletion[Any]) -> None:
+        """Nothing is left to be done: the garbage collector has the Jobs."""
+
+
+def _when(ref: Ref[Any]) -> tuple[object, object]:
+    spec = ref.decode()["spec"]
+    return spec.get("schedule"), spec.get("timeZone")

@@ -1,0 +1,75 @@
+"""The TTL-after-finished controller: deletes Jobs some time after they are finished, with their Pods.
+
+Concurrency: the manager runs the controller; one Job is looked at by one worker at a time.
+Source: kube-controller-manager pkg/controller/ttlafterfinished/ttlafterfinished_controller.go (1.36).
+"""
+
+import datetime as dt
+from typing import Final
+
+from sampan.client import Conflict, DeleteOptions, NotFound
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.job.conditions import finished_condition
+from sampan.controllers.resources import JOBS
+from sampan.core.time import parse_time
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+NAME: Final = "ttl-after-finished-controller"
+WORKERS: Final = 5
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    TTLController(context).start()
+
+
+class TTLController:
+    """Deletes what has outlived its TTL."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        self._jobs = context.manager.client.resource(JOBS, namespace="")
+        self._direct = context.manager.client.direct.resource(JOBS, namespace="")
+
+    def start(self) -> None:
+        """Have the manager run it."""
+        builder = Builder(self._context.manager).named(NAME).for_(JOBS)
+        builder.with_options(max_concurrent_reconciles=WORKERS).complete(self)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one Job. Raises `ApiError`, `TransportError`."""
+        job = await self._jobs.find(request)
+        left = None if job is None else time_left(job, self._context.clock.now())
+        if left is None:
+            return None
+        if left > dt.timedelta():
+            return Result(left.total_seconds())
+        try:
+            # The TTL may have been raised since: what is deleted is gone, so the server is asked.
+            fresh = await self._direct.in_namespace(request.namespace).get(request.name)
+            left = time_left(fresh, self._context.clock.now())
+            if left is None or left > dt.timedelta():
+                return Result(None if left is None else left.total_seconds())
+            options = DeleteOptions(propagation_policy="Foreground", uid=meta(fresh).uid)
+            await self._jobs.in_namespace(request.namespace).delete(request.name, options)
+        except (NotFound, Conflict):
+            # It is gone, or another one has its name, whose own events bring it here.
+            return None
+        return None
+
+
+def time_left(job: Object, now: dt.datetime) -> dt.timedelta | None:
+    """The rest of a Job's TTL, zero or less when it is over; None for a Job that is not to be deleted.
+
+    Raises `ValueError` for a finished Job that does not say when it finished.
+    """
+    ttl_s = job["spec"].get("ttlSecondsAfterFinished")
+    finished = finished_condition(job)
+    if ttl_s is None or finished is None or meta(job).deletion_timestamp is not None:
+        return None
+    if not finished.get("lastTransitionTime"):
+        metadata = meta(job)
+        raise ValueError(f"unable to find the time when the Job {metadata.namespace}/{metadata.name} finished")
+    return parse_time(finished["lastTransitionTime"]) + dt.timedelta(seconds=ttl_s) - now

@@ -1,0 +1,359 @@
+"""CronJobs: when they are due, what they start, and what they do with it."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.controllers import cron_job as loop
+from sampan.controllers.cron_job.jobs import history, new_job
+from sampan.controllers.cron_job.schedule import ScheduleError, due, missed, wait_s
+from sampan.controllers.resources import CRON_JOBS, EVENTS, JOBS
+from sampan.core.cron import parse_schedule
+from sampan.core.time import format_time, parse_time
+from sampan.resource import Object, meta
+from tests.client.connected import connected
+from tests.controllers.clock import SetClock
+from tests.controllers.cluster import Working, cluster, working
+
+TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+
+
+def cron_job(schedule: str = "* * * * *", **spec: object) -> Object:
+    """A CronJob."""
+    template = {"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}, "spec": {"template": TEMPLATE}}
+    return {"metadata": {"name": "c"}, "spec": {"schedule": schedule, "jobTemplate": template, **spec}}
+
+
+async def told(c: Working, reason: str) -> list[str]:
+    """The notes of the events of a reason, as soon as there are some."""
+
+    def of(events: list[Object]) -> list[str]:
+        return [event["message"] for event in events if event.get("reason") == reason]
+
+    return of(await c.until_all(EVENTS, of))
+
+
+async def look(c: Working) -> None:
+    """Have the controller look now."""
+    seen = await c.get(CRON_JOBS, "c")
+    looks = int(seen["metadata"].get("annotations", {}).get("looks", "0")) + 1
+    await c.patch(CRON_JOBS, "c", {"metadata": {"annotations": {"looks": str(looks)}}})
+
+
+async def jobs(c: Working, count: int) -> list[Object]:
+    """The Jobs, the oldest first, as soon as there are so many."""
+    found = await c.until_all(JOBS, lambda all_jobs: len(all_jobs) == count)
+    return sorted(found, key=lambda job: job["metadata"]["name"])
+
+
+async def finish(c: Working, job: Object, how: str) -> None:
+    """Have a Job be finished."""
+    now = format_time(dt.datetime.now(dt.UTC))
+    target = {"Complete": "SuccessCriteriaMet", "Failed": "FailureTarget"}[how]
+    conditions = [{"type": type, "status": "True", "lastTransitionTime": now} for type in (target, how)]
+    status: Object = {"startTime": now, "conditions": conditions}
+    if how == "Complete":
+        status["completionTime"] = now
+    await c.patch_status(JOBS, job["metadata"]["name"], status)
+
+
+async def started(c: Working, clock: SetClock, **spec: object) -> Object:
+    """The first Job of a CronJob of every minute."""
+    await c.create(CRON_JOBS, cron_job(**spec))  # type: ignore[arg-type]
+    return await next_job(c, clock, 1)
+
+
+async def next_job(c: Working, clock: SetClock, count: int) -> Object:
+    """The Job of a later minute, which is the last of `count`."""
+    clock.forward(120)  # More than a minute: the server's clock, which says when the CronJob was made, goes on.
+    await look(c)
+    return (await jobs(c, count))[-1]
+
+
+async def test_a_job_is_made_when_it_is_due() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        made = await started(c, clock)
+        owner = await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
+        minute = clock.now().replace(second=0)
+        assert meta(made).name == f"c-{int(minute.timestamp()) // 60}"
+        [reference] = meta(made).owner_references
+        assert (reference.kind, reference.uid, reference.controller) == ("CronJob", meta(owner).uid, True)
+        assert made["metadata"]["labels"] == {"a": "b"}
+        assert made["metadata"]["annotations"] == {"c": "d", SCHEDULED: format_time(minute)}
+        [listed] = owner["status"]["active"]
+        assert (listed["kind"], listed["apiVersion"], listed["name"]) == ("Job", "batch/v1", meta(made).name)
+        assert listed["uid"] == meta(made).uid
+        assert owner["status"]["lastScheduleTime"] == format_time(minute)
+        assert await told(c, "SuccessfulCreate") == [f"Created job {meta(made).name}"]
+
+
+async def test_a_job_of_every_second_is_made_without_anything_happening() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(CRON_JOBS, cron_job("@every 1s"))
+        # Jobs of the same minute have the same name.
+        await jobs(c, 1)
+
+
+async def test_finished_jobs_are_told_and_the_last_success_is_remembered() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        made = await started(c, clock)
+        await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
+        await finish(c, made, "Complete")
+        seen = await c.until(CRON_JOBS, "c", lambda obj: not obj["status"].get("active"))
+        assert parse_time(seen["status"]["lastSuccessfulTime"])
+        assert await told(c, "SawCompletedJob") == [f"Saw completed job: {meta(made).name}, condition: Complete"]
+
+
+async def test_with_forbid_nothing_is_started_while_a_job_runs() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        made = await started(c, clock, concurrencyPolicy="Forbid")
+        await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
+        clock.forward(60)
+        await look(c)
+        [note] = await told(c, "JobAlreadyActive")
+        assert note == "Not starting job because prior execution is running and concurrency policy is Forbid"
+        assert len(await c.all(JOBS)) == 1
+        await finish(c, made, "Complete")
+        await jobs(c, 2)
+
+
+async def test_with_replace_a_job_that_runs_is_deleted() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        made = await started(c, clock, concurrencyPolicy="Replace")
+        await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
+        clock.forward(60)
+        await look(c)
+        await c.until_gone(JOBS, meta(made).name)
+        [other] = await jobs(c, 1)
+        seen = await c.until(CRON_JOBS, "c", lambda obj: len(obj["status"].get("active", ())) == 1)
+        assert seen["status"]["active"][0]["name"] == meta(other).name
+        assert await told(c, "SuccessfulDelete") == [f"Deleted job {meta(made).name}"]
+
+
+async def test_with_allow_jobs_run_side_by_side() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        await started(c, clock)
+        await next_job(c, clock, 2)
+        await c.until(CRON_JOBS, "c", lambda obj: len(obj["status"].get("active", ())) == 2)
+
+
+async def test_only_so_many_finished_jobs_are_kept() -> None:
+    clock = SetClock()
+    limits = {"successfulJobsHistoryLimit": 1, "failedJobsHistoryLimit": 0}
+    async with cluster(loop.set_up, clock=clock) as c:
+        first = await started(c, clock, **limits)
+        second = await next_job(c, clock, 2)
+        third = await next_job(c, clock, 3)
+        await finish(c, first, "Complete")
+        await finish(c, second, "Complete")
+        await finish(c, third, "Failed")
+        [left] = await jobs(c, 1)
+        assert meta(left).name == meta(second).name
+
+
+async def test_a_suspended_cron_job_starts_nothing_until_it_is_resumed() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        await c.create(CRON_JOBS, cron_job(suspend=True))
+        clock.forward(60)
+        await look(c)
+        other = cron_job()
+        other["metadata"]["name"] = "other"
+        await c.create(CRON_JOBS, other)
+        clock.forward(60)
+        await c.patch(CRON_JOBS, "other", {"metadata": {"annotations": {"looks": "1"}}})
+        [made] = await jobs(c, 1)
+        assert meta(made).owner_references[0].name == "other"
+        await c.patch(CRON_JOBS, "c", {"spec": {"suspend": False}})
+        await jobs(c, 2)
+
+
+async def test_what_is_too_late_is_not_started() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        coming = (clock.now() + dt.timedelta(minutes=10)).replace(second=0)
+        await c.create(CRON_JOBS, cron_job(f"{coming.minute} * * * *", startingDeadlineSeconds=10))
+        clock.forward((coming - clock.now()).total_seconds() + 11)
+        await look(c)
+        clock.forward(3600 - 11)
+        await look(c)
+        [made] = await jobs(c, 1)
+        assert made["metadata"]["annotations"][SCHEDULED] == format_time(clock.now())
+
+
+async def test_after_many_misses_the_latest_is_started_and_said() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        await c.create(CRON_JOBS, cron_job())
+        clock.forward(150 * 60)
+        await look(c)
+        [made] = await jobs(c, 1)
+        assert made["metadata"]["annotations"][SCHEDULED] == format_time(clock.now().replace(second=0))
+        [note] = await told(c, "TooManyMissedTimes")
+        assert note.startswith("too many missed start times")
+
+
+async def test_a_new_schedule_is_not_due_for_the_past() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        await c.create(CRON_JOBS, cron_job("0 0 1 1 *"))
+        clock.forward(600)
+        await c.patch(CRON_JOBS, "c", {"spec": {"schedule": "* * * * *"}})
+        other = cron_job()
+        other["metadata"]["name"] = "other"
+        await c.create(CRON_JOBS, other)
+        clock.forward(60)
+        await c.patch(CRON_JOBS, "other", {"metadata": {"annotations": {"looks": "1"}}})
+        [made] = await jobs(c, 1)
+        assert meta(made).owner_references[0].name == "other"
+
+
+async def test_a_job_that_was_made_by_hand_is_seen() -> None:
+    async with cluster(loop.set_up) as c:
+        owner = await c.create(CRON_JOBS, cron_job("0 0 1 1 *"))
+        reference = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "c", "uid": meta(owner).uid}
+        metadata = {"name": "hand", "ownerReferences": [{**reference, "controller": True}]}
+        made = await c.create(JOBS, {"metadata": metadata, "spec": {"template": TEMPLATE}})
+        assert await told(c, "UnexpectedJob") == ["Saw a job that the controller did not create or forgot: hand"]
+        await finish(c, made, "Complete")
+        await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("lastSuccessfulTime"))
+
+
+async def test_an_active_job_that_is_gone_is_forgotten() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        made = await started(c, clock)
+        await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
+        await c.delete(JOBS, meta(made).name)
+        await c.patch(JOBS, meta(made).name, {"metadata": {"finalizers": None}})
+        await c.until(CRON_JOBS, "c", lambda obj: not obj["status"].get("active"))
+        assert await told(c, "MissingJob") == [f"Active job went missing: {meta(made).name}"]
+
+
+async def test_a_crash_after_the_job_was_made_leads_to_no_second_one() -> None:
+    clock = SetClock()
+    async with connected() as (client, _):
+        async with working(client, loop.set_up, clock=clock) as c:
+            made = await started(c, clock)
+            await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
+        await c.patch_status(CRON_JOBS, "c", {"active": None, "lastScheduleTime": None})
+        async with working(client, loop.set_up, clock=clock) as c:
+            seen = await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
+            assert [each["uid"] for each in seen["status"]["active"]] == [meta(made).uid]
+            assert len(await c.all(JOBS)) == 1
+
+
+# ---- decisions
+
+
+def made_at(created: str, schedule: str = "* * * * *", **spec: object) -> Object:
+    """A CronJob that was created then."""
+    obj = cron_job(schedule, **spec)
+    obj["metadata"] |= {"creationTimestamp": created, "namespace": "n", "uid": "u"}
+    return {"apiVersion": "batch/v1", "kind": "CronJob", **obj}
+
+
+def at(text: str) -> dt.datetime:
+    """An instant."""
+    return dt.datetime.fromisoformat(text)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "now", "latest", "starts"),
+    [
+        ("0 * * * *", "2026-01-01T10:59:00Z", None, 0),
+        ("0 * * * *", "2026-01-01T11:00:00Z", "2026-01-01T11:00:00Z", 0),
+        ("0 * * * *", "2026-01-01T12:30:00Z", "2026-01-01T12:00:00Z", 2),
+        ("*/5 * * * *", "2026-01-08T10:03:00Z", "2026-01-08T10:00:00Z", 2016),
+        ("30 6-16/4 * * 1-5", "2026-01-05T09:00:00Z", "2026-01-05T06:30:00Z", 24),
+        ("@every 7m", "2026-01-01T11:05:30Z", "2026-01-01T11:03:30Z", 9),
+    ],
+)
+def test_the_latest_time_that_was_missed(schedule: str, now: str, latest: str | None, starts: int) -> None:
+    found = missed(parse_schedule(schedule), at("2026-01-01T10:00:30Z"), at(now))
+    assert found == (None if latest is None else at(latest), starts)
+
+
+def test_a_schedule_that_never_comes_is_an_error() -> None:
+    with pytest.raises(ScheduleError, match="time difference between two schedules is less than 1 second"):
+        missed(parse_schedule("59 23 31 2 *"), at("2026-01-01T00:00:00Z"), at("2026-01-02T00:00:00Z"))
+
+
+@given(
+    schedule=st.sampled_from(["* * * * *", "*/15 * * * *", "@every 90s", "7 * * * *"]),
+    since_s=st.integers(0, 10**6),
+    passed_s=st.integers(0, 10**5),
+)
+def test_the_latest_time_is_that_of_a_walk(schedule: str, since_s: int, passed_s: int) -> None:
+    since = at("2026-01-01T00:00:00Z") + dt.timedelta(seconds=since_s)
+    now = since + dt.timedelta(seconds=passed_s)
+    assert missed(parse_schedule(schedule), since, now).latest == walk(schedule, since, now)
+
+
+@given(
+    schedule=st.sampled_from(["5 3,4,9 * * *", "0 0 * * 1,2", "0,10 */6 2-8 * *", "0 0 29 2,3 *"]),
+    since_s=st.integers(0, 10**7),
+    passed_s=st.integers(0, 10**7),
+)
+def test_with_uneven_intervals_the_latest_time_is_right_or_not_found(
+    schedule: str, since_s: int, passed_s: int
+) -> None:
+    # As in Kubernetes, where the first interval is taken for all; the next time is found in any case.
+    since = at("2026-01-01T00:00:00Z") + dt.timedelta(seconds=since_s)
+    now = since + dt.timedelta(seconds=passed_s)
+    assert missed(parse_schedule(schedule), since, now).latest in (None, walk(schedule, since, now))
+
+
+def walk(schedule: str, since: dt.datetime, now: dt.datetime) -> dt.datetime | None:
+    """The latest time, by trying them all."""
+    parsed = parse_schedule(schedule)
+    latest, coming = None, parsed.next_after(since)
+    while coming is not None and coming <= now:
+        latest, coming = coming, parsed.next_after(coming)
+    return latest
+
+
+def test_what_is_due_is_not_later_than_the_deadline_allows() -> None:
+    obj = made_at("2026-01-01T00:00:00Z", "0 * * * *", startingDeadlineSeconds=60)
+    assert due(obj, parse_schedule("0 * * * *"), at("2026-01-01T05:02:00Z")).latest is None
+    assert due(obj, parse_schedule("0 * * * *"), at("2026-01-01T05:00:30Z")).latest == at("2026-01-01T05:00:00Z")
+
+
+def test_the_next_look_is_a_little_after_the_next_time() -> None:
+    obj = made_at("2026-01-01T00:00:00Z", "0 * * * *")
+    assert wait_s(obj, parse_schedule("0 * * * *"), at("2026-01-01T05:02:00Z")) == pytest.approx(58 * 60 + 0.1)
+
+
+def test_a_job_tells_its_time_by_the_clocks_of_the_zone() -> None:
+    obj = made_at("2026-07-01T00:00:00Z", timeZone="Europe/Berlin")
+    job = new_job(obj, at("2026-07-01T10:00:00Z"))
+    assert job["metadata"]["annotations"][SCHEDULED] == "2026-07-01T12:00:00+02:00"
+    assert job["metadata"]["name"] == "c-29715000"
+
+
+def finished(name: str, how: str, start: str | None) -> Object:
+    """A finished Job."""
+    status: Object = {"conditions": [{"type": how, "status": "True"}]}
+    if start:
+        status["startTime"] = start
+    return {"metadata": {"name": name}, "spec": {}, "status": status}
+
+
+def test_the_oldest_finished_jobs_are_history() -> None:
+    obj = made_at("2026-01-01T00:00:00Z", successfulJobsHistoryLimit=1, failedJobsHistoryLimit=1)
+    some = [
+        finished("c", "Complete", None),
+        finished("b", "Complete", "2026-01-01T00:02:00Z"),
+        finished("a", "Complete", "2026-01-01T00:03:00Z"),
+        finished("f", "Failed", "2026-01-01T00:01:00Z"),
+        {"metadata": {"name": "r"}, "spec": {}},
+    ]
+    assert [job["metadata"]["name"] for job in history(obj, some)] == ["b", "a"]

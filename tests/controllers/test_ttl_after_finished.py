@@ -1,0 +1,85 @@
+"""TTL after finished: finished Jobs are deleted when their time is over."""
+
+import datetime as dt
+
+import pytest
+
+from sampan.controllers import ttl_after_finished as loop
+from sampan.controllers.resources import JOBS
+from sampan.controllers.ttl_after_finished import time_left
+from sampan.core.time import format_time
+from sampan.resource import Object, meta
+from tests.controllers.cluster import Working, cluster
+
+NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+
+def job(name: str, ttl_s: int | None) -> Object:
+    """A Job."""
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    return {"metadata": {"name": name}, "spec": {"template": template, "ttlSecondsAfterFinished": ttl_s}}
+
+
+async def finish(c: Working, name: str, *, ago_s: int = 0) -> None:
+    """Have a Job be complete since then."""
+    then = format_time(dt.datetime.now(dt.UTC) - dt.timedelta(seconds=ago_s))
+    conditions = [
+        {"type": type, "status": "True", "lastTransitionTime": then} for type in ("SuccessCriteriaMet", "Complete")
+    ]
+    await c.patch_status(JOBS, name, {"startTime": then, "completionTime": then, "conditions": conditions})
+
+
+async def ended(c: Working, name: str) -> Object:
+    """The Job as soon as its deletion has begun: in the foreground it waits for the garbage collector."""
+    return await c.until(JOBS, name, lambda obj: "deletionTimestamp" in obj["metadata"])
+
+
+async def test_a_finished_job_is_deleted_with_its_pods_when_its_time_is_over() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job("a", 100))
+        await finish(c, "a", ago_s=101)
+        assert meta(await ended(c, "a")).finalizers == ["foregroundDeletion"]
+
+
+async def test_a_job_is_deleted_as_time_goes_by() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job("a", 1))
+        await finish(c, "a")
+        await ended(c, "a")
+
+
+async def test_others_are_kept() -> None:
+    async with cluster(loop.set_up) as c:
+        for name, ttl_s in {"running": 0, "for-ever": None, "later": 3600, "over": 0}.items():
+            await c.create(JOBS, job(name, ttl_s))
+        await finish(c, "for-ever", ago_s=1000)
+        await finish(c, "later", ago_s=1000)
+        await finish(c, "over")
+        await ended(c, "over")
+        for name in ("running", "for-ever", "later"):
+            assert meta(await c.get(JOBS, name)).deletion_timestamp is None
+
+
+async def test_a_shorter_ttl_counts_at_once() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job("a", 3600))
+        await finish(c, "a", ago_s=60)
+        await c.patch(JOBS, "a", {"spec": {"ttlSecondsAfterFinished": 30}})
+        await ended(c, "a")
+
+
+@pytest.mark.parametrize(
+    ("ttl_s", "type", "left_s"),
+    [(10, "Complete", 4), (3, "Failed", -3), (None, "Complete", None), (10, "Suspended", None)],
+)
+def test_time_left(ttl_s: int | None, type: str, left_s: int | None) -> None:
+    then = format_time(NOW - dt.timedelta(seconds=6))
+    conditions = [{"type": type, "status": "True", "lastTransitionTime": then}]
+    obj = {**job("a", ttl_s), "status": {"conditions": conditions}}
+    assert time_left(obj, NOW) == (None if left_s is None else dt.timedelta(seconds=left_s))
+
+
+def test_a_job_that_does_not_say_when_it_finished_is_an_error() -> None:
+    obj = {**job("a", 1), "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+    with pytest.raises(ValueError, match="unable to find the time when the Job"):
+        time_left(obj, NOW)
