@@ -2,14 +2,22 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import click
 
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.durations import seconds
 from sampan.cli.objects.session import explain, on_server
-from sampan.cli.objects.targets import Target, TargetError, display_name, targets_in, targets_of, type_name
+from sampan.cli.objects.targets import (
+    Target,
+    TargetError,
+    display_name,
+    selected,
+    targets_in,
+    targets_of,
+    type_name,
+)
 from sampan.client import ApiError, Client, DeleteOptions, ListOptions, NotFound, WaitTimeout, deleted, wait_for
 from sampan.client.options import Propagation
 from sampan.resource import meta
@@ -86,18 +94,10 @@ async def delete_command(
     if by_name and not all(target.names for target in targets):
         raise TargetError("resource(s) were provided, but no name was specified: give names, a selector or --all")
     if not by_name:
-        targets = [found for target in targets for found in await _found(client, target, chosen)]
+        targets = [found for target in targets for found in await selected(client, target, chosen)]
         if not targets:
             click.echo("No resources found", err=True)
     return await _delete_all(client, targets, how)
-
-
-async def _found(client: Client, target: Target, chosen: ListOptions) -> list[Target]:
-    """The objects that the selectors take, each as a target of its own."""
-    if target.names:
-        raise TargetError("name cannot be provided when a selector or --all is specified")
-    found = await target.client(client).metadata_only().list_all(chosen)
-    return [replace(target, names=(each.metadata.name,), namespace=each.metadata.namespace or None) for each in found]
 
 
 async def _delete_all(client: Client, targets: Sequence[Target], how: How) -> int:

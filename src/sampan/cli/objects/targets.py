@@ -1,10 +1,10 @@
 """What a command is about: `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE`, or the objects of manifests."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sampan.cli.objects.manifests import read_manifests
-from sampan.client import Client, ResourceClient
+from sampan.client import Client, ListOptions, ResourceClient
 from sampan.client.rest_client import resource_path
 from sampan.resource import Object, ResourceInfo, meta
 
@@ -70,6 +70,14 @@ async def targets_of(client: Client, arguments: Sequence[str], *, namespace: str
 async def targets_in(client: Client, files: Sequence[str], *, recursive: bool) -> list[Target]:
     """The targets that manifests name, one for each object. Raises `ManifestError`, `NoMatch`."""
     return [await target_for(client, obj) for obj in read_manifests(files, recursive=recursive)]
+
+
+async def selected(client: Client, target: Target, chosen: ListOptions) -> list[Target]:
+    """The objects of a target that selectors take, each as a target of its own. Raises `TargetError` for names."""
+    if target.names:
+        raise TargetError("name cannot be provided when a selector or --all is specified")
+    found = await target.client(client).metadata_only().list_all(chosen)
+    return [replace(target, names=(each.metadata.name,), namespace=each.metadata.namespace or None) for each in found]
 
 
 async def target_for(client: Client, obj: Object) -> Target:

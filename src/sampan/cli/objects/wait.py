@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
 
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.durations import seconds
 from sampan.cli.objects.session import explain, on_server
-from sampan.cli.objects.targets import Target, TargetError, display_name, targets_in, targets_of
+from sampan.cli.objects.targets import Target, TargetError, display_name, selected, targets_in, targets_of
 from sampan.client import (
     Client,
     Condition,
@@ -72,7 +71,7 @@ async def wait_command(
         targets = await targets_of(client, resources, namespace="" if all_namespaces else None)
     if everything or selector or field_selector:
         chosen = ListOptions(label_selector=selector, field_selector=field_selector)
-        targets = [found for target in targets for found in await _found(client, target, chosen)]
+        targets = [found for target in targets for found in await selected(client, target, chosen)]
     if not any(target.names for target in targets):
         if wanted == "delete":
             return 0
@@ -111,11 +110,6 @@ def _json_path(text: str) -> Condition:
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-async def _found(client: Client, target: Target, chosen: ListOptions) -> list[Target]:
-    found = await target.client(client).metadata_only().list_all(chosen)
-    return [replace(target, names=(each.metadata.name,), namespace=each.metadata.namespace or None) for each in found]
 
 
 async def _wait_all(
