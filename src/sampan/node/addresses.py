@@ -1,0 +1,57 @@
+"""`PodAddresses`: the addresses that a node gives to its Pods, from its own range."""
+
+import ipaddress
+from typing import Final
+
+RANGE: Final = ipaddress.IPv4Network("10.128.0.0/9")
+"""Where the ranges of simulated nodes are, a /24 each: beside the Services' 10.96.0.0/12."""
+
+
+def pod_cidr(number: int) -> str:
+    """The range of the node with this number, from 0. Raises `ValueError` when there are no more."""
+    network = ipaddress.IPv4Network((int(RANGE.network_address) + number * 256, 24))
+    if not network.subnet_of(RANGE):
+        raise ValueError(f"there are no addresses for node {number}: {RANGE} has room for {RANGE.num_addresses // 256}")
+    return str(network)
+
+
+class AddressesExhausted(RuntimeError):
+    """All addresses of the node are in use."""
+
+
+class PodAddresses:
+    """Hands out one range, round and round, so that an address is not used again at once."""
+
+    def __init__(self, cidr: str) -> None:
+        """Raises `ValueError`."""
+        network = ipaddress.ip_network(cidr)
+        self._first = network.network_address + 2
+        """Behind the network's own address and that of the bridge."""
+        self._count = network.num_addresses - 3
+        self._next = 0
+        self._by_uid: dict[str, str] = {}
+        self._used: set[str] = set()
+
+    def reserve(self, uid: str, address: str) -> None:
+        """A Pod has this address already."""
+        self._by_uid[uid] = address
+        self._used.add(address)
+
+    def take(self, uid: str) -> str:
+        """The address of a Pod, a new one the first time. Raises `AddressesExhausted`."""
+        known = self._by_uid.get(uid)
+        if known is not None:
+            return known
+        for _ in range(self._count):
+            address = str(self._first + self._next)
+            self._next = (self._next + 1) % self._count
+            if address not in self._used:
+                self.reserve(uid, address)
+                return address
+        raise AddressesExhausted(f"all {self._count} addresses of the node are in use")
+
+    def give_back(self, uid: str) -> None:
+        """A Pod is gone."""
+        address = self._by_uid.pop(uid, None)
+        if address is not None:
+            self._used.discard(address)

@@ -1,0 +1,159 @@
+"""`Heartbeats`: nodes make themselves known and say that they are alive: their Node objects and Leases.
+
+Concurrency: one task for all nodes. A round of leases takes as long as their period, so that many nodes spread their
+requests over it; at most `_AT_ONCE` requests are under way.
+Source: kubelet pkg/kubelet/kubelet_node_status.go, component-helpers apimachinery/lease/controller.go (1.36).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sampan.client import AlreadyExists, Client, ClientError, MergePatch, NotFound, StrategicMergePatch
+from sampan.core.time import Clock, format_micro_time, format_time
+from sampan.loops.resources import LEASES, NODES
+from sampan.node.node_object import NodeShape, conditions, new_node, node_status
+from sampan.resource import Object, meta
+
+LEASE_NAMESPACE: Final = "kube-node-lease"
+LEASE_DURATION_S: Final = 40
+RENEW_S: Final = 10.0
+STATUS_S: Final = 300.0
+_AT_ONCE: Final = 16
+_RETRY_S: Final = 1.0
+
+_log = logging.getLogger("sampan.node")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A node of this process."""
+
+    name: str
+    number: int
+    host_ip: str
+
+
+class Heartbeats:
+    """Registers nodes, then keeps them alive. Every replica runs it: its nodes are its own."""
+
+    needs_leader_election = False
+
+    def __init__(
+        self,
+        client: Client,
+        members: Sequence[Member],
+        *,
+        shape: NodeShape,
+        runtime_version: str,
+        clock: Clock,
+    ) -> None:
+        self._nodes = client.resource(NODES)
+        self._leases = client.resource(LEASES, namespace=LEASE_NAMESPACE)
+        self._members = members
+        self._shape = shape
+        self._runtime_version = runtime_version
+        self._clock = clock
+        self._uids: dict[str, str] = {}
+        self._registered = asyncio.Event()
+
+    def __str__(self) -> str:
+        return "node heartbeats"
+
+    async def registered(self) -> None:
+        """Wait until all nodes are known to the API server."""
+        await self._registered.wait()
+
+    async def run(self) -> None:
+        """Register, then renew leases and tell status until cancelled."""
+        await self._together(self._register)
+        await self._together(self._renew)
+        self._registered.set()
+        _log.info("nodes are registered", extra={"nodes": len(self._members)})
+        loop = asyncio.get_running_loop()
+        status_at = loop.time() + STATUS_S
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                await self._round(tasks)
+                if loop.time() >= status_at:
+                    status_at += STATUS_S
+                    await self._together(self._tell_status)
+
+    async def _round(self, tasks: asyncio.TaskGroup) -> None:
+        """Renew each lease once, one after the other, in the time of one period."""
+        pause_s = RENEW_S / max(1, len(self._members))
+        for member in self._members:
+            await asyncio.sleep(pause_s)
+            tasks.create_task(self._attempt(self._renew, member), name=f"lease of {member.name}")
+
+    async def _together(self, act: Callable[[Member], Awaitable[None]]) -> None:
+        """Do something for all nodes, some at a time; each until it succeeds."""
+        slots = asyncio.Semaphore(_AT_ONCE)
+
+        async def insist(member: Member) -> None:
+            async with slots:
+                while True:
+                    if await self._attempt(act, member):
+                        return
+                    await asyncio.sleep(_RETRY_S)
+
+        async with asyncio.TaskGroup() as tasks:
+            for member in self._members:
+                tasks.create_task(insist(member), name=f"heartbeat of {member.name}")
+
+    async def _attempt(self, act: Callable[[Member], Awaitable[None]], member: Member) -> bool:
+        try:
+            await act(member)
+        except ClientError as error:
+            _log.warning("node %s: %s", member.name, error)
+            return False
+        return True
+
+    async def _register(self, member: Member) -> None:
+        """Create the Node; one that is there already gets our status."""
+        now = format_time(self._clock.now())
+        node = new_node(member.name, member.number, self._shape, runtime_version=self._runtime_version, now=now)
+        try:
+            created = await self._nodes.create(node)
+        except AlreadyExists:
+            await self._tell_status(member)
+        else:
+            self._uids[member.name] = meta(created).uid
+
+    async def _tell_status(self, member: Member) -> None:
+        """Say how the node is. One that somebody has deleted stays so until the agent starts anew."""
+        try:
+            node = await self._nodes.get(member.name)
+        except NotFound:
+            return
+        self._uids[member.name] = meta(node).uid
+        status = node_status(member.name, member.host_ip, self._shape, runtime_version=self._runtime_version)
+        now = format_time(self._clock.now())
+        status["conditions"] = conditions(now, node.get("status", {}).get("conditions"))
+        await self._nodes.status.patch(member.name, StrategicMergePatch({"status": status}))
+
+    async def _renew(self, member: Member) -> None:
+        """Renew the lease, which is made when it is not there."""
+        renewed = format_micro_time(self._clock.now())
+        try:
+            await self._leases.patch(member.name, MergePatch({"spec": {"renewTime": renewed}}))
+        except NotFound:
+            await self._create_lease(member, renewed)
+
+    async def _create_lease(self, member: Member, renewed: str) -> None:
+        uid = self._uids.get(member.name)
+        if uid is None:
+            return
+        owner = {"apiVersion": "v1", "kind": "Node", "name": member.name, "uid": uid}
+        lease: Object = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": member.name, "namespace": LEASE_NAMESPACE, "ownerReferences": [owner]},
+            "spec": {"holderIdentity": member.name, "leaseDurationSeconds": LEASE_DURATION_S, "renewTime": renewed},
+        }
+        try:
+            await self._leases.create(lease)
+        except AlreadyExists:
+            return

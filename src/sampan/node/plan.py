@@ -1,0 +1,108 @@
+"""What is to be done with a Pod's containers next, from what has become of them.
+
+Source: kubelet pkg/kubelet/kuberuntime/kuberuntime_manager.go `computePodActions`, kuberuntime_container.go
+`computeInitContainerActions`, pkg/kubelet/kubelet.go (MaxContainerBackOff) (1.36).
+"""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from sampan.node.runtime import ContainerRecord
+from sampan.node.views import Container, Pod
+
+BACKOFF_FIRST_S: Final = 10.0
+BACKOFF_MAX_S: Final = 300.0
+_BACKOFF_RESET_S: Final = 600.0
+"""A container that ran so long before it ended is started again at once."""
+
+Records = Mapping[str, ContainerRecord]
+
+
+@dataclass(slots=True)
+class Plan:
+    """What to do now, and what is waited for."""
+
+    start: list[tuple[Container, int]] = field(default_factory=list)
+    """Containers, each with the restart count of the run."""
+    stop: list[str] = field(default_factory=list)
+    """Sidecars that nobody needs any more."""
+    backing_off: dict[str, float] = field(default_factory=dict)
+    """Containers that wait before they are started again: the whole wait, in seconds."""
+    wake_s: float | None = None
+    """When the first of these waits is over, in seconds from now."""
+    initialized: bool = False
+    """Whether all init containers have succeeded, and all sidecars have started."""
+    init_failed: bool = False
+    """An init container has failed for good."""
+
+
+def plan(pod: Pod, records: Records, now: dt.datetime) -> Plan:
+    """What to do with a Pod that is to run."""
+    found = Plan()
+    over = _mains_are_over(pod, records)
+    found.initialized = _init(pod, records, now, found) or over or any(c.name in records for c in pod.spec.containers)
+    if over or found.init_failed:
+        found.start, found.backing_off, found.wake_s = [], {}, None
+        found.stop = [name for name, record in records.items() if record.is_running]
+    elif found.initialized:
+        for container in pod.spec.containers:
+            _look(container, records.get(container.name), pod.spec.restart_policy, now, found)
+    return found
+
+
+def _init(pod: Pod, records: Records, now: dt.datetime, found: Plan) -> bool:
+    """Start the next init container; whether all are done."""
+    policy = "Never" if pod.spec.restart_policy == "Never" else "OnFailure"
+    for container in pod.spec.init_containers:
+        record = records.get(container.name)
+        if container.is_sidecar:
+            _look(container, record, "Always", now, found)
+            if record is None or not record.started:
+                return False
+        elif record is None or record.is_running or record.exit_code != 0:
+            _look(container, record, policy, now, found)
+            found.init_failed = record is not None and not record.is_running and policy == "Never"
+            return False
+    return True
+
+
+def _look(container: Container, record: ContainerRecord | None, policy: str, now: dt.datetime, found: Plan) -> None:
+    """Start a container if it has never run, or is to run again by its restart policy."""
+    if record is None:
+        found.start.append((container, 0))
+        return
+    if record.finished_at is None or not runs_again(record, policy):
+        return
+    wait_s = backoff_s(record)
+    left_s = wait_s - (now - record.finished_at).total_seconds()
+    if left_s <= 0:
+        found.start.append((container, record.restart_count + 1))
+        return
+    found.backing_off[container.name] = wait_s
+    found.wake_s = left_s if found.wake_s is None else min(found.wake_s, left_s)
+
+
+def runs_again(record: ContainerRecord, policy: str) -> bool:
+    """Whether a container that has ended is to be started again."""
+    return policy == "Always" or (policy == "OnFailure" and record.exit_code != 0)
+
+
+def backoff_s(record: ContainerRecord) -> float:
+    """How long after its end a container waits: not before its first restart, then 10 s, doubling."""
+    if record.restart_count == 0 or record.finished_at is None:
+        return 0.0
+    if (record.finished_at - record.started_at).total_seconds() >= _BACKOFF_RESET_S:
+        return 0.0
+    return float(min(BACKOFF_MAX_S, BACKOFF_FIRST_S * 2 ** min(record.restart_count - 1, 10)))
+
+
+def _mains_are_over(pod: Pod, records: Records) -> bool:
+    """Whether all ordinary containers have ended and none is to run again."""
+    policy = pod.spec.restart_policy
+    for container in pod.spec.containers:
+        record = records.get(container.name)
+        if record is None or record.is_running or runs_again(record, policy):
+            return False
+    return bool(pod.spec.containers)

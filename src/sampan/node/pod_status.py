@@ -1,0 +1,241 @@
+"""The status of a Pod, from what has become of its containers.
+
+Source: kubelet pkg/kubelet/kubelet_pods.go `getPhase`, `convertToAPIContainerStatuses`,
+pkg/kubelet/status/generate.go (1.36).
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sampan.core.time import format_time
+from sampan.node.plan import Plan, Records, runs_again
+from sampan.node.runtime import ContainerRecord
+from sampan.node.views import Container, Pod
+
+Status = dict[str, Any]
+
+_OWN_CONDITIONS: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the agent knows when it writes a status."""
+
+    records: Records
+    plan: Plan
+    host_ip: str
+    addresses: Sequence[str]
+    now: dt.datetime
+    final: bool = False
+    """The Pod is being deleted and all its containers have ended: they will not run again."""
+
+
+def pod_status(pod: Pod, seen: Seen) -> Status:
+    """The fields of the status that the agent answers for."""
+    phase = phase_of(pod, seen)
+    addresses = list(seen.addresses) or [seen.host_ip]
+    status: Status = {
+        "phase": phase,
+        "observedGeneration": pod.metadata.generation or 1,
+        "hostIP": seen.host_ip,
+        "hostIPs": [{"ip": seen.host_ip}],
+        "podIP": addresses[0],
+        "podIPs": [{"ip": address} for address in addresses],
+        "startTime": pod.status.get("startTime") or format_time(seen.now),
+        "containerStatuses": [_container_status(pod, each, seen, init=False) for each in pod.spec.containers],
+    }
+    if pod.spec.init_containers:
+        status["initContainerStatuses"] = [
+            _container_status(pod, each, seen, init=True) for each in pod.spec.init_containers
+        ]
+    status["conditions"] = _conditions(pod, phase, seen)
+    return status
+
+
+def difference(pod: Pod, status: Status) -> Status:
+    """What of a status is not in the Pod's yet; conditions one by one, as a strategic merge patch has them."""
+    changed = {name: value for name, value in status.items() if name != "conditions" and pod.status.get(name) != value}
+    before = {condition["type"]: condition for condition in pod.status.get("conditions", ())}
+    conditions = [
+        change for each in status["conditions"] if (change := _condition_change(before.get(each["type"], {}), each))
+    ]
+    if conditions:
+        changed["conditions"] = conditions
+    return changed
+
+
+def _condition_change(old: Status, new: Status) -> Status | None:
+    """The condition to send, if it differs; None in it takes away what is not said any more."""
+    gone = {name: None for name in ("reason", "message") if old.get(name) and name not in new}
+    if not gone and all(old.get(name) == value for name, value in new.items()):
+        return None
+    return {**new, **gone}
+
+
+def phase_of(pod: Pod, seen: Seen) -> str:
+    """The phase."""
+    if seen.plan.init_failed:
+        return "Failed"
+    records = [seen.records.get(container.name) for container in pod.spec.containers]
+    ran = [record for record in records if record is not None]
+    if seen.final:
+        return "Succeeded" if len(ran) == len(records) and all(r.exit_code == 0 for r in ran) else "Failed"
+    if not seen.plan.initialized or len(ran) < len(records):
+        return "Pending"
+    policy = pod.spec.restart_policy
+    if any(each.is_running or runs_again(each, policy) for each in ran):
+        return "Running"
+    if any(record.is_running for record in seen.records.values()):
+        return "Running"  # Sidecars are still to end.
+    return "Succeeded" if all(record.exit_code == 0 for record in ran) else "Failed"
+
+
+# ---- containers
+
+
+def _container_status(pod: Pod, container: Container, seen: Seen, *, init: bool) -> Status:
+    record = seen.records.get(container.name)
+    status: Status = {
+        "name": container.name,
+        "image": container.image,
+        "imageID": "",
+        "ready": False,
+        "restartCount": 0,
+        "started": False,
+        "state": _never_ran(pod, seen, init=init),
+        "lastState": {},
+    }
+    if record is None:
+        return status
+    # An init container that has succeeded counts as ready.
+    done = init and not container.is_sidecar and not record.is_running and record.exit_code == 0
+    status.update(
+        imageID=record.image_id,
+        containerID=record.id,
+        ready=(record.ready and record.is_running) or done,
+        restartCount=record.restart_count,
+        started=record.started and record.is_running,
+    )
+    wait_s = seen.plan.backing_off.get(container.name)
+    if record.is_running:
+        status["state"] = {"running": {"startedAt": format_time(record.started_at)}}
+    elif wait_s is not None:
+        message = (
+            f"back-off {_spoken(wait_s)} restarting failed container={container.name} "
+            f"pod={pod.metadata.name}_{pod.metadata.namespace}({pod.metadata.uid})"
+        )
+        status["state"] = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
+        status["lastState"] = _terminated(record)
+        return status
+    else:
+        status["state"] = _terminated(record)
+    if record.previous is not None:
+        status["lastState"] = _terminated(record.previous)
+    return status
+
+
+def _never_ran(pod: Pod, seen: Seen, *, init: bool) -> Status:
+    waits = init or (pod.spec.init_containers and not seen.plan.initialized)
+    return {"waiting": {"reason": "PodInitializing" if waits else "ContainerCreating"}}
+
+
+def _terminated(record: ContainerRecord) -> Status:
+    assert record.finished_at is not None
+    state: Status = {
+        "exitCode": record.exit_code,
+        "reason": record.reason,
+        "startedAt": format_time(record.started_at),
+        "finishedAt": format_time(record.finished_at),
+        "containerID": record.id,
+    }
+    if record.message:
+        state["message"] = record.message
+    return {"terminated": state}
+
+
+def _spoken(seconds: float) -> str:
+    """As Go writes it: 10s, 1m20s."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}m{rest}s" if minutes else f"{rest}s"
+
+
+# ---- conditions
+
+
+def _conditions(pod: Pod, phase: str, seen: Seen) -> list[Status]:
+    """The agent's own conditions; those that have not changed keep their time."""
+    before = {condition["type"]: condition for condition in pod.status.get("conditions", ())}
+    containers_ready = _containers_ready(pod, phase, seen)
+    said = {
+        "PodReadyToStartContainers": ("True" if phase in ("Pending", "Running") else "False", "", ""),
+        "Initialized": _initialized(pod, phase, seen),
+        "Ready": _ready(pod, before, containers_ready),
+        "ContainersReady": containers_ready,
+    }
+    now = format_time(seen.now)
+    conditions = []
+    for name in _OWN_CONDITIONS:
+        old = before.get(name)
+        value, reason, message = said[name]
+        condition: Status = {
+            "type": name,
+            "status": value,
+            "observedGeneration": pod.metadata.generation or 1,
+            "lastTransitionTime": old["lastTransitionTime"] if old and old["status"] == value else now,
+        }
+        if reason:
+            condition["reason"] = reason
+        if message:
+            condition["message"] = message
+        conditions.append(condition)
+    return conditions
+
+
+_Said = tuple[str, str, str]
+
+
+def _initialized(pod: Pod, phase: str, seen: Seen) -> _Said:
+    if phase == "Succeeded":
+        return "True", "PodCompleted", ""
+    if seen.plan.initialized or not pod.spec.init_containers:
+        return "True", "", ""
+    incomplete = [
+        container.name
+        for container in pod.spec.init_containers
+        if (record := seen.records.get(container.name)) is None
+        or (not record.started if container.is_sidecar else record.is_running or record.exit_code != 0)
+    ]
+    return "False", "ContainersNotInitialized", f"containers with incomplete status: [{' '.join(incomplete)}]"
+
+
+def _containers_ready(pod: Pod, phase: str, seen: Seen) -> _Said:
+    if phase == "Succeeded":
+        return "False", "PodCompleted", ""
+    if phase == "Failed":
+        return "False", "PodFailed", ""
+    waited_for = [*(each for each in pod.spec.init_containers if each.is_sidecar), *pod.spec.containers]
+    unready = []
+    for container in waited_for:
+        record = seen.records.get(container.name)
+        if record is None or not record.is_running or not record.ready:
+            unready.append(container.name)
+    if not unready:
+        return "True", "", ""
+    return "False", "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]"
+
+
+def _ready(pod: Pod, before: dict[str, Status], containers_ready: _Said) -> _Said:
+    if containers_ready[0] != "True":
+        return containers_ready
+    messages = []
+    for gate in pod.spec.readiness_gates:
+        condition = before.get(gate.condition_type)
+        if condition is None:
+            messages.append(f'corresponding condition of pod readiness gate "{gate.condition_type}" does not exist.')
+        elif condition["status"] != "True":
+            messages.append(
+                f'the status of pod readiness gate "{gate.condition_type}" is not "True", but {condition["status"]}'
+            )
+    return ("False", "ReadinessGatesNotReady", ", ".join(messages)) if messages else ("True", "", "")

@@ -1,0 +1,218 @@
+"""`SimulatedRuntime`: containers that are only said to run; what they do, the Pod's annotations say.
+
+Nothing is kept that could be lost: after a restart the runs go on from what the Pods' status tells of them.
+Concurrency: no task; a container that changes later has a timer of the running loop.
+"""
+
+import asyncio
+import datetime as dt
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from sampan.core.time import Clock, parse_time
+from sampan.node.addresses import PodAddresses
+from sampan.node.annotations import Script, script_of
+from sampan.node.runtime import ContainerRecord, LogOptions
+from sampan.node.views import Container, Pod
+
+NAME: Final = "simulated"
+_KILLED: Final = 137
+_INIT: Final = Script(end_after_s=0.0)
+_SIDECAR: Final = Script(stopped_exit_code=0)
+
+_log = logging.getLogger("sampan.node")
+
+
+@dataclass(slots=True)
+class _Sandbox:
+    """A Pod here."""
+
+    key: str
+    scripts: Mapping[str, Script]
+    records: dict[str, ContainerRecord] = field(default_factory=dict)
+    timers: dict[str, asyncio.TimerHandle] = field(default_factory=dict)
+    stopping: set[str] = field(default_factory=set)
+
+
+class SimulatedRuntime:
+    """The runtime of one simulated node."""
+
+    def __init__(self, addresses: PodAddresses, clock: Clock, changed: Callable[[str], None]) -> None:
+        """`changed` is called with the key of a Pod of which a container has changed."""
+        self._addresses = addresses
+        self._clock = clock
+        self._changed = changed
+        self._sandboxes: dict[str, _Sandbox] = {}
+
+    @property
+    def version(self) -> str:
+        """It has none of its own."""
+        return f"{NAME}://1.0.0"
+
+    def recover(self, pods: Sequence[Pod]) -> None:
+        """Go on with the runs that the Pods' status tells of."""
+        for pod in pods:
+            address = pod.status.get("podIP")
+            if address and not pod.spec.host_network and not pod.has_ended:
+                self._addresses.reserve(pod.metadata.uid, address)
+            told = [*pod.status.get("initContainerStatuses", ()), *pod.status.get("containerStatuses", ())]
+            records = [record for status in told if (record := _record(status)) is not None]
+            if records:
+                sandbox = self._sandbox(pod)
+                for record in records:
+                    sandbox.records[record.name] = record
+                    self._go_on(pod.metadata.uid, sandbox, record)
+
+    async def run_sandbox(self, pod: Pod) -> Sequence[str]:
+        """One address; none in the network of the host, whose addresses the agent knows."""
+        self._sandbox(pod)
+        return () if pod.spec.host_network else (self._addresses.take(pod.metadata.uid),)
+
+    async def start_container(self, pod: Pod, container: Container, restart_count: int) -> None:
+        """It runs at once; one that is to end at once has ended when this returns."""
+        sandbox = self._sandbox(pod)
+        before = sandbox.records.get(container.name)
+        if before is not None and before.restart_count >= restart_count:
+            return
+        script = sandbox.scripts[container.name]
+        uid = pod.metadata.uid
+        record = ContainerRecord(
+            container.name,
+            id=f"{NAME}://{uid}/{container.name}/{restart_count}",
+            image_id=f"{NAME}://{container.image}",
+            restart_count=restart_count,
+            started_at=self._clock.now(),
+            ready=script.ready_after_s <= 0,
+            previous=None if before is None else replace(before, previous=None),
+        )
+        if script.end_after_s is not None and script.end_after_s <= 0:
+            record = _ended(record, record.started_at, script.exit_code)
+        sandbox.records[container.name] = record
+        self._go_on(uid, sandbox, record)
+
+    def containers(self, uid: str) -> Mapping[str, ContainerRecord]:
+        """The containers by name."""
+        sandbox = self._sandboxes.get(uid)
+        return {} if sandbox is None else sandbox.records
+
+    async def stop_containers(self, pod: Pod, names: Sequence[str], grace_s: float) -> None:
+        """They end at once, or as late as the Pod says."""
+        sandbox = self._sandboxes.get(pod.metadata.uid)
+        if sandbox is None:
+            return
+        for name in names:
+            record = sandbox.records.get(name)
+            if record is None or not record.is_running or name in sandbox.stopping:
+                continue
+            sandbox.stopping.add(name)
+            script = sandbox.scripts[name]
+            killed = script.stop_after_s > grace_s
+            code = _KILLED if killed else script.stopped_exit_code
+            self._later(sandbox, name, min(script.stop_after_s, grace_s), code)
+
+    async def stop_sandbox(self, uid: str) -> None:
+        """The address is free."""
+        self._addresses.give_back(uid)
+
+    async def remove(self, uid: str) -> None:
+        """Forget the Pod."""
+        sandbox = self._sandboxes.pop(uid, None)
+        self._addresses.give_back(uid)
+        for timer in () if sandbox is None else sandbox.timers.values():
+            timer.cancel()
+
+    async def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
+        """One line for the start, one for the end. Raises `LookupError`."""
+        record = self.containers(pod.metadata.uid)[container]
+        if options.previous:
+            if record.previous is None:
+                raise LookupError(f"previous terminated container {container!r} not found")
+            record = record.previous
+        yield f"{record.id} started\n".encode()
+        if not record.is_running:
+            yield f"{record.id} ended with exit code {record.exit_code}\n".encode()
+
+    def _sandbox(self, pod: Pod) -> _Sandbox:
+        sandbox = self._sandboxes.get(pod.metadata.uid)
+        if sandbox is None:
+            script = script_of(pod.metadata.annotations, pod.spec.restart_policy)
+            scripts = {container.name: script for container in pod.spec.containers}
+            scripts |= {each.name: _SIDECAR if each.is_sidecar else _INIT for each in pod.spec.init_containers}
+            sandbox = self._sandboxes[pod.metadata.uid] = _Sandbox(pod.key, scripts)
+        return sandbox
+
+    def _go_on(self, uid: str, sandbox: _Sandbox, record: ContainerRecord) -> None:
+        """Set the timer for what a running container does next."""
+        script = sandbox.scripts.get(record.name)
+        if script is None or not record.is_running:
+            return
+        age_s = (self._clock.now() - record.started_at).total_seconds()
+        ends_in_s = None if script.end_after_s is None else script.end_after_s - age_s
+        ready_in_s = None if record.ready else script.ready_after_s - age_s
+        if ready_in_s is not None and (ends_in_s is None or ready_in_s < ends_in_s):
+            self._timer(sandbox, record.name, ready_in_s, self._ready, uid, sandbox, record.name)
+        elif ends_in_s is not None:
+            self._timer(sandbox, record.name, ends_in_s, self._end, sandbox, record.name, script.exit_code)
+
+    def _later(self, sandbox: _Sandbox, name: str, delay_s: float, exit_code: int) -> None:
+        """End a container, at once or after a while."""
+        if delay_s <= 0:
+            self._end(sandbox, name, exit_code)
+        else:
+            self._timer(sandbox, name, delay_s, self._end, sandbox, name, exit_code)
+
+    def _timer(
+        self, sandbox: _Sandbox, name: str, delay_s: float, callback: Callable[..., None], *arguments: object
+    ) -> None:
+        before = sandbox.timers.pop(name, None)
+        if before is not None:
+            before.cancel()
+        loop = asyncio.get_running_loop()
+        sandbox.timers[name] = loop.call_later(max(0.0, delay_s), callback, *arguments)
+
+    def _ready(self, uid: str, sandbox: _Sandbox, name: str) -> None:
+        record = sandbox.records[name] = replace(sandbox.records[name], ready=True)
+        self._go_on(uid, sandbox, record)
+        self._changed(sandbox.key)
+
+    def _end(self, sandbox: _Sandbox, name: str, exit_code: int) -> None:
+        timer = sandbox.timers.pop(name, None)
+        if timer is not None:
+            timer.cancel()
+        sandbox.records[name] = _ended(sandbox.records[name], self._clock.now(), exit_code)
+        self._changed(sandbox.key)
+
+
+def _ended(record: ContainerRecord, at: dt.datetime, exit_code: int) -> ContainerRecord:
+    reason = "Completed" if exit_code == 0 else "Error"
+    return replace(record, ready=False, started=False, finished_at=at, exit_code=exit_code, reason=reason)
+
+
+def _record(status: Mapping[str, Any]) -> ContainerRecord | None:
+    """The run that a container's status tells of; None when there was none."""
+    state = status.get("state") or {}
+    last = status.get("lastState") or {}
+    run = state.get("running") or state.get("terminated") or last.get("terminated")
+    if not run or not status.get("containerID"):
+        return None
+    try:
+        started_at = parse_time(run["startedAt"])
+        finished_at = parse_time(run["finishedAt"]) if run.get("finishedAt") else None
+    except (KeyError, ValueError) as error:
+        _log.warning("the status of container %s cannot be read: %s", status.get("name"), error)
+        return None
+    return ContainerRecord(
+        status["name"],
+        id=status["containerID"],
+        image_id=status.get("imageID", ""),
+        restart_count=status.get("restartCount", 0),
+        started_at=started_at,
+        started=bool(status.get("started")),
+        ready=bool(status.get("ready")),
+        finished_at=finished_at,
+        exit_code=run.get("exitCode", 0),
+        reason=run.get("reason", ""),
+        message=run.get("message", ""),
+    )

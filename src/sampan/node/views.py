@@ -1,0 +1,80 @@
+"""What a node agent reads of Pods. Read only."""
+
+from typing import Any
+
+import msgspec
+
+from sampan.loops.resources import PODS
+from sampan.resource import ObjectMeta, ObjectType
+
+
+class Container(msgspec.Struct, rename="camel", gc=False):
+    """A container as it is wanted."""
+
+    name: str = ""
+    image: str = ""
+    restart_policy: str = ""
+    """Of an init container: Always makes it a sidecar."""
+
+    @property
+    def is_sidecar(self) -> bool:
+        """Whether it is an init container that runs on beside the others."""
+        return self.restart_policy == "Always"
+
+
+class ReadinessGate(msgspec.Struct, rename="camel", gc=False):
+    """A condition that others must set before the Pod is ready."""
+
+    condition_type: str = ""
+
+
+class PodSpec(msgspec.Struct, rename="camel", gc=False):
+    """What is wanted of a Pod."""
+
+    node_name: str = ""
+    restart_policy: str = "Always"
+    host_network: bool = False
+    containers: list[Container] = []
+    init_containers: list[Container] = []
+    readiness_gates: list[ReadinessGate] = []
+
+
+class Pod(msgspec.Struct, rename="camel"):
+    """A Pod, seen by the agent of its node."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: PodSpec = msgspec.field(default_factory=PodSpec)
+    status: dict[str, Any] = msgspec.field(default_factory=dict)
+    """As it travels: the agent compares it with what it would write."""
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its containers have ended for good."""
+        return self.status.get("phase") in ("Succeeded", "Failed")
+
+
+class _Bound(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    node_name: str = ""
+
+
+class _WithNode(msgspec.Struct, gc=False):
+    spec: _Bound = _Bound()
+
+
+def _read_only(obj: Pod) -> bytes:
+    raise ValueError("a view cannot be written: patch the object")
+
+
+_bound = msgspec.json.Decoder(_WithNode)
+
+NODE_POD_VIEW: ObjectType[Pod] = ObjectType(PODS, msgspec.json.Decoder(Pod).decode, _read_only)
+
+
+def node_name_of(raw: bytes) -> str:
+    """The node that a Pod is bound to, of its JSON; empty while there is none."""
+    return _bound.decode(raw).spec.node_name
