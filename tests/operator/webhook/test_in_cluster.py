@@ -202,6 +202,32 @@ async def test_what_is_right_already_is_not_written_again() -> None:
         assert after["webhooks"] == before["webhooks"]
 
 
+async def test_a_replica_that_is_behind_does_not_put_the_old_bundle_back() -> None:
+    kind = HookKind.VALIDATING
+    clock, store = FixedClock(), MemoryCertificates()
+    follower, leader = (IssuedCertificates(store, HOSTS, clock) for _ in range(2))
+    async with cluster_client() as client, asyncio.TaskGroup() as tasks:
+        resource = client.resource(kind.info)
+        await resource.create(configuration(kind))
+        await follower.refresh()
+        injector = CaBundleInjector(client, follower, [WebhookConfigurationTarget(kind, "hooks")])
+        task = tasks.create_task(injector.run())
+        await injector.settled()
+
+        clock.advance(days=3650 - 365)
+        await leader.refresh()
+        assert leader.material.ca_bundle != follower.material.ca_bundle
+        caught_up = asyncio.Event()
+        follower.listen(caught_up.set)
+        patch = WebhookConfigurationTarget(kind, "hooks").patch(await resource.get("hooks"), bundle(leader))
+        assert patch is not None
+        written = await resource.patch("hooks", patch)
+        await caught_up.wait()
+        assert follower.material == leader.material
+        assert await resource.get("hooks") == written
+        task.cancel()
+
+
 async def test_crds_and_api_services_get_the_bundle() -> None:
     async with cluster_client() as client:
         await client.resource(API_SERVICES).create(API_SERVICE)
@@ -224,22 +250,28 @@ def server_in(
     return WebhookServer(manager, store or MemoryCertificates(), options)
 
 
+def with_hooks(client: Client, store: MemoryCertificates) -> WebhookServer:
+    """A server of two webhooks that makes its configurations itself."""
+    service = ServiceReference("default", "hook")
+    options = WebhookOptions(host="127.0.0.1", port=0, service=service, ensure_configurations="networks")
+    server = server_in(client, options, store=store)
+
+    @server.mutating(Network, failure_policy="Ignore", reinvocation_policy="IfNeeded")
+    def fill_in(obj: Network) -> None:
+        """Nothing."""
+
+    @server.validating(Network, subresources=["status"], match_conditions=[{"name": "a", "expression": "true"}])
+    class Check(Validator[Network]):
+        def on_delete(self, obj: Network) -> Findings:
+            return None
+
+    return server
+
+
 async def test_configurations_are_made_of_what_is_registered_and_made_again_when_deleted() -> None:
+    store = MemoryCertificates()
     async with cluster_client() as client:
-        service = ServiceReference("default", "hook")
-        server = server_in(
-            client, WebhookOptions(host="127.0.0.1", port=0, service=service, ensure_configurations="networks")
-        )
-
-        @server.mutating(Network, failure_policy="Ignore", reinvocation_policy="IfNeeded")
-        def fill_in(obj: Network) -> None:
-            """Nothing."""
-
-        @server.validating(Network, subresources=["status"], match_conditions=[{"name": "a", "expression": "true"}])
-        class Check(Validator[Network]):
-            def on_delete(self, obj: Network) -> Findings:
-                return None
-
+        server = with_hooks(client, store)
         async with running(server):
             validating = client.resource(HookKind.VALIDATING.info)
             made = await validating.get("networks")
@@ -266,6 +298,28 @@ async def test_configurations_are_made_of_what_is_registered_and_made_again_when
             again = await wait_for(validating, "networks", exists(), timeout_s=WITHIN_S)
             assert again is not None
             assert again["webhooks"] == made["webhooks"]
+        async with running(with_hooks(client, store)):
+            unchanged = await validating.get("networks")
+            assert unchanged["metadata"]["resourceVersion"] == again["metadata"]["resourceVersion"]
+
+
+async def test_informers_of_a_manager_find_their_conversion_served() -> None:
+    async with cluster_client() as client:
+        await client.resource(CRDS).create(converted_crd())
+        await wait_for(client.resource(CRDS), CRD_NAME, condition_is("Established"), timeout_s=WITHIN_S)
+        spec = {"address": "10.0.0.0", "length": 24}
+        stored = {"apiVersion": f"{GROUP}/v2", "kind": "Network", "metadata": {"name": "net"}, "spec": spec}
+        await client.resource(NETWORKS_2).create(stored)
+
+        manager = Manager(client)
+        options = WebhookOptions(host="127.0.0.1", port=0, ensure_configurations="networks")
+        converting(WebhookServer(manager, SecretStore(client, "default", "certs"), options))
+        informer = manager.informer_for(Network)
+        task = asyncio.create_task(manager.run())
+        await informer.synced()
+        assert [obj.spec.cidr for obj in informer.lister().list()] == ["10.0.0.0/24"]
+        manager.stop()
+        await task
 
 
 @asynccontextmanager

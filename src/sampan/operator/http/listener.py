@@ -17,7 +17,9 @@ _log = logging.getLogger("sampan.http")
 
 _READ_BYTES: Final = 65_536
 _HANDSHAKE_TIMEOUT_S: Final = 10.0
+_SHUTDOWN_TIMEOUT_S: Final = 1.0
 _LINGER_S: Final = 1.0
+_SILENCE_S: Final = 0.1
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -72,6 +74,7 @@ class HttpListener:
                 self._port,
                 ssl=self._tls,
                 ssl_handshake_timeout=_HANDSHAKE_TIMEOUT_S if self._tls else None,
+                ssl_shutdown_timeout=_SHUTDOWN_TIMEOUT_S if self._tls else None,
             )
             try:
                 self._port = self._server.sockets[0].getsockname()[1]
@@ -79,6 +82,7 @@ class HttpListener:
                 _log.info("listening at %s:%d", self._host or "*", self._port)
                 await self._none_left.wait()
             finally:
+                self._draining = True
                 self._server.close()
                 for connection in self._connections:
                     connection.cancel()
@@ -176,5 +180,7 @@ async def _refuse(answer: Answer, reader: asyncio.StreamReader, writer: asyncio.
     await writer.drain()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_LINGER_S):
-            while await reader.read(_READ_BYTES):
-                pass
+            while True:
+                async with asyncio.timeout(_SILENCE_S):
+                    if not await reader.read(_READ_BYTES):
+                        return

@@ -42,7 +42,7 @@ Findings = Iterable[Finding] | None
 
 
 class Defaulter(Protocol[T]):
-    """Fills objects in; a plain or an asynchronous method."""
+    """Fills objects in; a plain method, which must not take long, or an asynchronous one."""
 
     def default(self, obj: T) -> Awaitable[T | None] | T | None:
         """Change `obj` in place, or give another object in its stead. Raise as a `Validator` may."""
@@ -50,7 +50,7 @@ class Defaulter(Protocol[T]):
 
 
 class Validator(Generic[T_contra]):
-    """Checks objects; methods may be asynchronous. What is not overridden passes.
+    """Checks objects. What is not overridden passes. Methods may be asynchronous; plain ones must not take long.
 
     A method gives `Findings`. It may raise `Denied` or `ValueError` (403 with the text) or `StatusError` (as it says);
     anything else is a bug of the webhook: logged, and answered with 500. `current_admission()` tells who asks.

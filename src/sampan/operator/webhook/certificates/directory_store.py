@@ -44,13 +44,16 @@ class DirectoryStore:
 
     async def watch(self, changed: Callable[[], None]) -> None:
         """See `CertificateStore.watch`."""
-        seen = await self.load()
+        seen: Stored | None = None
         while True:
-            await asyncio.sleep(POLL_INTERVAL_S)
-            found = await self.load()
+            try:
+                found = await self.load()
+            except OSError:
+                found = None  # Who loads it next is told why.
             if found != seen:
                 seen = found
                 changed()
+            await asyncio.sleep(POLL_INTERVAL_S)
 
     def _read(self) -> Stored | None:
         paths = [self._directory / name for name in _NAMES]

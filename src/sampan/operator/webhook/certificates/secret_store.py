@@ -21,7 +21,10 @@ SECRETS: Final = ResourceInfo(GroupVersionResource("", "v1", "secrets"), "Secret
 
 
 class SecretStore:
-    """Implements `CertificateStore`. The operator needs get, list, watch, create and patch of the Secret."""
+    """Implements `CertificateStore`. The operator needs get, list, watch, create and patch of the Secret.
+
+    To delete the Secret is the way to have everything issued anew at once, when a key has become known.
+    """
 
     def __init__(self, client: Client, namespace: str, name: str) -> None:
         self._secrets = client.resource(SECRETS, namespace=namespace)
