@@ -8,7 +8,7 @@ Source: pkg/controller/garbagecollector/garbagecollector.go (1.36).
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 from prometheus_client import Counter
@@ -21,7 +21,7 @@ from sampan.controllers.garbage_collector.deletion import Deletion
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import Identity, OwnerRef
 from sampan.controllers.garbage_collector.live_objects import LiveObjects
-from sampan.controllers.garbage_collector.monitors import Monitors
+from sampan.controllers.garbage_collector.monitors import Monitors, watchable
 from sampan.controllers.garbage_collector.node import Node
 from sampan.controllers.garbage_collector.orphaning import Orphaning
 from sampan.operator.events.event import ObjectReference
@@ -53,7 +53,7 @@ class GarbageCollector:
 
     def __init__(self, context: ControllerContext, *, initial_sync_s: float = INITIAL_SYNC_S) -> None:
         """`initial_sync_s`: how long the first lists are waited for; then what is known must do."""
-        client = context.manager.client.direct
+        client = self._client = context.manager.client.direct
         self._recorder = context.recorder(NAME)
         self._initial_sync_s = initial_sync_s
         self._to_delete = _queue("garbage_collector_attempt_to_delete", context.manager.queue_metrics)
@@ -122,8 +122,14 @@ class GarbageCollector:
             except TimeoutError:
                 pass
 
-    def _resources(self) -> list[ResourceInfo]:
-        return [monitor.info for monitor in self._monitors]
+    async def _resources(self) -> Iterable[ResourceInfo]:
+        """What is watched, and what has been defined since."""
+        known = {monitor.info.gvr: monitor.info for monitor in self._monitors}
+        try:
+            known.update(watchable(await discover(self._client.rest)))
+        except ClientError as error:
+            _log.info("the server's resources cannot be learned anew: %s", error)
+        return known.values()
 
     def _report(self, dependent: Identity, owner: OwnerRef) -> None:
         regarding = ObjectReference(

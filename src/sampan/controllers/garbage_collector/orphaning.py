@@ -7,7 +7,7 @@ graph yet, and would be deleted for an owner that is gone.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 from sampan.client import ClientError
@@ -24,9 +24,14 @@ REQUESTS_MAX: Final = 20
 
 
 class Orphaning:
-    """Works on the queue of nodes that wait for their dependents to be let go. `resources` gives what is watched."""
+    """Works on the queue of nodes that wait for their dependents to be let go.
 
-    def __init__(self, graph: Graph, objects: LiveObjects, resources: Callable[[], Iterable[ResourceInfo]]) -> None:
+    `resources` gives all that dependents may be of, also what was defined just now.
+    """
+
+    def __init__(
+        self, graph: Graph, objects: LiveObjects, resources: Callable[[], Awaitable[Iterable[ResourceInfo]]]
+    ) -> None:
         self._graph = graph
         self._objects = objects
         self._resources = resources
@@ -38,7 +43,8 @@ class Orphaning:
             return True
         gate = asyncio.Semaphore(REQUESTS_MAX)
         dependents = {dependent.identity for dependent in node.dependents}
-        for found in await asyncio.gather(*(self._dependents(info, owner, gate) for info in self._resources())):
+        resources = await self._resources()
+        for found in await asyncio.gather(*(self._dependents(info, owner, gate) for info in resources)):
             dependents.update(found)
         released = await asyncio.gather(*(self._release(dependent, owner, gate) for dependent in dependents))
         if not all(released):
