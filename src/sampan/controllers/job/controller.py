@@ -245,6 +245,8 @@ class JobController:
 
     def _jobs_of_pod(self, ref: Ref[Any]) -> Iterable[Request]:
         """The Job that controls a Pod; of an orphan all Jobs that could adopt it."""
+        if b'"controller":true' in ref.raw and b'"Job"' not in ref.raw:
+            return ()  # Most Pods of a cluster are others', which need not be decoded to know it.
         controller = next((reference for reference in ref.owner_references if reference.controller), None)
         if controller is not None:
             group = GroupVersion.parse(controller.api_version).group

@@ -15,12 +15,17 @@ class FinalizerRemoval:
     def __init__(self, context: ControllerContext) -> None:
         self._pods = context.manager.client.resource(POD_VIEW, namespace="")
 
-    async def release(self, pod: Pod) -> None:
-        """One Pod; what is gone need not be released. Raises `ClientError`."""
+    async def release(self, pod: Pod, *, unchanged: bool = False) -> None:
+        """One Pod; what is gone need not be released. `unchanged`: only if it is just as it was seen.
+
+        Raises `Conflict` then, and else `ClientError`.
+        """
         if not is_tracked(pod):
             return
         metadata = pod.metadata
         change = {"uid": metadata.uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER]}
+        if unchanged:
+            change["resourceVersion"] = metadata.resource_version
         try:
             await self._pods.in_namespace(metadata.namespace).patch(
                 metadata.name, StrategicMergePatch({"metadata": change})
@@ -28,7 +33,7 @@ class FinalizerRemoval:
         except NotFound:
             pass
         except Conflict:
-            # As a rule because another Pod has the name by now.
+            # That another Pod has the name by now means that this one is gone.
             if await self._is_there(pod):
                 raise
 

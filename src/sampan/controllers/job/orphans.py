@@ -24,6 +24,8 @@ from sampan.resource import Object, OwnerReference
 NAME: Final = "job-orphan-pods"
 WORKERS: Final = 5
 _FINALIZER: Final = TRACKING_FINALIZER.encode()
+_CONTROLLED: Final = b'"controller":true'
+_DELETED: Final = b'"deletionTimestamp"'
 
 
 class OrphanController:
@@ -52,7 +54,8 @@ class OrphanController:
         """One look at one Pod. Raises `ClientError`."""
         pod = await self._pods.find(request)
         if pod is not None and is_tracked(pod) and not await self._is_cared_for(pod):
-            await self._finalizers.release(pod)
+            # A Job may adopt it at this very moment, and would never count it then.
+            await self._finalizers.release(pod, unchanged=True)
 
     async def _is_cared_for(self, pod: Pod) -> bool:
         """Whether somebody is to take the finalizer away. The server is asked: the cache may not know a Job yet."""
@@ -71,8 +74,8 @@ class OrphanController:
 
     def _maybe_orphan(self, ref: Ref[Any]) -> Iterable[Request]:
         """A Pod that nobody controls, or that is being deleted and whose Job is gone or finished."""
-        if _FINALIZER not in ref.raw:
-            return ()
+        if _FINALIZER not in ref.raw or (_CONTROLLED in ref.raw and _DELETED not in ref.raw):
+            return ()  # As nearly always, and soon found out.
         reference = next((each for each in ref.owner_references if each.controller), None)
         if reference is not None:
             if ref.deletion_timestamp is None or not _is_job(reference):
