@@ -123,6 +123,25 @@ async def test_a_manager_runs_it_and_its_probes_tell() -> None:
         server.check()
 
 
+async def test_what_was_asked_before_the_manager_ends_is_answered() -> None:
+    made = manager()
+    server = webhook_server(made=made)
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    @server.validating(Network)
+    async def check(new: Network, old: Network | None) -> None:
+        begun.set()
+        await go_on.wait()
+
+    async with running_manager(made):
+        await server.ready()
+        asked = asyncio.create_task(reviewed(server, VALIDATE, GOOD))
+        await begun.wait()
+        made.stop()
+        go_on.set()
+        assert (await asked)["allowed"] is True
+
+
 async def test_port_minus_one_serves_nothing() -> None:
     server = webhook_server(options=WebhookOptions(port=-1))
     async with running(server):

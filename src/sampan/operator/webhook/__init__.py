@@ -53,11 +53,13 @@ from sampan.operator.webhook.targets import (
     ManagedConfiguration,
     WebhookConfigurationTarget,
 )
+from sampan.operator.webhook.token_review import Authenticated
 
 __all__ = [
     "AdmissionRequest",
     "AdmissionResponse",
     "ApiServiceTarget",
+    "Authenticated",
     "CaBundleInjector",
     "CertificateFiles",
     "CertificateSource",

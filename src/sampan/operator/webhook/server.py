@@ -13,6 +13,7 @@ Source: controller-runtime pkg/webhook/server.go (0.24).
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Final, TypeVar
 
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
@@ -31,9 +32,11 @@ from sampan.operator.webhook.metrics import WebhookMetrics
 from sampan.operator.webhook.options import DISABLED, WebhookOptions
 from sampan.operator.webhook.serving_tls import ServingContext
 from sampan.operator.webhook.targets import ConversionTarget, InjectionTarget, ManagedConfiguration
+from sampan.operator.webhook.token_review import Authenticate, TokenReviewEndpoint
 
 _log = logging.getLogger("sampan.webhook")
 
+A = TypeVar("A", bound=Authenticate)
 H = TypeVar("H")
 
 _JSON: Final = "application/json"
@@ -66,6 +69,7 @@ class WebhookServer(Hooks):
         """What is shown."""
         self._metrics = WebhookMetrics(manager.registry)
         self._conversions = ConversionEndpoint(self._metrics.conversion_panics.inc)
+        self._authenticators: dict[str, Authenticate] = {}
         self._endpoints: dict[str, Endpoint] = {}
         self._listener: HttpListener | None = None
         self._ready = asyncio.Event()
@@ -84,6 +88,17 @@ class WebhookServer(Hooks):
         made = HubConversion(hub)
         self._conversions.add(made)
         return made
+
+    def authenticating(self, path: str = "/authenticate") -> Callable[[A], A]:
+        """Decorates the function that says whose a token is (TokenReview). Raises `ValueError` for a taken path."""
+        if path in self._authenticators:
+            raise ValueError(f"something else is registered at {path} already")
+
+        def register(authenticate: A) -> A:
+            self._authenticators[path] = authenticate
+            return authenticate
+
+        return register
 
     @property
     def port(self) -> int:
@@ -109,9 +124,9 @@ class WebhookServer(Hooks):
         await self._ready.wait()
 
     async def run(self) -> None:
-        """Serve until cancelled or drained. Raises `OSError` when it cannot listen, `TypeError` for half a conversion.
+        """Serve until cancelled or drained. Raises `TypeError` for half a conversion, `ValueError` for a path of two.
 
-        Errors come as an `ExceptionGroup` once tasks run.
+        When it cannot listen it raises an `ExceptionGroup` with an `OSError`.
         """
         if self.disabled:
             self._ready.set()
@@ -177,12 +192,21 @@ class WebhookServer(Hooks):
         return self.options.request_timeout_s
 
     def _make_endpoints(self) -> dict[str, Endpoint]:
-        endpoints: dict[str, Endpoint] = {}
-        for hook in self.hooks:
-            endpoints[hook.path] = AdmissionEndpoint(self.handler(hook.path), self._metrics.panics.inc)
+        endpoints: dict[str, Endpoint] = {
+            path: TokenReviewEndpoint(authenticate, self._metrics.panics.inc)
+            for path, authenticate in self._authenticators.items()
+        }
+        admission = {
+            hook.path: AdmissionEndpoint(self.handler(hook.path), self._metrics.panics.inc) for hook in self.hooks
+        }
         for conversion in self._conversions.conversions:
             conversion.check()
-            endpoints[CONVERT_PATH] = self._conversions
+        converting = {CONVERT_PATH: self._conversions} if self._conversions.conversions else {}
+        for further in (admission, converting):
+            taken = sorted(set(endpoints) & set(further))
+            if taken:
+                raise ValueError(f"two things are registered at {taken[0]}")
+            endpoints.update(further)
         for path in endpoints:
             self._metrics.prepare(path)
         return endpoints
