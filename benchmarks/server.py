@@ -15,6 +15,9 @@ from benchmarks import objects
 from benchmarks.connection import Target
 
 _STOP_TIMEOUT_S = 60.0
+_COMMAND = (sys.executable, "-m", "sampan.cli", "up", "--port", "0", "--log-level", "warning")
+_NO_LOOPS = ("--controllers=", "--no-scheduler", "--nodes=0")
+"""The server alone is measured."""
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 
 
@@ -37,7 +40,7 @@ def running(data: Path) -> Iterator[Server]:
     """A server on this data directory, ended in order."""
     began = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "sampan.cli", "up", "--data", str(data), "--port", "0", "--log-level", "warning"],
+        [*_COMMAND, *_NO_LOOPS, "--data", str(data)],
         stdout=subprocess.PIPE,
         text=True,
     )

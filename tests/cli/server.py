@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 START_TIMEOUT_S = 60.0
+NO_LOOPS = ("--controllers=", "--no-scheduler", "--nodes=0")
+"""The options of a server that does nothing by itself."""
 
 
 @dataclass
@@ -60,9 +62,13 @@ def command(data: Path, *more: str, module: str = "sampan.cli") -> Sequence[str]
 
 
 @contextmanager
-def running(data: Path, *more: str, module: str = "sampan.cli") -> Iterator[Server]:
-    """A server until the end of the block; killed there if it still runs. Its log goes to `<data>.log`."""
+def running(data: Path, *more: str, module: str = "sampan.cli", loops: bool = False) -> Iterator[Server]:
+    """A server until the end of the block; killed there if it still runs. Its log goes to `<data>.log`.
+
+    With `loops` controllers, scheduler and one node work beside it, unless `more` says otherwise.
+    """
     log = data.with_suffix(".log")
+    more = more if loops else (*NO_LOOPS, *more)
     with log.open("a") as stderr:
         process = subprocess.Popen(
             command(data, *more, module=module), stdout=subprocess.PIPE, stderr=stderr, text=True

@@ -40,6 +40,12 @@ class UpSettings:
     cors_allowed_origins: tuple[str, ...] = ()
     profiling: bool = True
     """Whether /debug/pprof answers."""
+    controllers: str = "*"
+    """Which control loops run beside the server: names, `*` for all, `-name` to leave one out; empty: none."""
+    scheduler: bool = True
+    """Whether the scheduler runs beside the server."""
+    nodes: int = 1
+    """How many simulated nodes run beside the server."""
     log_level: str = "info"
     log_format: str = "text"
     """text (key=value) or json."""

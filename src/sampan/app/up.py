@@ -20,6 +20,7 @@ from sampan.app.cluster import run_cluster
 from sampan.app.errors import StartError
 from sampan.app.listen import bind_socket, client_host, serving_hosts
 from sampan.app.lock import locked_directory
+from sampan.app.loops.child import LoopsChild, command_of
 from sampan.app.settings import UpSettings
 from sampan.registry.cluster import Cluster
 from sampan.server.apiserver import ApiServer, ApiServerSettings
@@ -99,10 +100,22 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
                 api.lifecycle.serving = True
                 _settle()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
-                await api.lifecycle.stop_requested.wait()
+                await _until_stopped(api, settings)
                 await _end(api, http, settings)
             for task in tasks:
                 task.cancel()
+
+
+async def _until_stopped(api: ApiServer, settings: UpSettings) -> None:
+    """Serve, with the control loops beside. They end first: what they have begun they can still write."""
+    command = command_of(settings)
+    loops = asyncio.create_task(LoopsChild(command).run(), name="control loops") if command else None
+    try:
+        await api.lifecycle.stop_requested.wait()
+    finally:
+        if loops is not None:
+            loops.cancel()
+            await asyncio.wait({loops})
 
 
 async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:

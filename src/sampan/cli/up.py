@@ -87,6 +87,22 @@ def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tup
     help="Answer /debug/pprof/ to those who may do everything.",
 )
 @click.option(
+    "--controllers",
+    default=_DEFAULTS.controllers,
+    show_default=True,
+    help="Control loops beside the server: names with commas between them, * for all, -name to leave one out; '' none.",
+)
+@click.option(
+    "--scheduler/--no-scheduler", default=_DEFAULTS.scheduler, show_default=True, help="Run the scheduler too."
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(0, 32768),
+    default=_DEFAULTS.nodes,
+    show_default=True,
+    help="Simulated nodes, which run Pods as their annotations say.",
+)
+@click.option(
     "--log-level",
     type=click.Choice(("debug", "info", "warning", "error")),
     default=_DEFAULTS.log_level,

@@ -1,0 +1,1 @@
+"""Processes of control loops: controllers, scheduler and nodes; by themselves, or as the child of `sampan up`."""

@@ -1,0 +1,92 @@
+"""`LoopsChild`: the process of control loops beside a server, started again when it dies.
+
+Concurrency: `run` owns the process; it ends by cancellation, and the process with it. The process ends by itself when
+its standard input does, which nobody holds open when this process was killed.
+"""
+
+import asyncio
+import logging
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from sampan.app.loops.settings import USAGE_ERROR
+from sampan.app.settings import UpSettings
+
+BACKOFF_FIRST_S: Final = 1.0
+BACKOFF_MAX_S: Final = 30.0
+STABLE_S: Final = 60.0
+"""A process that ran so long is started again without delay, and the next delay is the first one."""
+END_S: Final = 3.0
+"""How long the process may take to end; then it is killed."""
+
+_log = logging.getLogger("sampan.app")
+
+
+def command_of(settings: UpSettings) -> list[str] | None:
+    """The command line of the loops that a server wants; None when it wants none."""
+    if not (settings.controllers.strip() or settings.scheduler or settings.nodes):
+        return None
+    return [
+        sys.executable,
+        "-m",
+        "sampan.cli",
+        "loops",
+        f"--kubeconfig={Path(settings.data) / 'kubeconfig'}",
+        f"--controllers={settings.controllers}",
+        "--scheduler" if settings.scheduler else "--no-scheduler",
+        f"--nodes={settings.nodes}",
+        f"--log-level={settings.log_level}",
+        f"--log-format={settings.log_format}",
+    ]
+
+
+class LoopsChild:
+    """Keeps one process alive."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+
+    async def run(self) -> None:
+        """Until cancelled; ends by itself only when the process says that it was called wrongly."""
+        loop = asyncio.get_running_loop()
+        backoff_s = BACKOFF_FIRST_S
+        while True:
+            began = loop.time()
+            code = await self._run_once()
+            if code == USAGE_ERROR:
+                _log.error("the control loops cannot be started: they are not tried again")
+                return
+            if loop.time() - began >= STABLE_S:
+                backoff_s = BACKOFF_FIRST_S
+            _log.error("the control loops ended; starting them again", extra={"code": code, "seconds": backoff_s})
+            await asyncio.sleep(backoff_s)
+            backoff_s = min(BACKOFF_MAX_S, backoff_s * 2)
+
+    async def _run_once(self) -> int:
+        """Run the process until it ends; gives its exit code."""
+        # A session of its own: what a terminal sends to the server's group, Ctrl-C, the server tells it in its order.
+        process = await asyncio.create_subprocess_exec(
+            *self._command, stdin=PIPE, stdout=DEVNULL, start_new_session=True
+        )
+        _log.info("control loops started", extra={"pid": process.pid})
+        try:
+            return await process.wait()
+        finally:
+            await _end(process)
+
+
+async def _end(process: Process) -> None:
+    """Have it end, in order if that does not take long."""
+    if process.stdin is not None:
+        process.stdin.close()
+    if process.returncode is not None:
+        return
+    try:
+        async with asyncio.timeout(END_S):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()

@@ -1,0 +1,28 @@
+"""Which controllers run: `*,-cronjob-controller`.
+
+Source: controller-manager app/helper.go `IsControllerEnabled` (1.36).
+"""
+
+from collections.abc import Iterable, Sequence
+
+
+class UnknownController(ValueError):
+    """There is no controller of that name."""
+
+
+def chosen_controllers(said: str, known: Sequence[str]) -> tuple[str, ...]:
+    """The names that a list with commas means: `*` all, `name` this one, `-name` not this one, whatever else is said.
+
+    In the order of `known`. Raises `UnknownController`.
+    """
+    words = [word.strip() for word in said.split(",") if word.strip()]
+    left_out = {word[1:] for word in words if word.startswith("-")}
+    named = {word for word in words if not word.startswith("-")}
+    _check(left_out | (named - {"*"}), known)
+    return tuple(name for name in known if (name in named or "*" in named) and name not in left_out)
+
+
+def _check(names: Iterable[str], known: Sequence[str]) -> None:
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise UnknownController(f"{', '.join(map(repr, unknown))}: there are {', '.join(known)}")

@@ -1,0 +1,116 @@
+"""`run_loops`: a process of control loops, from its settings to its end.
+
+Concurrency: one manager owns everything. The first SIGTERM or SIGINT ends it in order, the second one at once. As the
+child of a server it ends with its standard input, which the server holds open: also when the server was killed.
+"""
+
+import asyncio
+import gc
+import logging
+import os
+import socket
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import uvloop
+
+from sampan.app.errors import StartError
+from sampan.app.log import configure_logging
+from sampan.app.loops.settings import LoopSettings
+from sampan.client import Client, ConfigError, load_config
+from sampan.controllers.catalogue import CONTROLLERS
+from sampan.core.time import SystemClock
+from sampan.loops.context import ControllerContext
+from sampan.node.set_up import SimulatedNodes
+from sampan.node.set_up import set_up as set_up_nodes
+from sampan.operator.controller import CacheSyncTimeout
+from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost
+from sampan.operator.manager import Manager, ManagerOptions, ShutdownTimeout
+from sampan.scheduler.set_up import set_up as set_up_scheduler
+
+LEASE_NAMESPACE: Final = "kube-system"
+ORPHAN_GRACE_S: Final = 2.0
+"""How long a process may take that ends because nobody is there any more."""
+_GRACE_S: Final = 10.0
+_GC_THRESHOLDS: Final = (50_000, 20, 100)
+_EXPECTED: Final = (ConfigError, OSError, LeaderElectionLost, CacheSyncTimeout, ShutdownTimeout)
+
+_log = logging.getLogger("sampan.app")
+
+
+def run_loops(settings: LoopSettings) -> None:
+    """Run until the end. Raises `StartError` with what prevented it, or ended it."""
+    configure_logging(settings.log_level, settings.log_format)
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_run(settings))
+    except _EXPECTED as error:
+        raise StartError(" ".join(str(error).split()) or type(error).__name__) from error
+
+
+async def _run(settings: LoopSettings) -> None:
+    async with Client.from_config(load_config(settings.kubeconfig), field_manager="sampan") as client:
+        manager = Manager(client, _options(settings))
+        set_up(ControllerContext(manager, SystemClock()), settings)
+        _settle()
+        with _ends_with_stdin(manager.stop) if settings.ends_with_stdin else _nothing():
+            await manager.run(handle_signals=True)
+
+
+def set_up(context: ControllerContext, settings: LoopSettings) -> None:
+    """Have the manager run the loops that the settings name. Raises `KeyError` for an unknown controller."""
+    for name in settings.controllers:
+        CONTROLLERS[name](context)
+    if settings.scheduler:
+        set_up_scheduler(context)
+    if settings.nodes:
+        shared = settings.scheduler or bool(settings.controllers)
+        set_up_nodes(context, SimulatedNodes(settings.nodes, shared_informer=shared))
+
+
+def _options(settings: LoopSettings) -> ManagerOptions:
+    election = None
+    if settings.lease:
+        identity = f"{socket.gethostname()}_{uuid.uuid4()}"
+        election = LeaderElectionConfig(settings.lease, LEASE_NAMESPACE, identity)
+    grace_s = ORPHAN_GRACE_S / 2 if settings.ends_with_stdin else _GRACE_S
+    return ManagerOptions(
+        leader_election=election, probe_address=settings.probe_address, graceful_shutdown_timeout_s=grace_s
+    )
+
+
+def _settle() -> None:
+    """What has been loaded stays: the collector need not look at it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_GC_THRESHOLDS)
+    gc.enable()
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def _ends_with_stdin(stop: Callable[[], None]) -> Iterator[None]:
+    """While the block lasts the end of standard input calls `stop`, and ends the process hard if that takes long."""
+    loop = asyncio.get_running_loop()
+    descriptor = sys.stdin.fileno()
+
+    def readable() -> None:
+        if os.read(descriptor, 4096):
+            return
+        loop.remove_reader(descriptor)
+        _log.debug("the server ends, and so do the control loops")
+        stop()
+        loop.call_later(ORPHAN_GRACE_S, os._exit, 1)
+
+    loop.add_reader(descriptor, readable)
+    try:
+        yield
+    finally:
+        loop.remove_reader(descriptor)

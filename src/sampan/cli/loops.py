@@ -1,0 +1,30 @@
+"""`sampan loops`: what `sampan up` starts beside the server. It ends when its standard input does."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sampan.app.loops.choice import UnknownController, chosen_controllers
+from sampan.app.loops.run import run_loops
+from sampan.app.loops.settings import USAGE_ERROR, LoopSettings
+from sampan.cli.loop_options import loop_options
+from sampan.controllers.catalogue import CONTROLLERS
+from sampan.node.set_up import node_names
+
+
+@click.command("loops", hidden=True)
+@click.option("--controllers", default="*")
+@click.option("--scheduler/--no-scheduler", default=True)
+@click.option("--nodes", type=int, default=1)
+@loop_options
+def loops_command(controllers: str, scheduler: bool, nodes: int, kubeconfig: Path | None, **options: Any) -> int:
+    """Run controllers, scheduler and nodes in one process, which share all they know of the cluster."""
+    try:
+        chosen = chosen_controllers(controllers, tuple(CONTROLLERS))
+    except UnknownController as error:
+        click.echo(f"sampan: error: --controllers: {error}", err=True)
+        return USAGE_ERROR
+    names = tuple(node_names(nodes, "node-1" if nodes == 1 else "node")) if nodes else ()
+    run_loops(LoopSettings(kubeconfig, chosen, scheduler, names, ends_with_stdin=True, **options))
+    return 0
