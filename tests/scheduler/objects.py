@@ -30,7 +30,9 @@ def pod_object(name: str, *, requests: dict[str, str] | None = None, **more: Any
     if "owner" in more:
         metadata["ownerReferences"] = [more.pop("owner")]
     status = more.pop("status", {})
-    return {"metadata": metadata, "spec": {"containers": [container], **more}, "status": status}
+    # There is no node agent that would end a Pod.
+    spec = {"containers": [container], "terminationGracePeriodSeconds": 0, **more}
+    return {"metadata": metadata, "spec": spec, "status": status}
 
 
 def node(name: str, **more: Any) -> Node:

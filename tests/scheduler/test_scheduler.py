@@ -1,10 +1,12 @@
 """The whole scheduler on a server in this process."""
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
-from sampan.loops.resources import NODES, PODS
+from sampan.loops.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, REPLICA_SETS
 from sampan.resource import Object
+from sampan.scheduler.configuration import read_configuration
 from sampan.scheduler.set_up import set_up
 from tests.controllers.cluster import Working, cluster
 from tests.scheduler.objects import node_object, pod_object
@@ -75,3 +77,173 @@ async def test_pods_of_other_schedulers_are_left_alone() -> None:
         await make_pods(work, pod_object("theirs", schedulerName="other"), pod_object("ours"))
         await bound(work, "ours")
         assert "nodeName" not in (await work.get(PODS, "theirs"))["spec"]
+
+
+async def test_taints_keep_pods_off() -> None:
+    taint = {"key": "dedicated", "value": "db", "effect": "NoSchedule"}
+    async with cluster(set_up) as work:
+        await make_nodes(work, node_object("tainted", taints=[taint]))
+        await make_pods(work, pod_object("web"))
+        pod = await work.until(PODS, "web", not_scheduled)
+        assert not_scheduled(pod) == (
+            "0/1 nodes are available: 1 node(s) had untolerated taint(s). "
+            "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+        )
+        await make_pods(work, pod_object("db", tolerations=[{"key": "dedicated", "operator": "Exists"}]))
+        assert await bound(work, "db") == "tainted"
+
+
+async def test_a_pod_whose_node_is_not_tainted_any_more_is_tried_again() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(work, node_object("node-1", unschedulable=True))
+        await make_pods(work, pod_object("web"))
+        assert "1 node(s) were unschedulable" in not_scheduled(await work.until(PODS, "web", not_scheduled))
+        await work.patch(NODES, "node-1", {"spec": {"unschedulable": None}})
+        assert await bound(work, "web") == "node-1"
+
+
+async def test_the_node_selector_decides() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(work, *(node_object(f"node-{disk}", labels={"disk": disk}) for disk in ("ssd", "hdd")))
+        await make_pods(work, pod_object("web", nodeSelector={"disk": "ssd"}))
+        assert await bound(work, "web") == "node-ssd"
+
+
+async def test_pods_keep_away_from_their_like() -> None:
+    term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    async with cluster(set_up) as work:
+        await make_nodes(work, *(node_object(f"node-{number}") for number in range(3)))
+        pods = [pod_object(f"web-{number}", labels={"app": "web"}, affinity=affinity) for number in range(4)]
+        await make_pods(work, *pods[:3])
+        assert len({await bound(work, f"web-{number}") for number in range(3)}) == 3
+        await make_pods(work, pods[3])
+        message = not_scheduled(await work.until(PODS, "web-3", not_scheduled))
+        assert message.startswith("0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules.")
+        await work.delete(PODS, "web-1")
+        await bound(work, "web-3")
+
+
+async def test_pods_lie_evenly_over_zones() -> None:
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    async with cluster(set_up) as work:
+        zones = {"node-1": "a", "node-2": "a", "node-3": "a", "node-4": "b"}
+        await make_nodes(work, *(node_object(name, labels={"zone": zone}) for name, zone in zones.items()))
+        names = [f"web-{number}" for number in range(8)]
+        await make_pods(
+            work, *(pod_object(name, labels={"app": "web"}, topologySpreadConstraints=[spread]) for name in names)
+        )
+        found = Counter([zones[await bound(work, name)] for name in names])
+        assert found == {"a": 4, "b": 4}
+
+
+async def test_replicas_lie_evenly_over_hosts_of_different_fullness_unless_told_otherwise() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(
+            work, node_object("small", cpu="8", memory="16Gi"), node_object("large", cpu="10", memory="20Gi")
+        )
+        template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        spec = {"replicas": 0, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+        replica_set = await work.create(REPLICA_SETS, {"metadata": {"name": "web"}, "spec": spec})
+        owner = {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "name": "web",
+            "uid": replica_set["metadata"]["uid"],
+            "controller": True,
+        }
+        names = [f"web-{number}" for number in range(6)]
+        await make_pods(work, *(pod_object(name, labels={"app": "web"}, owner=owner) for name in names))
+        assert set(Counter([await bound(work, name) for name in names]).values()) == {3}
+
+
+async def test_a_gated_pod_waits_until_its_gate_is_gone() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(work, node_object("node-1"))
+        await make_pods(work, pod_object("gated", schedulingGates=[{"name": "example.com/quota"}]), pod_object("web"))
+        await bound(work, "web")
+        assert "nodeName" not in (await work.get(PODS, "gated"))["spec"]
+        await work.patch(PODS, "gated", {"spec": {"schedulingGates": None}})
+        assert await bound(work, "gated") == "node-1"
+
+
+async def test_an_important_pod_takes_the_place_of_another() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(work, node_object("node-1", cpu="1"))
+        await make_pods(work, pod_object("low", requests={"cpu": "800m"}))
+        await bound(work, "low")
+        await make_pods(work, pod_object("high", requests={"cpu": "800m"}, priority=1000))
+        assert await bound(work, "high") == "node-1"
+        assert not await work.exists(PODS, "low")
+        (event,) = await work.events("Preempted")
+        assert event["regarding" if "regarding" in event else "involvedObject"]["name"] == "low"
+
+
+async def test_a_pod_that_must_not_preempt_waits() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(work, node_object("node-1", cpu="1"))
+        await make_pods(work, pod_object("low", requests={"cpu": "800m"}))
+        await bound(work, "low")
+        await make_pods(work, pod_object("high", requests={"cpu": "800m"}, priority=1000, preemptionPolicy="Never"))
+        message = not_scheduled(await work.until(PODS, "high", not_scheduled))
+        assert message.endswith("preemption: not eligible due to preemptionPolicy=Never.")
+        assert await work.exists(PODS, "low")
+
+
+async def test_protected_pods_are_preempted_last() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(work, *(node_object(f"node-{name}", cpu="1", labels={"is": name}) for name in ("a", "b")))
+        for name in ("a", "b"):
+            labels = {"app": name}
+            await make_pods(work, pod_object(name, requests={"cpu": "800m"}, labels=labels, nodeSelector={"is": name}))
+            await bound(work, name)
+        budget = {"metadata": {"name": "a"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}}}
+        await work.create(POD_DISRUPTION_BUDGETS, budget)
+        await make_pods(work, pod_object("high", requests={"cpu": "800m"}, priority=1000))
+        assert await bound(work, "high") == "node-b"
+
+
+async def test_each_profile_has_its_own_pods() -> None:
+    profiles = [
+        {"schedulerName": "default-scheduler"},
+        {"schedulerName": "picky", "plugins": {"multiPoint": {"disabled": [{"name": "TaintToleration"}]}}},
+    ]
+    configured = partial(set_up, configuration=read_configuration({"profiles": profiles}))
+    async with cluster(configured) as work:
+        taint = {"key": "dedicated", "value": "db", "effect": "NoSchedule"}
+        await make_nodes(work, node_object("tainted", taints=[taint]))
+        await make_pods(work, pod_object("plain"), pod_object("careless", schedulerName="picky"))
+        assert await bound(work, "careless") == "tainted"
+        assert not_scheduled(await work.until(PODS, "plain", not_scheduled))
+
+
+async def test_pods_that_are_bound_already_use_their_node() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(work, node_object("node-1", cpu="1"))
+        await make_pods(work, pod_object("static", requests={"cpu": "800m"}, nodeName="node-1"))
+        await make_pods(work, pod_object("web", requests={"cpu": "800m"}))
+        assert "1 Insufficient cpu" in not_scheduled(await work.until(PODS, "web", not_scheduled))
+        await work.delete(PODS, "static")
+        assert await bound(work, "web") == "node-1"
+
+
+async def test_a_namespace_selector_is_asked_of_the_namespaces_labels() -> None:
+    term = {
+        "labelSelector": {"matchLabels": {"app": "db"}},
+        "namespaceSelector": {"matchLabels": {"team": "storage"}},
+        "topologyKey": "kubernetes.io/hostname",
+    }
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    async with cluster(set_up) as work:
+        await work.create(NAMESPACES, {"metadata": {"name": "storage", "labels": {"team": "storage"}}})
+        await make_nodes(work, *(node_object(f"node-{number}") for number in range(4)))
+        storage = work.client.resource(PODS, namespace="storage")
+        db = pod_object("db", labels={"app": "db"}, namespace="storage", nodeName="node-2")
+        await storage.create({"apiVersion": "v1", "kind": "Pod", **db})
+        await make_pods(work, pod_object("web", affinity=affinity))
+        assert await bound(work, "web") == "node-2"

@@ -5,18 +5,21 @@ Source: pkg/scheduler/schedule_one.go `schedulePod` (1.36), without its sampling
 
 import random
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from sampan.scheduler.cache.arrays import Ints, Mask
-from sampan.scheduler.extender import Extenders
+from sampan.scheduler.extender.extenders import Extenders
 from sampan.scheduler.framework.cycle import Cycle
 from sampan.scheduler.framework.diagnosis import FitError
 from sampan.scheduler.framework.framework import Framework
 from sampan.scheduler.framework.plugin import WhatIf
 from sampan.scheduler.queue.nominator import Nominator
 
-NOMINATED = "node(s) are kept for nominated pods"
+EXTENDERS: Final = "Extenders"
+"""The name under which rejections of extenders are known: nobody knows what may help against them."""
+NOMINATED: Final = "node(s) are kept for nominated pods"
 
 
 class Algorithm:
@@ -34,7 +37,7 @@ class Algorithm:
             raise FitError(0, plugins=frozenset(plugin.name for plugin in framework.filters))
         feasible = framework.feasible(cycle)
         kept = self._keep_for_nominated(framework, cycle, feasible) if self._nominator else 0
-        nominated = nodes.row_of(cycle.pod.nominated_node_name)
+        nominated = nodes.row_of(self._nominator.node_of(cycle.pod.uid))
         if nominated is not None and feasible[nominated]:
             only = np.zeros(nodes.size, dtype=np.bool_)
             only[nominated] = True
@@ -65,7 +68,7 @@ class Algorithm:
             if row is None or not feasible[row]:
                 continue
             added = [other for other in others if other.priority >= pod.priority and other.uid != pod.uid]
-            if added and not framework.what_if(cycle, WhatIf(row, added=added)):
+            if added and framework.against(cycle, WhatIf(row, added=added)) is not None:
                 feasible[row] = False
                 kept += 1
         return kept
@@ -75,5 +78,5 @@ def _with(error: FitError, rejected: tuple[tuple[str, int], ...], kept: int) -> 
     """What extenders have rejected, and what is kept for others, belongs to the reasons too."""
     more = (*rejected, *(((NOMINATED, kept),) if kept else ()))
     # Who waits for a nominated Pod's Node waits for room.
-    plugins = error.plugins | {"NodeResourcesFit"} if kept else error.plugins
+    plugins = error.plugins | ({"NodeResourcesFit"} if kept else set()) | ({EXTENDERS} if rejected else set())
     return replace(error, reasons=(*error.reasons, *more), plugins=plugins) if more else error

@@ -176,3 +176,22 @@ class NamespaceHandler:
     def on_delete(self, obj: Deletion[Any]) -> None:
         """A namespace is gone."""
         self._cache.remove_namespace(obj.name)
+
+
+class OtherHandler:
+    """Kinds of which it matters only that something has changed."""
+
+    def __init__(self, queue: SchedulingQueue, event: ClusterEvent) -> None:
+        self._queue = queue
+        self._event = event
+
+    def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
+        """An object is there."""
+        self._queue.happened(self._event)
+
+    def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
+        """An object has changed."""
+        self._queue.happened(self._event)
+
+    def on_delete(self, obj: Deletion[Any]) -> None:
+        """An object is gone: that helps nobody."""

@@ -8,7 +8,7 @@ Source: pkg/scheduler/schedule_one.go, scheduler.go (1.36).
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,6 +37,8 @@ _TURN_S: Final = 0.005
 """After so long other tasks get their turn."""
 
 _log = logging.getLogger("sampan.scheduler")
+
+Actuate = Callable[[], Awaitable[None]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,7 @@ class Scheduler:
                 plugin.reserve(cycle, placed)
         except Unschedulable as error:
             self._undo(profile.framework, cycle, placed)
-            rejected = FitError(1, pre_filter=error.reason, plugins=frozenset((error.plugin,)))
-            return self._told(profile, queued, rejected, None)
+            return self._rejected(profile, queued, error)
         return self._bind(profile, cycle, queued, placed)
 
     async def _bind(self, profile: Profile, cycle: Cycle, queued: QueuedPod, placed: PodInfo) -> None:
@@ -144,8 +145,7 @@ class Scheduler:
                     break
         except Unschedulable as error:
             self._undo(framework, cycle, placed)
-            rejected = FitError(1, pre_filter=error.reason, plugins=frozenset((error.plugin,)))
-            await self._told(profile, queued, rejected, None)
+            await self._rejected(profile, queued, error)
             return
         except ClientError as error:
             self._undo(framework, cycle, placed)
@@ -173,26 +173,37 @@ class Scheduler:
     ) -> Coroutine[Any, Any, None]:
         """No Node is left: try to make room."""
         nominated: str | None = None
+        actuate: Actuate = None
         for plugin in profile.framework.post_filters:
             try:
-                result = await plugin.post_filter(cycle)
+                result = await plugin.post_filter(cycle, profile.framework)
             except ClientError as failure:
                 _log.warning("making room for %s failed: %s", queued.pod.key, failure)
                 continue
             error = error.with_post_filter(result.message) if result.message else error
             if result.nominated_node_name or result.clear:
-                nominated = result.nominated_node_name
+                nominated, actuate = result.nominated_node_name, result.actuate
                 break
-        return self._told(profile, queued, error, nominated)
-
-    def _told(
-        self, profile: Profile, queued: QueuedPod, error: FitError, nominated: str | None
-    ) -> Coroutine[Any, Any, None]:
-        """Back into the queue at once; what is written about it follows."""
         if nominated is not None:
             self._parts.queue.nominator.set(queued.pod, nominated)
         self._requeue(queued, error.plugins)
-        return self._tell(profile, queued.pod, ("Unschedulable", str(error)), nominated)
+        return self._make_room(profile, queued.pod, str(error), (nominated, actuate))
+
+    async def _make_room(self, profile: Profile, pod: PodInfo, message: str, room: tuple[str | None, Actuate]) -> None:
+        """Tell where the Pod will fit, and evict what is in its way."""
+        nominated, actuate = room
+        await self._tell(profile, pod, ("Unschedulable", message), nominated)
+        if actuate is not None:
+            try:
+                await actuate()
+            except ClientError as error:
+                _log.warning("making room for %s failed: %s", pod.key, error)
+                self._parts.queue.activate(pod.uid)
+
+    def _rejected(self, profile: Profile, queued: QueuedPod, error: Unschedulable) -> Coroutine[Any, Any, None]:
+        """A plugin that comes after the decision does not let it be."""
+        self._requeue(queued, frozenset((error.plugin,)))
+        return self._tell(profile, queued.pod, ("Unschedulable", error.reason), None)
 
     async def _failed(self, profile: Profile, queued: QueuedPod, message: str) -> None:
         """Something went wrong that says nothing of the Pod."""

@@ -6,80 +6,165 @@ Concurrency: the informers' handlers fill cache and queue on every replica; the 
 import asyncio
 import random
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
+from sampan.client.http.address import ServerAddress
+from sampan.client.http.transport import HttpTransport
+from sampan.informer.indexer import Indexer
 from sampan.informer.registration import Registration
 from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NAMESPACES, NODES
+from sampan.loops.resources import (
+    NAMESPACES,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    POD_DISRUPTION_BUDGETS,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    SERVICES,
+    STATEFUL_SETS,
+    STORAGE_CLASSES,
+)
 from sampan.loops.views import POD_VIEW
+from sampan.resource import ObjectType, ResourceInfo
 from sampan.scheduler.algorithm import Algorithm
 from sampan.scheduler.cache.cache import Cache
-from sampan.scheduler.event_handlers import NamespaceHandler, NodeHandler, PodHandler
-from sampan.scheduler.extender import Extenders
+from sampan.scheduler.configuration import ProfileConfig, SchedulerConfiguration
+from sampan.scheduler.event_handlers import NamespaceHandler, NodeHandler, OtherHandler, PodHandler
+from sampan.scheduler.extender.extenders import ExtenderBinder, Extenders
+from sampan.scheduler.extender.http_extender import ExtenderConfig, HttpExtender, Objects
+from sampan.scheduler.fellows import Fellows
 from sampan.scheduler.framework.framework import Framework
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, Plugin
-from sampan.scheduler.plugins.default_binder import DefaultBinder
-from sampan.scheduler.plugins.image_locality import ImageLocality
-from sampan.scheduler.plugins.node_affinity import NodeAffinity
-from sampan.scheduler.plugins.node_name import NodeName
-from sampan.scheduler.plugins.node_ports import NodePorts
-from sampan.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from sampan.scheduler.plugins.node_resources_fit import NodeResourcesFit
-from sampan.scheduler.plugins.node_unschedulable import NodeUnschedulable
-from sampan.scheduler.plugins.scheduling_gates import SchedulingGates
-from sampan.scheduler.plugins.taint_toleration import TaintToleration
 from sampan.scheduler.pod_info import PodInfo
+from sampan.scheduler.preemption.budgets import Budget, read_budget
+from sampan.scheduler.queue.nominator import Nominator
 from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
+from sampan.scheduler.registry import BUILT_IN, FACTORIES, Factory, Handle
 from sampan.scheduler.scheduler import Parts, Profile, Scheduler
+from sampan.scheduler.volumes.storage import Storage
+
+_OTHERS: Final[Mapping[ResourceInfo, ClusterEvent]] = {
+    PERSISTENT_VOLUME_CLAIMS: ClusterEvent.CLAIM_CHANGED,
+    PERSISTENT_VOLUMES: ClusterEvent.VOLUME_CHANGED,
+    STORAGE_CLASSES: ClusterEvent.STORAGE_CHANGED,
+}
+"""Kinds whose changes may help Pods, whatever they are."""
+_NO_PLUGINS: Final[Mapping[str, Factory]] = {}
 
 
-def set_up(context: ControllerContext) -> None:
-    """Have the manager run a scheduler with the default plugins, for Pods of `default-scheduler`."""
-    name = "default-scheduler"
-    client = context.manager.client.direct
-    plugins: list[Plugin] = [
-        SchedulingGates(),
-        NodeUnschedulable(),
-        NodeName(),
-        TaintToleration(),
-        NodeAffinity(),
-        NodePorts(),
-        NodeResourcesFit(),
-        NodeResourcesBalancedAllocation(),
-        ImageLocality(),
-        DefaultBinder(client),
-    ]
-    weights = {
-        "TaintToleration": 3,
-        "NodeAffinity": 2,
-        "NodeResourcesFit": 1,
-        "NodeResourcesBalancedAllocation": 1,
-        "ImageLocality": 1,
-    }
-    framework = Framework(plugins, weights, name)
-    profiles = {name: Profile(framework, context.recorder(name))}
+def set_up(
+    context: ControllerContext,
+    configuration: SchedulerConfiguration = SchedulerConfiguration(),
+    *,
+    more_plugins: Mapping[str, Factory] = _NO_PLUGINS,
+) -> None:
+    """Have the manager run a scheduler: one queue and one cache for all profiles. Raises `ValueError`.
 
-    def gate(pod: PodInfo) -> str:
-        return next((why for each in framework.pre_enqueue if (why := each.pre_enqueue(pod))), "")
+    To be called on the event loop. `more_plugins` are those of others, by the names that the configuration uses.
+    """
+    _SetUp(context, configuration, {**FACTORIES, **more_plugins}).start()
 
-    def hints(pod: PodInfo) -> Mapping[str, Mapping[ClusterEvent, Hint]]:
-        return {plugin.name: plugin.events for plugin in framework.plugins}
 
-    loop = asyncio.get_running_loop()
-    cache = Cache(loop.time)
-    queue = SchedulingQueue(gate, hints)
-    pods = PodHandler(cache, queue, profiles)
-    registrations: list[Registration[Any]] = [
-        context.informer(NAMESPACES).add_handler(NamespaceHandler(cache, queue)),
-        context.informer(NODES).add_handler(NodeHandler(cache, queue)),
-        context.informer(POD_VIEW).add_handler(pods),
-    ]
-    algorithm = Algorithm(queue.nominator, Extenders(), random.Random())
-    scheduler = Scheduler(Parts(client, context.clock, cache, queue, pods.pending, algorithm, profiles))
+class _SetUp:
+    """The parts, and how they hang together."""
 
-    async def run() -> None:
-        for registration in registrations:
-            await registration.synced()
-        await scheduler.run()
+    def __init__(
+        self, context: ControllerContext, configuration: SchedulerConfiguration, factories: Mapping[str, Factory]
+    ) -> None:
+        self._context = context
+        self._factories = factories
+        self._client = context.manager.client.direct
+        self._random = random.Random(configuration.seed)
+        self._extenders = Extenders([self._extender(each) for each in configuration.extenders])
+        self._cache = Cache(asyncio.get_running_loop().time)
+        self._nominator = Nominator()
+        self._profiles = {each.scheduler_name: self._profile(each) for each in configuration.profiles}
+        self._hints = {
+            name: {plugin.name: plugin.events for plugin in profile.framework.plugins}
+            for name, profile in self._profiles.items()
+        }
+        self._queue = SchedulingQueue(
+            self._gate, self._hints_of, nominator=self._nominator, backoff=configuration.backoff
+        )
+        self._pods = PodHandler(self._cache, self._queue, self._profiles)
 
-    context.manager.add(run)
+    def start(self) -> None:
+        """Give the manager what is to run."""
+        informer = self._context.informer
+        # Whatever decides where Pods fit comes before the Pods.
+        registrations: list[Registration[Any]] = [
+            *(informer(kind).add_handler(OtherHandler(self._queue, event)) for kind, event in _OTHERS.items()),
+            informer(NAMESPACES).add_handler(NamespaceHandler(self._cache, self._queue)),
+            informer(NODES).add_handler(NodeHandler(self._cache, self._queue)),
+            informer(POD_VIEW).add_handler(self._pods),
+        ]
+        algorithm = Algorithm(self._nominator, self._extenders, self._random)
+        parts = Parts(
+            client=self._client,
+            clock=self._context.clock,
+            cache=self._cache,
+            queue=self._queue,
+            pending=self._pods.pending,
+            algorithm=algorithm,
+            profiles=self._profiles,
+        )
+        self._context.manager.add(partial(_run, Scheduler(parts), registrations))
+
+    def _profile(self, config: ProfileConfig) -> Profile:
+        recorder = self._context.recorder(config.scheduler_name)
+        handle = Handle(
+            client=self._client,
+            clock=self._context.clock,
+            recorder=recorder,
+            nominator=self._nominator,
+            extenders=self._extenders,
+            fellows=self._fellows(),
+            storage=Storage(*(self._store(kind) for kind in _OTHERS)),
+            budgets=self._budgets,
+            random=self._random,
+            ignored_resources=frozenset().union(*(e.config.ignored_resources for e in self._extenders.extenders)),
+        )
+        plugins: list[Plugin] = [ExtenderBinder(self._extenders)]
+        for name in config.plugins:
+            if name in BUILT_IN:
+                continue
+            if name not in self._factories:
+                raise ValueError(f"profile {config.scheduler_name}: there is no plugin {name!r}")
+            plugins.append(self._factories[name](config.arguments.get(name) or {}, handle))
+        weights = {name: weight or int(name not in FACTORIES) for name, weight in config.plugins.items()}
+        return Profile(Framework(plugins, weights, off=config.off), recorder)
+
+    def _store(self, kind: ResourceInfo | ObjectType[Any]) -> Indexer[Any]:
+        return self._context.informer(kind).indexer
+
+    def _fellows(self) -> Fellows:
+        controllers = (REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
+        return Fellows(self._store(SERVICES), {kind.kind: self._store(kind) for kind in controllers})
+
+    def _budgets(self) -> list[Budget]:
+        return [read_budget(obj) for obj in self._context.informer(POD_DISRUPTION_BUDGETS).lister().list()]
+
+    def _extender(self, config: ExtenderConfig) -> HttpExtender:
+        pods, nodes = self._store(POD_VIEW), self._store(NODES)
+        transport = HttpTransport(ServerAddress.parse(config.url_prefix), tls=config.tls)
+        return HttpExtender(config, transport, Objects(partial(_raw, pods), partial(_raw, nodes)))
+
+    def _gate(self, pod: PodInfo) -> str:
+        plugins = self._profiles[pod.constraints.scheduler_name].framework.pre_enqueue
+        return next((why for plugin in plugins if (why := plugin.pre_enqueue(pod))), "")
+
+    def _hints_of(self, pod: PodInfo) -> Mapping[str, Mapping[ClusterEvent, Hint]]:
+        return self._hints[pod.constraints.scheduler_name]
+
+
+def _raw(store: Indexer[Any], key: str) -> bytes | None:
+    ref = store.get(key)
+    return None if ref is None else ref.raw
+
+
+async def _run(scheduler: Scheduler, registrations: list[Registration[Any]]) -> None:
+    for registration in registrations:
+        await registration.synced()
+    await scheduler.run()

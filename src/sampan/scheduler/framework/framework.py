@@ -1,7 +1,7 @@
 """`Framework`: the plugins of one profile by extension point, and how their words become a Node."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -22,20 +22,29 @@ from sampan.scheduler.framework.plugin import (
     WhatIf,
 )
 
-P = TypeVar("P")
+_NOTHING_OFF: Final[Mapping[str, Collection[str]]] = {}
 
 
 class Framework:
     """The plugins of a profile, in the order in which they are asked."""
 
-    def __init__(self, plugins: Sequence[Plugin], weights: Mapping[str, int], profile: str = "") -> None:
-        """Scores count by their `weights`; 0 when there is none, which means that the plugin does not score."""
-        self.profile = profile
+    def __init__(
+        self,
+        plugins: Sequence[Plugin],
+        weights: Mapping[str, int],
+        *,
+        off: Mapping[str, Collection[str]] = _NOTHING_OFF,
+    ) -> None:
+        """Scores count by their `weights`; 0 when there is none, which means that the plugin does not score.
+
+        `off`: for each extension point (`filter`, `pre_bind` …) the plugins that are not asked there.
+        """
+        self._off = off
         self.plugins = tuple(plugins)
         self.weights = weights
         self.pre_enqueue: list[PreEnqueuePlugin] = self._with("pre_enqueue")
         self.filters: list[FilterPlugin] = self._with("filter")
-        self.scores: list[ScorePlugin] = [each for each in self._with("score") if weights.get(each.name, 0)]
+        self.scores: list[ScorePlugin] = [each for each in self._with("score") if self.weights.get(each.name, 0)]
         self.post_filters: list[PostFilterPlugin] = self._with("post_filter")
         self.reserves: list[ReservePlugin] = self._with("reserve")
         self.permits: list[PermitPlugin] = self._with("permit")
@@ -44,7 +53,8 @@ class Framework:
         self.post_binds: list[PostBindPlugin] = self._with("post_bind")
 
     def _with(self, point: str) -> list[Any]:
-        return [cast(Any, plugin) for plugin in self.plugins if hasattr(plugin, point)]
+        off = self._off.get(point, ())
+        return [cast(Any, plugin) for plugin in self.plugins if hasattr(plugin, point) and plugin.name not in off]
 
     def feasible(self, cycle: Cycle) -> Mask:
         """The rows where the Pod fits. Raises `FitError` when a filter knows that there is none."""
@@ -53,8 +63,8 @@ class Framework:
             try:
                 codes = plugin.filter(cycle)
             except Unschedulable as error:
-                if error.resolvable:
-                    cycle.rejections = {}
+                code = 1 if error.resolvable else 1 | UNRESOLVABLE
+                cycle.rejections = {plugin.name: np.full(cycle.nodes.size, code, dtype=np.int64)}
                 raise FitError(cycle.nodes.count, pre_filter=error.reason, plugins=frozenset((error.plugin,))) from None
             if codes is not None:
                 cycle.rejections[plugin.name] = codes
@@ -92,9 +102,13 @@ class Framework:
             left &= codes == 0
         return resolvable
 
-    def what_if(self, cycle: Cycle, what_if: WhatIf) -> bool:
-        """Whether the Pod would fit a Node on which other Pods are."""
-        return all(plugin.what_if(cycle, what_if) == 0 for plugin in self.filters)
+    def against(self, cycle: Cycle, what_if: WhatIf) -> Sequence[str] | None:
+        """Why the Pod would not fit a Node on which other Pods are; None when it would."""
+        for plugin in self.filters:
+            code = plugin.what_if(cycle, what_if)
+            if code:
+                return plugin.reasons(cycle, code & ~UNRESOLVABLE)
+        return None
 
     def scored(self, cycle: Cycle, feasible: Mask) -> Ints:
         """The sum of all scores by row; what it says of rows that are not feasible does not matter."""

@@ -5,7 +5,7 @@ Source of the points: pkg/scheduler/framework/interface.go (1.36).
 """
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -148,8 +148,20 @@ class PostBindPlugin(Plugin, Protocol):
 class PostFilterPlugin(Plugin, Protocol):
     """Makes room when no Node is left."""
 
-    async def post_filter(self, cycle: Cycle) -> "PostFilterResult":
+    async def post_filter(self, cycle: Cycle, filters: "Filters") -> "PostFilterResult":
         """Try. Raises `ClientError`."""
+        ...
+
+
+class Filters(Protocol):
+    """The filters of a profile, as one."""
+
+    def resolvable(self, cycle: Cycle) -> Mask:
+        """The Nodes that may have room if Pods were evicted."""
+        ...
+
+    def against(self, cycle: Cycle, what_if: WhatIf) -> Sequence[str] | None:
+        """Why the Pod would not fit a Node on which other Pods are; None when it would."""
         ...
 
 
@@ -162,3 +174,5 @@ class PostFilterResult:
     message: str = ""
     clear: bool = False
     """Take back an earlier nomination."""
+    actuate: Callable[[], Awaitable[None]] | None = None
+    """What remains to be done for it, while other Pods are tried. Raises `ClientError`."""

@@ -73,3 +73,9 @@ class NodeAffinity(LocalFilter):
             return np.array(found, dtype=np.int64)
 
         return normalized(cycle.node_column((self.name, "score", preferred), weigh), feasible)
+
+
+def matching_nodes(cycle: Cycle) -> Mask | None:
+    """The rows that have what the Pod must have of a Node; None when it asks for nothing."""
+    codes = NodeAffinity().filter(cycle)
+    return None if codes is None else codes == 0

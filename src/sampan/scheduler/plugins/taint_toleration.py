@@ -57,3 +57,11 @@ class TaintToleration(LocalFilter):
             return np.array(found, dtype=np.int64)
 
         return normalized(cycle.node_column((self.name, "score", wanted), count), feasible, reverse=True)
+
+
+def tolerated_nodes(cycle: Cycle) -> Mask:
+    """The rows without a taint that keeps the Pod off."""
+    codes = TaintToleration().filter(cycle)
+    assert codes is not None
+    tolerated: Mask = codes == 0
+    return tolerated

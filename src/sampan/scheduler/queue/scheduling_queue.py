@@ -47,9 +47,16 @@ class Backoff:
 class SchedulingQueue:
     """The Pods without a Node."""
 
-    def __init__(self, gate: Callable[[PodInfo], str], hints: Hints, *, backoff: Backoff = Backoff()) -> None:
+    def __init__(
+        self,
+        gate: Callable[[PodInfo], str],
+        hints: Hints,
+        *,
+        nominator: Nominator | None = None,
+        backoff: Backoff = Backoff(),
+    ) -> None:
         """`gate` tells why a Pod must not be tried yet; empty when it may."""
-        self.nominator = Nominator()
+        self.nominator = Nominator() if nominator is None else nominator
         self._gate = gate
         self._hints = hints
         self._backoff = backoff
@@ -164,6 +171,12 @@ class SchedulingQueue:
         """Whether the Pod is being tried or bound."""
         return uid in self._in_flight
 
+    def activate(self, uid: str) -> None:
+        """Try a Pod again that waits as unschedulable, whatever has happened."""
+        queued = self._unschedulable.get(uid)
+        if queued is not None and not queued.gate:
+            self._move(queued)
+
     async def run(self) -> None:
         """Try Pods again that have waited too long. Until cancelled."""
         while True:
@@ -230,7 +243,10 @@ class SchedulingQueue:
             return True
         hints = self._hints(queued.pod)
         for plugin in queued.plugins:
-            hint = hints.get(plugin, {}).get(happening.event)
+            events = hints.get(plugin)
+            if events is None:
+                return True
+            hint = events.get(happening.event)
             if hint is not None and hint(queued.pod, happening.old, happening.new):
                 return True
         return False

@@ -1,0 +1,1 @@
+"""Extenders: HTTP services that filter and score Nodes, choose victims and bind Pods, in Kubernetes' words."""

@@ -1,0 +1,104 @@
+"""`Extenders`: all extenders, asked one after the other; and the plugin that lets one of them bind.
+
+Source: pkg/scheduler/schedule_one.go `findNodesThatPassExtenders`, `prioritizeNodes` (1.36).
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from sampan.client.errors import ClientError
+from sampan.scheduler.cache.arrays import Ints, Mask
+from sampan.scheduler.extender.http_extender import MAX_EXTENDER_PRIORITY, HttpExtender
+from sampan.scheduler.framework.cycle import Cycle
+from sampan.scheduler.framework.plugin import MAX_NODE_SCORE, ClusterEvent, Hint
+from sampan.scheduler.pod_info import PodInfo
+from sampan.scheduler.preemption.candidate import Candidate
+
+_log = logging.getLogger("sampan.scheduler")
+
+
+class Extenders:
+    """All extenders, in their order. Without any of them nothing is asked."""
+
+    def __init__(self, extenders: Sequence[HttpExtender] = ()) -> None:
+        self.extenders = tuple(extenders)
+
+    def __bool__(self) -> bool:
+        return bool(self.extenders)
+
+    async def filter(self, cycle: Cycle, feasible: Mask) -> tuple[tuple[str, int], ...]:
+        """Take rejected rows out of `feasible`; gives the reasons with their counts. Raises `ClientError`."""
+        reasons: Counter[str] = Counter()
+        for extender in self.extenders:
+            rows = np.flatnonzero(feasible)
+            if not extender.config.filter_verb or not extender.is_interested(cycle.pod) or not len(rows):
+                continue
+            names = [cycle.nodes.names[row] for row in rows]
+            try:
+                left = await extender.filter(cycle.pod, names)
+            except ClientError as error:
+                if not extender.config.ignorable:
+                    raise
+                _log.warning("%s is ignored: %s", extender, error)
+                continue
+            for row, name in zip(rows, names, strict=True):
+                if name not in left.names:
+                    feasible[row] = False
+                    reasons[left.unresolvable.get(name) or left.failed.get(name) or f"rejected by {extender}"] += 1
+        return tuple(reasons.items())
+
+    async def prioritize(self, cycle: Cycle, feasible: Mask) -> Ints:
+        """What the extenders add to the scores. One that fails adds nothing."""
+        rows = np.flatnonzero(feasible)
+        names = [cycle.nodes.names[row] for row in rows]
+        asked = [each for each in self.extenders if each.config.prioritize_verb and each.is_interested(cycle.pod)]
+        answers = await asyncio.gather(*(each.prioritize(cycle.pod, names) for each in asked), return_exceptions=True)
+        total = cycle.zeros()
+        for extender, answer in zip(asked, answers, strict=True):
+            if isinstance(answer, BaseException):
+                _log.warning("%s has no scores: %s", extender, answer)
+                continue
+            factor = extender.config.weight * MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY
+            total[rows] += np.array([answer.get(name, 0) * factor for name in names], dtype=np.int64)
+        return total
+
+    async def preempt(self, cycle: Cycle, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates that all extenders agree to. Raises `ClientError`."""
+        agreed = list(candidates)
+        for extender in self.extenders:
+            if not agreed or not extender.config.preempt_verb or not extender.is_interested(cycle.pod):
+                continue
+            try:
+                agreed = await extender.preempt(cycle.pod, agreed, cycle.nodes)
+            except ClientError as error:
+                if not extender.config.ignorable:
+                    raise
+                _log.warning("%s is ignored: %s", extender, error)
+        return agreed
+
+    def binder(self, pod: PodInfo) -> HttpExtender | None:
+        """The one that binds a Pod."""
+        return next((each for each in self.extenders if each.config.bind_verb and each.is_interested(pod)), None)
+
+
+class ExtenderBinder:
+    """Has an extender bind the Pods that it wants to bind itself."""
+
+    name: ClassVar[str] = "ExtenderBinder"
+    events: ClassVar[Mapping[ClusterEvent, Hint]] = {}
+
+    def __init__(self, extenders: Extenders) -> None:
+        self._extenders = extenders
+
+    async def bind(self, cycle: Cycle, pod: PodInfo) -> bool:
+        """Bind, if there is one. Raises `ClientError`."""
+        binder = self._extenders.binder(pod)
+        if binder is None:
+            return False
+        await binder.bind(pod)
+        return True

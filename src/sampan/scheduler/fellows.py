@@ -1,0 +1,82 @@
+"""`Fellows`: the Pods that belong together, by the services and controllers that select them.
+
+Source: pkg/scheduler/framework/plugins/helper/spread.go (1.36).
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from sampan.core.label_selectors import Requirement, Selector, selector_from_label_selector, selector_from_labels
+from sampan.informer.indexer import NAMESPACE_INDEX, Indexer
+from sampan.informer.ref import Ref
+from sampan.scheduler.pod_info import PodInfo
+
+_KEPT_MAX: Final = 4096
+
+
+class _LabelsSpec(msgspec.Struct, gc=False):
+    selector: dict[str, str] | None = None
+
+
+class _SelectsByLabels(msgspec.Struct, gc=False):
+    spec: _LabelsSpec = msgspec.field(default_factory=_LabelsSpec)
+
+
+class _SelectorSpec(msgspec.Struct, gc=False):
+    selector: dict[str, Any] | None = None
+
+
+class _SelectsBySelector(msgspec.Struct, gc=False):
+    spec: _SelectorSpec = msgspec.field(default_factory=_SelectorSpec)
+
+
+_by_labels = msgspec.json.Decoder(_SelectsByLabels).decode
+_by_selector = msgspec.json.Decoder(_SelectsBySelector).decode
+
+
+class Fellows:
+    """Reads the stores of informers. What was read of an object is kept until it changes."""
+
+    def __init__(self, services: Indexer[Any], controllers: Mapping[str, Indexer[Any]]) -> None:
+        """`controllers` by kind: ReplicationController, ReplicaSet, StatefulSet."""
+        self._services = services
+        self._controllers = controllers
+        self._read: OrderedDict[tuple[str, object], Selector] = OrderedDict()
+
+    def fellows(self, pod: PodInfo) -> Selector:
+        """The Pods of the same services and of the same controller; a selector without conditions: there are none."""
+        requirements: dict[Requirement, None] = {}
+        for ref in self._services.by_index(NAMESPACE_INDEX, pod.namespace):
+            service = self._selector(ref, _of_labels)
+            if not service.empty and service.matches(pod.labels):
+                requirements.update(dict.fromkeys(service.requirements))
+        owner = pod.controller
+        if owner is not None and owner.kind in self._controllers:
+            controller = self._controllers[owner.kind].get(f"{pod.namespace}/{owner.name}")
+            if controller is not None and controller.uid == owner.uid:
+                read = _of_labels if owner.kind == "ReplicationController" else _of_selector
+                requirements.update(dict.fromkeys(self._selector(controller, read).requirements))
+        return Selector(requirements)
+
+    def _selector(self, ref: Ref[Any], read: Callable[[bytes], Selector]) -> Selector:
+        key = (ref.uid, ref.generation or ref.resource_version)
+        found = self._read.get(key)
+        if found is None:
+            found = self._read[key] = read(ref.raw)
+            if len(self._read) > _KEPT_MAX:
+                self._read.popitem(last=False)
+        return found
+
+
+def _of_labels(raw: bytes) -> Selector:
+    return selector_from_labels(_by_labels(raw).spec.selector)
+
+
+def _of_selector(raw: bytes) -> Selector:
+    try:
+        return selector_from_label_selector(_by_selector(raw).spec.selector)
+    except ValueError:
+        return Selector()

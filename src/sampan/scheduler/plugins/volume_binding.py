@@ -1,0 +1,199 @@
+"""VolumeBinding: a Pod's claims must have volumes that its Node can reach, or get them with the Node.
+
+Source: plugins/volumebinding/{volume_binding,binder}.go (1.36).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+import numpy as np
+
+from sampan.client.client import Client
+from sampan.client.patch import MergePatch
+from sampan.client.wait import wait_for
+from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from sampan.resource import Object
+from sampan.scheduler.cache.arrays import Ints
+from sampan.scheduler.cache.node_table import NodeTable
+from sampan.scheduler.framework.cycle import UNRESOLVABLE, Cycle, Unschedulable
+from sampan.scheduler.framework.plugin import ClusterEvent, Hint, WhatIf, always
+from sampan.scheduler.pod_info import PodInfo
+from sampan.scheduler.views import Labels
+from sampan.scheduler.volumes.storage import Storage, fits, reaches
+from sampan.scheduler.volumes.views import Claim, PersistentVolume, StorageClass
+
+BIND_TIMEOUT_S: Final = 600.0
+SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+_REASONS: Final = (
+    "node(s) didn't match PersistentVolume's node affinity",
+    "node(s) didn't find available persistent volumes to bind",
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+)
+_NODE_CONFLICT, _NO_VOLUME, _NO_SUCH_VOLUME = 1, 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Unbound:
+    """A claim that gets its volume with the Node."""
+
+    claim: Claim
+    free: list[PersistentVolume]
+    """Volumes that would do, the smallest first."""
+    storage_class: StorageClass
+
+    def volume_on(self, name: str, labels: Labels) -> PersistentVolume | None:
+        """The smallest volume that a Node can reach."""
+        return next((volume for volume in self.free if reaches(volume, name, labels)), None)
+
+    def can_be_made_on(self, name: str, labels: Labels) -> bool:
+        """Whether a volume can be made for a Node."""
+        selected = self.claim.metadata.annotations.get(SELECTED_NODE)
+        if not self.storage_class.provisions or (selected and selected != name):
+            return False
+        topologies = self.storage_class.allowed_topologies
+        return not topologies or any(term.matches(labels) for term in topologies)
+
+
+@dataclass(slots=True)
+class _Claims:
+    """What a Pod's claims need."""
+
+    bound: list[PersistentVolume] = field(default_factory=list)
+    unbound: list[_Unbound] = field(default_factory=list)
+    is_lacking: bool = False
+    """A claim is bound to a volume that is not there."""
+
+
+class VolumeBinding:
+    """The filter; on the chosen Node it binds claims to volumes, or has volumes made, before the Pod is bound."""
+
+    name: ClassVar[str] = "VolumeBinding"
+    events: ClassVar[Mapping[ClusterEvent, Hint]] = {
+        ClusterEvent.NODE_ADDED: always,
+        ClusterEvent.NODE_LABELS: always,
+        ClusterEvent.CLAIM_CHANGED: always,
+        ClusterEvent.VOLUME_CHANGED: always,
+        ClusterEvent.STORAGE_CHANGED: always,
+    }
+
+    def __init__(self, storage: Storage, client: Client) -> None:
+        self._storage = storage
+        self._client = client
+        self._taken: dict[str, str] = {}
+        """Volumes that are being bound, with the uid of the claim."""
+        self._decided: dict[str, list[tuple[Claim, PersistentVolume | None]]] = {}
+        """What is to be bound for a Pod on its way."""
+
+    def filter(self, cycle: Cycle) -> Ints | None:
+        """Nodes that cannot have the volumes are rejected."""
+        claims = self._claims(cycle.pod)
+        if not (claims.bound or claims.unbound or claims.is_lacking):
+            return None
+        codes = cycle.zeros()
+        nodes = cycle.nodes
+        for row in np.flatnonzero(nodes.alive):
+            codes[row] = self._code(claims, nodes, int(row))
+        return np.where(codes != 0, codes | UNRESOLVABLE, 0)
+
+    def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
+        """The texts."""
+        return [reason for bit, reason in enumerate(_REASONS) if code >> bit & 1]
+
+    def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
+        """Other Pods do not matter."""
+        codes = cycle.rejections.get(self.name)
+        return 0 if codes is None else int(codes[what_if.row])
+
+    def reserve(self, cycle: Cycle, pod: PodInfo) -> None:
+        """Keep the volumes for the Pod. Raises `Unschedulable`."""
+        claims = self._claims(pod)
+        row = cycle.nodes.row_of(pod.node_name)
+        if not claims.unbound or row is None:
+            return
+        decided: list[tuple[Claim, PersistentVolume | None]] = []
+        for each in claims.unbound:
+            volume = each.volume_on(pod.node_name, cycle.nodes.labels(row))
+            if volume is None and not each.can_be_made_on(pod.node_name, cycle.nodes.labels(row)):
+                raise Unschedulable(self.name, _REASONS[1])
+            if volume is not None:
+                self._taken[volume.metadata.name] = each.claim.metadata.uid
+            decided.append((each.claim, volume))
+        self._decided[pod.uid] = decided
+
+    def unreserve(self, cycle: Cycle, pod: PodInfo) -> None:
+        """Others may have the volumes."""
+        for _, volume in self._decided.pop(pod.uid, ()):
+            if volume is not None:
+                self._taken.pop(volume.metadata.name, None)
+
+    async def pre_bind(self, cycle: Cycle, pod: PodInfo) -> None:
+        """Bind, or have made, what was decided, and wait until all claims are bound. Raises `ClientError`."""
+        decided = self._decided.get(pod.uid, [])
+        for claim, volume in decided:
+            if volume is None:
+                await self._select_node(claim, pod.node_name)
+            else:
+                await self._bind(claim, volume)
+        claims = self._client.resource(PERSISTENT_VOLUME_CLAIMS, namespace=pod.namespace)
+        for claim, _ in decided:
+            await wait_for(claims, claim.metadata.name, _is_bound, timeout_s=BIND_TIMEOUT_S)
+        self.unreserve(cycle, pod)
+
+    # One Node
+
+    @staticmethod
+    def _code(claims: _Claims, nodes: NodeTable, row: int) -> int:
+        if claims.is_lacking:
+            return _NO_SUCH_VOLUME
+        name, labels = nodes.names[row], nodes.labels(row)
+        if not all(reaches(volume, name, labels) for volume in claims.bound):
+            return _NODE_CONFLICT
+        can = all(each.volume_on(name, labels) or each.can_be_made_on(name, labels) for each in claims.unbound)
+        return 0 if can else _NO_VOLUME
+
+    def _claims(self, pod: PodInfo) -> _Claims:
+        """The Pod's claims. Raises `Unschedulable` when they could be used on no Node."""
+        found = _Claims()
+        for claim in self._storage.claims_of(pod, self.name):
+            if claim.is_bound:
+                volume = self._storage.volume(claim.spec.volume_name)
+                if volume is None:
+                    found.is_lacking = True
+                else:
+                    found.bound.append(volume)
+                continue
+            storage_class = self._storage.storage_class(claim.spec.storage_class_name or "")
+            if storage_class is None or not storage_class.waits_for_pod or claim.spec.volume_name:
+                raise Unschedulable(self.name, "pod has unbound immediate PersistentVolumeClaims")
+            found.unbound.append(_Unbound(claim, self._free(claim), storage_class))
+        return found
+
+    def _free(self, claim: Claim) -> list[PersistentVolume]:
+        """The free volumes that a claim could have, the smallest first."""
+        uid = claim.metadata.uid
+        free = (each for each in self._storage.volumes() if self._taken.get(each.metadata.name, uid) == uid)
+        return sorted((volume for volume in free if fits(volume, claim)), key=lambda volume: volume.storage)
+
+    # Writing
+
+    async def _select_node(self, claim: Claim, node_name: str) -> None:
+        claims = self._client.resource(PERSISTENT_VOLUME_CLAIMS, namespace=claim.metadata.namespace)
+        change = {"metadata": {"uid": claim.metadata.uid, "annotations": {SELECTED_NODE: node_name}}}
+        await claims.patch(claim.metadata.name, MergePatch(change))
+
+    async def _bind(self, claim: Claim, volume: PersistentVolume) -> None:
+        reference = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "namespace": claim.metadata.namespace,
+            "name": claim.metadata.name,
+            "uid": claim.metadata.uid,
+        }
+        annotations = {"pv.kubernetes.io/bound-by-controller": "yes"}
+        change = {"metadata": {"annotations": annotations}, "spec": {"claimRef": reference}}
+        await self._client.resource(PERSISTENT_VOLUMES).patch(volume.metadata.name, MergePatch(change))
+
+
+def _is_bound(claim: Object | None) -> bool:
+    return claim is not None and (claim.get("status") or {}).get("phase") == "Bound"

@@ -1,0 +1,69 @@
+"""VolumeZone: a volume that says its zone can be had there alone. Source: plugins/volumezone/volume_zone.go (1.36)."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
+
+import numpy as np
+
+from sampan.scheduler.cache.arrays import Ints
+from sampan.scheduler.framework.cycle import UNRESOLVABLE, Cycle
+from sampan.scheduler.framework.plugin import ClusterEvent, Hint, WhatIf, always
+from sampan.scheduler.views import Labels
+from sampan.scheduler.volumes.storage import Storage
+
+_OLD: Final = {
+    "topology.kubernetes.io/zone": "failure-domain.beta.kubernetes.io/zone",
+    "topology.kubernetes.io/region": "failure-domain.beta.kubernetes.io/region",
+}
+
+
+class VolumeZone:
+    """The filter."""
+
+    name: ClassVar[str] = "VolumeZone"
+    events: ClassVar[Mapping[ClusterEvent, Hint]] = {
+        ClusterEvent.NODE_ADDED: always,
+        ClusterEvent.NODE_LABELS: always,
+        ClusterEvent.CLAIM_CHANGED: always,
+        ClusterEvent.VOLUME_CHANGED: always,
+        ClusterEvent.STORAGE_CHANGED: always,
+    }
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def filter(self, cycle: Cycle) -> Ints | None:
+        """Nodes of other zones and regions are rejected."""
+        wanted: list[tuple[str, frozenset[str]]] = []
+        if cycle.pod.constraints.volumes:
+            for claim in self._storage.claims_of(cycle.pod, self.name):
+                volume = self._storage.volume(claim.spec.volume_name)
+                wanted += _zones(volume.metadata.labels) if volume is not None else []
+        if not wanted:
+            return None
+        nodes = cycle.nodes
+        codes = cycle.zeros()
+        for row in np.flatnonzero(nodes.alive):
+            labels = nodes.labels(int(row))
+            if any(_value(labels, key) not in values for key, values in wanted):
+                codes[row] = 1 | UNRESOLVABLE
+        return codes
+
+    def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
+        """The text."""
+        return ("node(s) had no available volume zone",)
+
+    def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
+        """Other Pods do not matter."""
+        codes = cycle.rejections.get(self.name)
+        return 0 if codes is None else int(codes[what_if.row])
+
+
+def _value(labels: Labels, key: str) -> str | None:
+    return labels.get(key, labels.get(_OLD[key]))
+
+
+def _zones(labels: Labels) -> list[tuple[str, frozenset[str]]]:
+    """The zones and regions that a volume's labels name; several are joined by two underscores."""
+    said = ((key, _value(labels, key)) for key in _OLD)
+    return [(key, frozenset(value.split("__"))) for key, value in said if value is not None]

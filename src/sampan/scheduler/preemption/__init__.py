@@ -1,0 +1,1 @@
+"""Making room: which Pods of lower priority must go so that one of higher priority fits."""

@@ -1,0 +1,58 @@
+"""Which victims a PodDisruptionBudget protects.
+
+Source: plugins/defaultpreemption/default_preemption.go `filterPodsWithPDBViolation` (1.36).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sampan.core.label_selectors import NOTHING, Selector, selector_from_label_selector
+from sampan.resource import Object
+from sampan.scheduler.pod_info import PodInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a PodDisruptionBudget says."""
+
+    namespace: str
+    selector: Selector
+    allowed: int
+    disrupted: frozenset[str]
+    """Names of Pods that count as disrupted already."""
+
+
+def read_budget(obj: Object) -> Budget:
+    """A budget of the API; one whose selector cannot be read protects nothing."""
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    try:
+        selector = selector_from_label_selector(spec.get("selector"))
+    except ValueError:
+        selector = NOTHING
+    allowed = int(status.get("disruptionsAllowed") or 0)
+    return Budget(obj["metadata"].get("namespace", ""), selector, allowed, frozenset(status.get("disruptedPods") or ()))
+
+
+def split_by_violation(pods: Iterable[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodInfo], list[PodInfo]]:
+    """The Pods whose eviction would violate a budget, and the others, in their order."""
+    left = [budget.allowed for budget in budgets]
+    violating: list[PodInfo] = []
+    others: list[PodInfo] = []
+    for pod in pods:
+        violates = False
+        for number, budget in enumerate(budgets):
+            if _protects(budget, pod):
+                left[number] -= 1
+                violates |= left[number] < 0
+        (violating if violates else others).append(pod)
+    return violating, others
+
+
+def _protects(budget: Budget, pod: PodInfo) -> bool:
+    return (
+        bool(pod.labels)
+        and budget.namespace == pod.namespace
+        and not budget.selector.empty
+        and budget.selector.matches(pod.labels)
+        and pod.name not in budget.disrupted
+    )

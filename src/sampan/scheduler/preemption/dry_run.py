@@ -1,0 +1,60 @@
+"""What would have to go from a Node for a Pod to fit it.
+
+Source: plugins/defaultpreemption/default_preemption.go `SelectVictimsOnNode` (1.36).
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from sampan.scheduler.framework.cycle import Cycle
+from sampan.scheduler.framework.plugin import Filters, WhatIf
+from sampan.scheduler.pod_info import PodInfo
+from sampan.scheduler.preemption.budgets import Budget, split_by_violation
+from sampan.scheduler.preemption.candidate import Candidate, importance
+
+NO_VICTIMS = "No preemption victims found for incoming pod"
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """One Pod on many Nodes."""
+
+    cycle: Cycle
+    filters: Filters
+    budgets: Sequence[Budget]
+
+    def on(self, row: int, nominated: Collection[PodInfo]) -> Candidate | Sequence[str]:
+        """The Node with as few victims as will do, the least important ones; or why there is no way.
+
+        `nominated` are the Pods that are promised room on the Node.
+        """
+        pod = self.cycle.pod
+        lower = [each for each in self.cycle.nodes.pods[row].values() if each.priority < pod.priority]
+        if not lower:
+            return (NO_VICTIMS,)
+        promised = [each for each in nominated if each.priority >= pod.priority and each.uid != pod.uid]
+        reasons = self._against(row, lower, promised)
+        if reasons is not None:
+            return reasons
+        violating, others = split_by_violation(sorted(lower, key=importance), self.budgets)
+        gone = {each.uid: each for each in lower}
+        violations = sum(not self._may_stay(row, each, gone, promised=promised) for each in violating)
+        for each in others:
+            self._may_stay(row, each, gone, promised=promised)
+        victims = tuple(sorted(gone.values(), key=importance))
+        return Candidate(self.cycle.nodes.names[row], victims, violations) if victims else (NO_VICTIMS,)
+
+    def _may_stay(self, row: int, pod: PodInfo, gone: dict[str, PodInfo], *, promised: Sequence[PodInfo]) -> bool:
+        """Take a Pod off those that go, if there is room without that."""
+        del gone[pod.uid]
+        if self._against(row, list(gone.values()), promised) is None:
+            return True
+        gone[pod.uid] = pod
+        return False
+
+    def _against(self, row: int, gone: Sequence[PodInfo], promised: Sequence[PodInfo]) -> Sequence[str] | None:
+        # Promised Pods may not come: it must fit without them too (the filters looked at Nodes as they are).
+        reasons = self.filters.against(self.cycle, WhatIf(row, gone, promised))
+        if reasons is None and promised:
+            reasons = self.filters.against(self.cycle, WhatIf(row, gone))
+        return reasons

@@ -1,0 +1,99 @@
+"""`Storage`: claims, volumes and classes in the stores of informers."""
+
+from typing import Any
+
+from sampan.informer.indexer import Indexer
+from sampan.scheduler.framework.cycle import Unschedulable
+from sampan.scheduler.plugins.node_match import matches_term
+from sampan.scheduler.pod_info import PodInfo
+from sampan.scheduler.views import Labels
+from sampan.scheduler.volumes.views import (
+    Claim,
+    PersistentVolume,
+    StorageClass,
+    decode_claim,
+    decode_storage_class,
+    decode_volume,
+)
+
+
+class Storage:
+    """Reads. What is found is decoded anew each time: Pods with claims are few."""
+
+    def __init__(self, claims: Indexer[Any], volumes: Indexer[Any], classes: Indexer[Any]) -> None:
+        self._claims = claims
+        self._volumes = volumes
+        self._classes = classes
+
+    def claim(self, namespace: str, name: str) -> Claim | None:
+        """A claim by name."""
+        ref = self._claims.get(f"{namespace}/{name}")
+        return None if ref is None else decode_claim(ref.raw)
+
+    def volume(self, name: str) -> PersistentVolume | None:
+        """A volume by name."""
+        ref = self._volumes.get(name)
+        return None if ref is None else decode_volume(ref.raw)
+
+    def volumes(self) -> list[PersistentVolume]:
+        """All volumes."""
+        return [decode_volume(ref.raw) for ref in self._volumes.refs()]
+
+    def storage_class(self, name: str) -> StorageClass | None:
+        """A class by name."""
+        ref = self._classes.get(name)
+        return None if ref is None else decode_storage_class(ref.raw)
+
+    def claims_of(self, pod: PodInfo, plugin: str) -> list[Claim]:
+        """The claims of a Pod. Raises `Unschedulable`, in the plugin's name, when one cannot be used."""
+        return [self._usable(pod, name, is_own=is_own, plugin=plugin) for name, is_own in claim_names(pod)]
+
+    def _usable(self, pod: PodInfo, name: str, *, is_own: bool, plugin: str) -> Claim:
+        claim = self.claim(pod.namespace, name)
+        if claim is None and is_own:
+            text = f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+            raise Unschedulable(plugin, text)
+        if claim is None:
+            raise Unschedulable(plugin, f'persistentvolumeclaim "{name}" not found')
+        if claim.status.phase == "Lost":
+            text = f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
+            raise Unschedulable(plugin, text)
+        if claim.metadata.deletion_timestamp is not None:
+            raise Unschedulable(plugin, f'persistentvolumeclaim "{name}" is being deleted')
+        return claim
+
+
+def claim_names(pod: PodInfo) -> list[tuple[str, bool]]:
+    """The names of a Pod's claims, and whether they are made for the Pod alone."""
+    names: list[tuple[str, bool]] = []
+    for volume in pod.constraints.volumes:
+        if volume.persistent_volume_claim is not None:
+            names.append((volume.persistent_volume_claim.claim_name, False))
+        elif volume.ephemeral is not None:
+            names.append((f"{pod.name}-{volume.name}", True))
+    return names
+
+
+def reaches(volume: PersistentVolume, node_name: str, labels: Labels) -> bool:
+    """Whether a Node can have a volume."""
+    affinity = volume.spec.node_affinity
+    if affinity is None or affinity.required is None:
+        return True
+    return any(matches_term(term, node_name, labels) for term in affinity.required.node_selector_terms)
+
+
+def fits(volume: PersistentVolume, claim: Claim) -> bool:
+    """Whether a volume that is free has what a claim asks for."""
+    reference, spec = volume.spec.claim_ref, volume.spec
+    if reference is not None and (reference.namespace, reference.name) != (
+        claim.metadata.namespace,
+        claim.metadata.name,
+    ):
+        return False
+    return (
+        volume.status.phase in ("Available", "Pending", "")
+        and spec.storage_class_name == (claim.spec.storage_class_name or "")
+        and spec.volume_mode == claim.spec.volume_mode
+        and set(claim.spec.access_modes) <= set(spec.access_modes)
+        and volume.storage >= claim.storage
+    )

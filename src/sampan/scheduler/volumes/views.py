@@ -1,0 +1,144 @@
+"""What the scheduler reads of claims, volumes and storage classes."""
+
+import msgspec
+
+from sampan.scheduler.amounts import amount
+from sampan.scheduler.views import Labels, NodeSelector, Requirements
+
+Quantities = dict[str, str | int | float]
+_STORAGE = "storage"
+
+
+class ClaimMeta(msgspec.Struct, rename="camel", gc=False):
+    """Of a claim's metadata."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    deletion_timestamp: str | None = None
+    annotations: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class ClaimSpec(msgspec.Struct, rename="camel", gc=False):
+    """Of a claim's spec."""
+
+    volume_name: str = ""
+    storage_class_name: str | None = None
+    access_modes: list[str] = msgspec.field(default_factory=list)
+    volume_mode: str = "Filesystem"
+    resources: Requirements = msgspec.field(default_factory=Requirements)
+
+
+class ClaimStatus(msgspec.Struct, gc=False):
+    """Of a claim's status."""
+
+    phase: str = ""
+
+
+class Claim(msgspec.Struct, gc=False):
+    """A PersistentVolumeClaim."""
+
+    metadata: ClaimMeta
+    spec: ClaimSpec = msgspec.field(default_factory=ClaimSpec)
+    status: ClaimStatus = msgspec.field(default_factory=ClaimStatus)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it has its volume for good."""
+        return bool(self.spec.volume_name) and "pv.kubernetes.io/bind-completed" in self.metadata.annotations
+
+    @property
+    def storage(self) -> int:
+        """The bytes that it asks for."""
+        return amount(_STORAGE, self.spec.resources.requests.get(_STORAGE, 0))
+
+
+class VolumeMeta(msgspec.Struct, rename="camel", gc=False):
+    """Of a volume's metadata."""
+
+    name: str = ""
+    labels: Labels = msgspec.field(default_factory=dict)
+
+
+class ClaimReference(msgspec.Struct, gc=False):
+    """The claim that a volume is for."""
+
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class VolumeNodeAffinity(msgspec.Struct, gc=False):
+    """The Nodes that can reach a volume."""
+
+    required: NodeSelector | None = None
+
+
+class VolumeSpec(msgspec.Struct, rename="camel", gc=False):
+    """Of a volume's spec."""
+
+    capacity: Quantities = msgspec.field(default_factory=dict)
+    access_modes: list[str] = msgspec.field(default_factory=list)
+    storage_class_name: str = ""
+    volume_mode: str = "Filesystem"
+    claim_ref: ClaimReference | None = None
+    node_affinity: VolumeNodeAffinity | None = None
+
+
+class VolumeStatus(msgspec.Struct, gc=False):
+    """Of a volume's status."""
+
+    phase: str = ""
+
+
+class PersistentVolume(msgspec.Struct, gc=False):
+    """A PersistentVolume."""
+
+    metadata: VolumeMeta
+    spec: VolumeSpec = msgspec.field(default_factory=VolumeSpec)
+    status: VolumeStatus = msgspec.field(default_factory=VolumeStatus)
+
+    @property
+    def storage(self) -> int:
+        """Its size in bytes."""
+        return amount(_STORAGE, self.spec.capacity.get(_STORAGE, 0))
+
+
+class TopologyExpression(msgspec.Struct, gc=False):
+    """Values of a label."""
+
+    key: str = ""
+    values: list[str] = msgspec.field(default_factory=list)
+
+
+class TopologyTerm(msgspec.Struct, rename="camel", gc=False):
+    """Labels that a Node must have."""
+
+    match_label_expressions: list[TopologyExpression] = msgspec.field(default_factory=list)
+
+    def matches(self, labels: Labels) -> bool:
+        """Whether a Node has them all."""
+        return all(labels.get(each.key) in each.values for each in self.match_label_expressions)
+
+
+class StorageClass(msgspec.Struct, rename="camel", gc=False):
+    """A StorageClass."""
+
+    provisioner: str = ""
+    volume_binding_mode: str = "Immediate"
+    allowed_topologies: list[TopologyTerm] = msgspec.field(default_factory=list)
+
+    @property
+    def waits_for_pod(self) -> bool:
+        """Whether claims get their volume when a Pod has its Node."""
+        return self.volume_binding_mode == "WaitForFirstConsumer"
+
+    @property
+    def provisions(self) -> bool:
+        """Whether volumes are made for claims."""
+        return self.provisioner not in ("", "kubernetes.io/no-provisioner")
+
+
+decode_claim = msgspec.json.Decoder(Claim).decode
+decode_volume = msgspec.json.Decoder(PersistentVolume).decode
+decode_storage_class = msgspec.json.Decoder(StorageClass).decode
