@@ -16,6 +16,7 @@ from sampan.controllers import (
     replica_set,
     root_ca_publisher,
     service_account,
+    stateful_set,
     ttl_after_finished,
 )
 from sampan.controllers.context import ControllerContext
@@ -33,5 +34,6 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "replicationcontroller-controller": replica_set.set_up_replication,
     "root-ca-certificate-publisher-controller": root_ca_publisher.set_up,
     "serviceaccount-controller": service_account.set_up,
+    "statefulset-controller": stateful_set.set_up,
     "ttl-after-finished-controller": ttl_after_finished.set_up,
 }

@@ -131,7 +131,7 @@ class Owned(Generic[T]):
         """Become its controller; None when it is gone. Raises `ApiError` when another was faster."""
         reference = owner_reference(owner, controller=True, block_owner_deletion=True)
         try:
-            return await self._patch_owners(obj, _as_dict(reference))
+            return await self._patch_owners(obj, as_dict(reference))
         except NotFound:
             return None
 
@@ -147,7 +147,8 @@ class Owned(Generic[T]):
         return await self._objects.in_namespace(metadata.namespace).patch(metadata.name, patch)
 
 
-def _as_dict(reference: OwnerReference) -> Object:
+def as_dict(reference: OwnerReference) -> Object:
+    """An owner reference as patches say it."""
     said: Object = {
         "apiVersion": reference.api_version,
         "kind": reference.kind,

@@ -1,0 +1,131 @@
+"""Who is who in a StatefulSet: ordinals, names, and the Pods and claims that go by them.
+
+Source: kube-controller-manager pkg/controller/statefulset/stateful_set_utils.go (1.36).
+"""
+
+import copy
+import re
+from typing import Any, Final
+
+import msgspec
+
+from sampan.controllers.history import POD_HASH_LABEL
+from sampan.controllers.pod_control import pod_from_template
+from sampan.controllers.views import Pod
+from sampan.resource import Object, meta
+
+POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
+POD_INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
+_ORDINAL_MAX: Final = 2**31 - 1
+_split = re.compile(r"(.*)-([0-9]+)", re.DOTALL).fullmatch
+
+
+class _ClaimSource(msgspec.Struct, rename="camel", gc=False):
+    claim_name: str = ""
+
+
+class _Volume(msgspec.Struct, rename="camel", gc=False):
+    name: str = ""
+    persistent_volume_claim: _ClaimSource | None = None
+
+
+_volumes = msgspec.json.Decoder(list[_Volume])
+
+
+def parent_and_ordinal(pod_name: str) -> tuple[str, int]:
+    """The name of the set that a Pod belongs to by its name, and its ordinal; ("", -1) where it says none."""
+    found = _split(pod_name)
+    if found is None:
+        return "", -1
+    ordinal = int(found[2])
+    return found[1], ordinal if ordinal <= _ORDINAL_MAX else -1
+
+
+def ordinal_of(pod: Pod) -> int:
+    """The ordinal of a Pod; -1 where its name says none."""
+    return parent_and_ordinal(pod.metadata.name)[1]
+
+
+def ordinals(stateful_set: Object) -> range:
+    """The ordinals that there should be."""
+    spec = stateful_set["spec"]
+    start = int((spec.get("ordinals") or {}).get("start") or 0)
+    replicas = spec.get("replicas")
+    return range(start, start + (1 if replicas is None else int(replicas)))
+
+
+def pod_name(stateful_set: Object, ordinal: int) -> str:
+    """The name of the Pod with an ordinal."""
+    return f"{meta(stateful_set).name}-{ordinal}"
+
+
+def claims_of(stateful_set: Object, ordinal: int) -> dict[str, Object]:
+    """The claims that the Pod with an ordinal needs, by the names of its volumes."""
+    spec = stateful_set["spec"]
+    labels = spec["selector"].get("matchLabels") or {}
+    return {
+        template["metadata"]["name"]: _claim(stateful_set, template, ordinal, labels)
+        for template in spec.get("volumeClaimTemplates") or ()
+    }
+
+
+def _claim(stateful_set: Object, template: Object, ordinal: int, labels: dict[str, str]) -> Object:
+    metadata: dict[str, Any] = copy.deepcopy(template["metadata"])
+    metadata["name"] = claim_name(stateful_set, metadata["name"], ordinal)
+    metadata["namespace"] = meta(stateful_set).namespace
+    metadata["labels"] = {**(metadata.get("labels") or {}), **labels}
+    spec = copy.deepcopy(template["spec"])
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+
+
+def claim_name(stateful_set: Object, volume: str, ordinal: int) -> str:
+    """The name of the claim for a volume of the Pod with an ordinal."""
+    return f"{volume}-{pod_name(stateful_set, ordinal)}"
+
+
+def new_pod(stateful_set: Object, template: Object, ordinal: int, *, revision: str) -> Object:
+    """The Pod with an ordinal, made of the template of a revision."""
+    pod = pod_from_template(template, stateful_set)
+    name = pod_name(stateful_set, ordinal)
+    labels = pod["metadata"].setdefault("labels", {})
+    labels |= {POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal), POD_HASH_LABEL: revision}
+    pod["metadata"]["name"] = name
+    pod["spec"]["hostname"] = name
+    # The set's word holds, even if it says nothing.
+    pod["spec"]["subdomain"] = stateful_set["spec"].get("serviceName", "")
+    pod["spec"]["volumes"] = with_claims(stateful_set, ordinal, pod["spec"].get("volumes") or [])
+    return pod
+
+
+def with_claims(stateful_set: Object, ordinal: int, volumes: list[Object]) -> list[Object]:
+    """A Pod's volumes: those that are claims of the set first, in the place of others of the same names."""
+    claims = claims_of(stateful_set, ordinal)
+    made = [
+        {"name": volume, "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}}
+        for volume, claim in claims.items()
+    ]
+    return [*made, *(volume for volume in volumes if volume["name"] not in claims)]
+
+
+def has_identity(pod: Pod) -> bool:
+    """Whether a member of the set says in its labels which one it is."""
+    return pod.metadata.labels.get(POD_NAME_LABEL) == pod.metadata.name
+
+
+def has_storage(stateful_set: Object, pod: Pod) -> bool:
+    """Whether the Pod's volumes are the claims of the set's templates."""
+    templates = stateful_set["spec"].get("volumeClaimTemplates") or ()
+    if not templates:
+        return True
+    found = {volume.name: volume.persistent_volume_claim for volume in _volumes.decode(pod.spec.volumes)}
+    for template in templates:
+        name = template["metadata"]["name"]
+        source = found.get(name)
+        if source is None or source.claim_name != claim_name(stateful_set, name, ordinal_of(pod)):
+            return False
+    return True
+
+
+def revision_name_of(pod: Pod) -> str:
+    """The name of the revision that a Pod was made of."""
+    return pod.metadata.labels.get(POD_HASH_LABEL, "")

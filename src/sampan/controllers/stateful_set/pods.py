@@ -1,0 +1,179 @@
+"""Makes, mends and deletes the Pods of a StatefulSet together with their claims, and says so in events.
+
+Source: kube-controller-manager pkg/controller/statefulset/stateful_pod_control.go (1.36).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sampan.client import AlreadyExists, ApiError, ClientError, DeleteOptions, MergePatch, NotFound, retry_on_conflict
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.ownership import as_dict
+from sampan.controllers.pod_control import NAMESPACE_TERMINATING
+from sampan.controllers.resources import PERSISTENT_VOLUME_CLAIMS, PODS
+from sampan.controllers.stateful_set.identity import (
+    POD_INDEX_LABEL,
+    POD_NAME_LABEL,
+    claims_of,
+    has_storage,
+    parent_and_ordinal,
+    with_claims,
+)
+from sampan.controllers.stateful_set.retention import has_other_controller, is_left_over, new_references, owners
+from sampan.controllers.views import Pod
+from sampan.operator.events import EventRecorder
+from sampan.resource import Object, meta
+
+_PAST: Final = {"Create": "SuccessfulCreate", "Update": "SuccessfulUpdate", "Delete": "SuccessfulDelete"}
+_FAILED: Final = {"Create": "FailedCreate", "Update": "FailedUpdate", "Delete": "FailedDelete"}
+
+
+class ClaimTerminating(Exception):
+    """A claim that a Pod needs is being deleted: it has to be gone before there can be a new one."""
+
+
+class StatefulPods:
+    """The Pods of StatefulSets, and their claims."""
+
+    def __init__(self, context: ControllerContext, recorder: EventRecorder) -> None:
+        context.informer(PERSISTENT_VOLUME_CLAIMS)
+        self._pods = context.manager.client.resource(PODS, namespace="")
+        self._claims = context.manager.client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+        self._recorder = recorder
+
+    async def create(self, stateful_set: Object, pod: Object) -> bool:
+        """Make a Pod, its claims first; False when it has to wait for the end of claims of an earlier Pod.
+
+        Raises `AlreadyExists`, `ClaimTerminating`, `ApiError`, `TransportError`.
+        """
+        name = meta(pod).name
+        if await self._has_left_over_claims(stateful_set, name):
+            return False
+        try:
+            await self._create_claims(stateful_set, name)
+            await self._pods.in_namespace(meta(stateful_set).namespace).create(pod)
+        except AlreadyExists:
+            raise
+        except (ClientError, ClaimTerminating) as error:
+            if isinstance(error, ApiError) and error.has_cause(NAMESPACE_TERMINATING):
+                return False
+            self._tell("Create", stateful_set, name, error)
+            raise
+        await self.keep_claims(stateful_set, name, "")
+        self._tell("Create", stateful_set, name)
+        return True
+
+    async def delete(self, stateful_set: Object, pod: Pod) -> None:
+        """Delete a Pod, if it is the very one that was seen. Raises `ApiError`, `TransportError`."""
+        metadata = pod.metadata
+        try:
+            await self._pods.in_namespace(metadata.namespace).delete(metadata.name, DeleteOptions(uid=metadata.uid))
+        except NotFound:
+            pass
+        except ApiError as error:
+            self._tell("Delete", stateful_set, metadata.name, error)
+            raise
+        self._tell("Delete", stateful_set, metadata.name)
+
+    async def complete_claims(self, stateful_set: Object, pod: Pod) -> None:
+        """Make those claims of a Pod that are missing. Raises as `create`."""
+        await self._create_claims(stateful_set, pod.metadata.name)
+        await self.keep_claims(stateful_set, pod.metadata.name, pod.metadata.uid)
+
+    async def mend(self, stateful_set: Object, pod: Pod) -> None:
+        """Give a Pod that has lost them its labels and its volumes, and its claims if they are missing.
+
+        Raises as `create`.
+        """
+        name, uid = pod.metadata.name, pod.metadata.uid
+        try:
+            if not has_storage(stateful_set, pod):
+                await self._create_claims(stateful_set, name)
+            await retry_on_conflict(lambda: self._mend(stateful_set, name, uid))
+        except (ClientError, ClaimTerminating) as error:
+            self._tell("Update", stateful_set, name, error)
+            raise
+        self._tell("Update", stateful_set, name)
+
+    async def keep_claims(self, stateful_set: Object, pod_name: str, pod_uid: str) -> None:
+        """Give the claims of a Pod the owners that the retention policy wants. Raises `ApiError`, `TransportError`."""
+        ordinal = parent_and_ordinal(pod_name)[1]
+        for wanted in claims_of(stateful_set, ordinal).values():
+            claim = await self._claim(wanted)
+            if claim is None:
+                continue
+            references = meta(claim).owner_references
+            candidates = owners(stateful_set, ordinal, pod_name=pod_name, pod_uid=pod_uid)
+            if has_other_controller(references, candidates):
+                text = (
+                    f"PersistentVolumeClaim {meta(claim).name} has a conflicting OwnerReference that acts as a manging "
+                    "controller, the retention policy is ignored for this claim"
+                )
+                self._recorder.warning(stateful_set, "ConflictingController", text)
+            new = new_references(references, candidates)
+            if new is not None:
+                await self._give_owners(stateful_set, claim, [as_dict(reference) for reference in new], pod_name)
+
+    async def _give_owners(
+        self, stateful_set: Object, claim: Object, references: Sequence[Object], pod_name: str
+    ) -> None:
+        metadata = meta(claim)
+        fields = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+        patch = MergePatch({"metadata": {**fields, "ownerReferences": references or None}})
+        try:
+            await self._claims.in_namespace(metadata.namespace).patch(metadata.name, patch)
+        except ApiError as error:
+            self._tell("Update", stateful_set, pod_name, error)
+            raise
+
+    async def _mend(self, stateful_set: Object, name: str, uid: str) -> None:
+        client = self._pods.in_namespace(meta(stateful_set).namespace)
+        pod = await client.get(name)
+        if meta(pod).uid != uid:
+            return
+        ordinal = parent_and_ordinal(name)[1]
+        meta(pod).labels |= {POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal)}
+        pod["spec"]["volumes"] = with_claims(stateful_set, ordinal, pod["spec"].get("volumes") or [])
+        await client.update(pod)
+
+    async def _has_left_over_claims(self, stateful_set: Object, pod_name: str) -> bool:
+        ordinal = parent_and_ordinal(pod_name)[1]
+        for wanted in claims_of(stateful_set, ordinal).values():
+            claim = await self._claim(wanted)
+            candidates = owners(stateful_set, ordinal, pod_name=pod_name, pod_uid="")
+            if claim is not None and is_left_over(meta(claim).owner_references, candidates):
+                return True
+        return False
+
+    async def _create_claims(self, stateful_set: Object, pod_name: str) -> None:
+        for wanted in claims_of(stateful_set, parent_and_ordinal(pod_name)[1]).values():
+            name = meta(wanted).name
+            claim = await self._claim(wanted)
+            if claim is not None and meta(claim).deletion_timestamp is not None:
+                raise ClaimTerminating(f"pvc {name} is being deleted")
+            if claim is not None:
+                continue
+            where = f"Claim {name} Pod {pod_name} in StatefulSet {meta(stateful_set).name}"
+            try:
+                await self._claims.in_namespace(meta(stateful_set).namespace).create(wanted)
+            except AlreadyExists:
+                raise
+            except ApiError as error:
+                where = f"Claim {name} for Pod {pod_name} in StatefulSet {meta(stateful_set).name}"
+                self._recorder.warning(stateful_set, "FailedCreate", f"Create {where} failed error: {error}")
+                raise
+            self._recorder.normal(stateful_set, "SuccessfulCreate", f"Create {where} success")
+
+    async def _claim(self, wanted: Object) -> Object | None:
+        metadata = meta(wanted)
+        try:
+            return await self._claims.in_namespace(metadata.namespace).get(metadata.name)
+        except NotFound:
+            return None
+
+    def _tell(self, verb: str, stateful_set: Object, pod_name: str, error: Exception | None = None) -> None:
+        text = f"{verb} Pod {pod_name} in StatefulSet {meta(stateful_set).name}"
+        if error is None:
+            self._recorder.normal(stateful_set, _PAST[verb], f"{text} successful")
+        else:
+            self._recorder.warning(stateful_set, _FAILED[verb], f"{text} failed error: {error}")

@@ -1,0 +1,98 @@
+"""Whose the claims of a StatefulSet are: what is to be deleted with the set, or with a Pod that is scaled away.
+
+Source: kube-controller-manager pkg/controller/statefulset/stateful_set_utils.go `isClaimOwnerUpToDate`,
+`updateClaimOwnerRefForSetAndPod`; stateful_pod_control.go `PodClaimIsStale` (1.36).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sampan.controllers.stateful_set.identity import ordinals
+from sampan.resource import Object, OwnerReference, meta
+
+_DELETE: Final = "Delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Who can own a claim: the set and the Pod, as references that control; and whether the Pod is one too many."""
+
+    stateful_set: OwnerReference
+    pod: OwnerReference
+    is_condemned: bool
+    when_scaled: bool
+    """Whether claims go with Pods that are scaled away."""
+    when_deleted: bool
+    """Whether claims go with the set."""
+
+    @property
+    def expected(self) -> list[OwnerReference]:
+        """Those of the two that should own the claim."""
+        if self.when_scaled and self.is_condemned:
+            return [self.pod]
+        return [self.stateful_set] if self.when_deleted else []
+
+
+def owners(stateful_set: Object, ordinal: int, *, pod_name: str, pod_uid: str) -> Owners:
+    """Who can own the claims of a Pod; the uid of one that is not there yet is empty."""
+    policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
+    metadata = meta(stateful_set)
+    return Owners(
+        OwnerReference("apps/v1", "StatefulSet", metadata.name, metadata.uid, True, True),
+        OwnerReference("v1", "Pod", pod_name, pod_uid, True, True),
+        ordinal not in ordinals(stateful_set),
+        policy.get("whenScaled") == _DELETE,
+        policy.get("whenDeleted") == _DELETE,
+    )
+
+
+def has_other_controller(references: Iterable[OwnerReference], owners: Owners) -> bool:
+    """Whether somebody else controls the claim, so that the policy cannot be kept. Without a policy nobody minds."""
+    if not owners.when_scaled and not owners.when_deleted:
+        return False
+    for reference in references:
+        ours = _ours(reference, owners)
+        if ours is None and reference.controller:
+            return True
+        if ours is not None and ours.uid != reference.uid:
+            return True
+    return False
+
+
+def new_references(references: Sequence[OwnerReference], owners: Owners) -> list[OwnerReference] | None:
+    """The owner references that a claim should have; None when it is to be left as it is.
+
+    What an earlier set or Pod of the same name owns is left to the garbage collector.
+    """
+    mine = [reference for reference in references if _ours(reference, owners) is not None]
+    if any(_is_stale(reference, owners) for reference in mine):
+        return None
+    others = [reference for reference in references if reference not in mine]
+    if has_other_controller(references, owners):
+        return others if mine else None
+    expected = owners.expected
+    is_right = all(reference.controller for reference in mine)
+    if is_right and sorted(each.uid for each in mine) == sorted(each.uid for each in expected):
+        return None
+    return [*others, *expected]
+
+
+def is_left_over(references: Iterable[OwnerReference], owners: Owners) -> bool:
+    """Whether a claim goes with an earlier Pod of the name, so that the new one has to wait for its end."""
+    return owners.when_scaled and any(
+        _ours(reference, owners) is owners.pod and _is_stale(reference, owners) for reference in references
+    )
+
+
+def _ours(reference: OwnerReference, owners: Owners) -> OwnerReference | None:
+    """Which of the two a reference is to, by name."""
+    for ours in (owners.stateful_set, owners.pod):
+        if (reference.api_version, reference.kind, reference.name) == (ours.api_version, ours.kind, ours.name):
+            return ours
+    return None
+
+
+def _is_stale(reference: OwnerReference, owners: Owners) -> bool:
+    ours = _ours(reference, owners)
+    return ours is not None and ours.uid != reference.uid

@@ -1,0 +1,388 @@
+"""StatefulSets at work: order, names, claims, roll-outs, revisions, status."""
+
+import asyncio
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from sampan.client import DeleteOptions, StrategicMergePatch
+from sampan.controllers import stateful_set
+from sampan.controllers.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
+from sampan.controllers.stateful_set import plan
+from sampan.controllers.views import POD_VIEW
+from sampan.resource import Object, meta
+from tests.controllers.cluster import Working, cluster, working
+
+LABELS = {"app": "web"}
+CLAIM = {
+    "metadata": {"name": "data", "labels": {"tier": "db"}},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
+
+
+def web(replicas: int, *, image: str = "one", **spec: Any) -> Object:
+    """A StatefulSet."""
+    template = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": image}]}}
+    wanted = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": template, "serviceName": "svc"}
+    return {"metadata": {"name": "web"}, "spec": {**wanted, **spec}}
+
+
+def of_image(image: str) -> Object:
+    """The change to another template."""
+    return {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}}
+
+
+def image_of(pod: Object) -> str:
+    """The image that a Pod runs."""
+    return str(pod["spec"]["containers"][0]["image"])
+
+
+async def names(c: Working) -> list[str]:
+    """The names of all Pods."""
+    return [meta(pod).name for pod in await c.all(PODS)]
+
+
+async def ready(c: Working, *ordinals: int) -> None:
+    """Have Pods be ready, each as soon as it is there."""
+    for ordinal in ordinals:
+        await c.make_ready(await c.until(PODS, f"web-{ordinal}", lambda pod: True))
+
+
+async def settled(c: Working) -> Object:
+    """The set as soon as it has told of its present generation, and that all is as wanted."""
+    return await c.until(
+        STATEFUL_SETS,
+        "web",
+        lambda each: (
+            each["status"].get("observedGeneration") == each["metadata"]["generation"]
+            and each["status"].get("updatedReplicas", 0)
+            == each["status"].get("readyReplicas", 0)
+            == each["status"]["replicas"]
+            == each["spec"]["replicas"]
+        ),
+    )
+
+
+async def revisions(c: Working) -> list[int]:
+    """The numbers of all revisions."""
+    return sorted(each["revision"] for each in await c.all(CONTROLLER_REVISIONS))
+
+
+async def has_revision(c: Working, number: int) -> None:
+    """Wait for a revision."""
+    await c.until_all(CONTROLLER_REVISIONS, lambda found: number in [each["revision"] for each in found])
+
+
+async def test_pods_are_made_one_after_the_other_each_when_the_last_is_ready() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(3))
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("replicas") == 1)
+        assert await names(c) == ["web-0"]
+        await ready(c, 0)
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("replicas") == 2)
+        assert await names(c) == ["web-0", "web-1"]
+        await ready(c, 1, 2)
+        seen = await settled(c)
+        revision = seen["status"]["currentRevision"]
+        assert seen["status"] == {
+            "observedGeneration": 1,
+            "replicas": 3,
+            "readyReplicas": 3,
+            "availableReplicas": 3,
+            "currentReplicas": 3,
+            "updatedReplicas": 3,
+            "currentRevision": revision,
+            "updateRevision": revision,
+            "collisionCount": 0,
+        }
+
+
+async def test_a_pod_has_its_identity() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        owner = await c.create(STATEFUL_SETS, web(1, ordinals={"start": 5}))
+        pod = await c.until(PODS, "web-5", lambda pod: True)
+        [revision] = await c.all(CONTROLLER_REVISIONS)
+        assert pod["metadata"]["labels"] == {
+            "app": "web",
+            "statefulset.kubernetes.io/pod-name": "web-5",
+            "apps.kubernetes.io/pod-index": "5",
+            "controller-revision-hash": meta(revision).name,
+        }
+        assert (pod["spec"]["hostname"], pod["spec"]["subdomain"]) == ("web-5", "svc")
+        [reference] = meta(pod).owner_references
+        assert (reference.kind, reference.uid, reference.controller) == ("StatefulSet", meta(owner).uid, True)
+        [event] = await c.events("SuccessfulCreate")
+        assert event["message"] == "Create Pod web-5 in StatefulSet web successful"
+
+
+async def test_in_parallel_all_pods_are_made_and_deleted_at_once() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(5, podManagementPolicy="Parallel"))
+        await c.pods(5)
+        await c.patch(STATEFUL_SETS, "web", {"spec": {"replicas": 1}})
+        [left] = await c.pods(1)
+        assert meta(left).name == "web-0"
+
+
+async def test_scaling_down_deletes_the_highest_ordinal_first_and_waits_for_the_others_to_be_ready() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(3))
+        await ready(c, 0, 1, 2)
+        await settled(c)
+        await c.patch_status(PODS, "web-0", {"conditions": [{"type": "Ready", "status": "False"}]})
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("readyReplicas") == 2)
+        await c.patch(STATEFUL_SETS, "web", {"spec": {"replicas": 1}})
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"]["observedGeneration"] == 2)
+        assert await names(c) == ["web-0", "web-1", "web-2"]
+        await ready(c, 0)
+        await c.until_gone(PODS, "web-1")
+        assert await names(c) == ["web-0"]
+        [one, other] = await c.events("SuccessfulDelete")
+        assert [one["message"], other["message"]] == [
+            "Delete Pod web-2 in StatefulSet web successful",
+            "Delete Pod web-1 in StatefulSet web successful",
+        ]
+
+
+async def test_a_pod_that_has_ended_is_made_again() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(1))
+        first = await c.until(PODS, "web-0", lambda pod: True)
+        await c.patch_status(PODS, "web-0", {"phase": "Succeeded"})
+        await c.until(PODS, "web-0", lambda pod: meta(pod).uid != meta(first).uid)
+
+
+async def test_claims_are_made_before_their_pod_and_stay_when_it_goes() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(1, volumeClaimTemplates=[CLAIM]))
+        pod = await c.until(PODS, "web-0", lambda pod: True)
+        claim = await c.get(PERSISTENT_VOLUME_CLAIMS, "data-web-0")
+        assert int(meta(claim).resource_version) < int(meta(pod).resource_version)
+        assert claim["metadata"]["labels"] == {"tier": "db", "app": "web"}
+        assert "ownerReferences" not in claim["metadata"]
+        assert {"name": "data", "persistentVolumeClaim": {"claimName": "data-web-0"}} in pod["spec"]["volumes"]
+        texts = {event["message"] for event in await c.events("SuccessfulCreate")}
+        assert "Create Claim data-web-0 Pod web-0 in StatefulSet web success" in texts
+        await c.patch(STATEFUL_SETS, "web", {"spec": {"replicas": 0}})
+        await c.until_gone(PODS, "web-0")
+        assert await c.exists(PERSISTENT_VOLUME_CLAIMS, "data-web-0")
+
+
+async def test_a_claim_that_a_pending_pod_lacks_is_made() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(1, volumeClaimTemplates=[CLAIM]))
+        await c.until(PODS, "web-0", lambda pod: True)
+        first = await c.get(PERSISTENT_VOLUME_CLAIMS, "data-web-0")
+        await c.patch(PERSISTENT_VOLUME_CLAIMS, "data-web-0", {"metadata": {"finalizers": None}})
+        await c.delete(PERSISTENT_VOLUME_CLAIMS, "data-web-0")
+        await c.patch(PODS, "web-0", {"metadata": {"labels": {"touched": "yes"}}})
+        await c.until(PERSISTENT_VOLUME_CLAIMS, "data-web-0", lambda claim: meta(claim).uid != meta(first).uid)
+
+
+async def test_claims_go_with_the_set_or_with_the_pod_as_the_policy_says() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        policy = {"whenDeleted": "Delete", "whenScaled": "Delete"}
+        owner = web(2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
+        owner = await c.create(STATEFUL_SETS, owner)
+        await ready(c, 0, 1)
+        for name in ("data-web-0", "data-web-1"):
+            claim = await c.until(PERSISTENT_VOLUME_CLAIMS, name, lambda claim: meta(claim).owner_references)
+            assert [each.uid for each in meta(claim).owner_references] == [meta(owner).uid]
+        await settled(c)
+        pod = await c.get(PODS, "web-1")
+        await c.patch(PODS, "web-1", {"metadata": {"finalizers": ["example.com/stay"]}})
+        await c.patch(STATEFUL_SETS, "web", {"spec": {"replicas": 1}})
+        claim = await c.until(
+            PERSISTENT_VOLUME_CLAIMS,
+            "data-web-1",
+            lambda claim: [each.kind for each in meta(claim).owner_references] == ["Pod"],
+        )
+        [reference] = meta(claim).owner_references
+        assert (reference.uid, reference.controller) == (meta(pod).uid, True)
+        await c.patch(PODS, "web-1", {"metadata": {"finalizers": None}})
+        await c.until_gone(PODS, "web-1")
+
+
+async def test_a_new_pod_waits_for_the_end_of_claims_that_go_with_an_earlier_one() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        stale = {"apiVersion": "v1", "kind": "Pod", "name": "web-0", "uid": "gone", "controller": True}
+        left_over = {"metadata": {"name": "data-web-0", "ownerReferences": [stale]}, "spec": CLAIM["spec"]}
+        await c.create(PERSISTENT_VOLUME_CLAIMS, left_over)
+        policy = {"whenDeleted": "Retain", "whenScaled": "Delete"}
+        owner = web(1, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
+        await c.create(STATEFUL_SETS, owner)
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("observedGeneration"))
+        assert await names(c) == []
+        await c.patch(PERSISTENT_VOLUME_CLAIMS, "data-web-0", {"metadata": {"finalizers": None}})
+        await c.delete(PERSISTENT_VOLUME_CLAIMS, "data-web-0")
+        await c.until(PODS, "web-0", lambda pod: True)
+
+
+async def test_an_update_goes_from_the_highest_ordinal_down_and_waits_for_each() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(3))
+        await ready(c, 0, 1, 2)
+        before = (await settled(c))["status"]["updateRevision"]
+        await c.patch(STATEFUL_SETS, "web", of_image("two"))
+        await c.until(PODS, "web-2", lambda pod: image_of(pod) == "two")
+        seen = await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("updatedReplicas") == 1)
+        assert (seen["status"]["currentRevision"], seen["status"]["currentReplicas"]) == (before, 2)
+        assert [image_of(pod) for pod in await c.all(PODS)] == ["one", "one", "two"]
+        await ready(c, 2)
+        await c.until(PODS, "web-1", lambda pod: image_of(pod) == "two")
+        await ready(c, 1)
+        await c.until(PODS, "web-0", lambda pod: image_of(pod) == "two")
+        await ready(c, 0)
+        after = await settled(c)
+        assert after["status"]["currentRevision"] == after["status"]["updateRevision"] != before
+        assert await revisions(c) == [1, 2]
+
+
+async def test_below_the_partition_nothing_is_updated_and_what_is_made_is_of_the_current_revision() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
+        await c.create(STATEFUL_SETS, web(2, updateStrategy=strategy))
+        await ready(c, 0, 1)
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("readyReplicas") == 2)
+        await c.patch(STATEFUL_SETS, "web", of_image("two"))
+        await c.until(PODS, "web-1", lambda pod: image_of(pod) == "two")
+        await ready(c, 1)
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("readyReplicas") == 2)
+        first = await c.get(PODS, "web-0")
+        await c.delete(PODS, "web-0")
+        again = await c.until(PODS, "web-0", lambda pod: meta(pod).uid != meta(first).uid)
+        assert image_of(again) == "one"
+
+
+async def test_on_delete_pods_are_updated_when_somebody_deletes_them() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(1, updateStrategy={"type": "OnDelete"}))
+        await ready(c, 0)
+        await settled(c)
+        await c.patch(STATEFUL_SETS, "web", of_image("two"))
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"]["observedGeneration"] == 2)
+        assert image_of(await c.get(PODS, "web-0")) == "one"
+        await c.delete(PODS, "web-0")
+        await c.until(PODS, "web-0", lambda pod: image_of(pod) == "two")
+
+
+async def test_a_broken_roll_out_stays_broken_until_its_pod_is_deleted() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(1, image="broken"))
+        await c.until(PODS, "web-0", lambda pod: True)
+        await c.patch(STATEFUL_SETS, "web", of_image("good"))
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("observedGeneration") == 2)
+        assert image_of(await c.get(PODS, "web-0")) == "broken"
+        await c.delete(PODS, "web-0")
+        await c.until(PODS, "web-0", lambda pod: image_of(pod) == "good")
+
+
+async def test_to_go_back_gives_the_old_revision_the_highest_number() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(0))
+        await c.until_all(CONTROLLER_REVISIONS, lambda found: len(found) == 1)
+        [first] = await c.all(CONTROLLER_REVISIONS)
+        await c.patch(STATEFUL_SETS, "web", of_image("two"))
+        await c.until_all(CONTROLLER_REVISIONS, lambda found: len(found) == 2)
+        # As `kubectl rollout undo` does it: the data of a revision is the patch.
+        await c.client.resource(STATEFUL_SETS).patch("web", StrategicMergePatch(first["data"]))
+        again = await c.until(CONTROLLER_REVISIONS, meta(first).name, lambda each: each["revision"] == 3)
+        assert again["data"]["spec"]["template"]["$patch"] == "replace"
+        seen = await c.until(STATEFUL_SETS, "web", lambda each: each["status"]["observedGeneration"] == 3)
+        assert seen["status"]["updateRevision"] == meta(first).name
+        assert image_of({"spec": seen["spec"]["template"]["spec"]}) == "one"
+
+
+async def test_the_history_is_as_long_as_its_limit() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(0, revisionHistoryLimit=1))
+        for number, image in ((2, "two"), (3, "three"), (4, "four")):
+            await c.patch(STATEFUL_SETS, "web", of_image(image))
+            await has_revision(c, number)
+        await c.until_all(CONTROLLER_REVISIONS, lambda found: [each["revision"] for each in found].count(2) == 0)
+        assert await revisions(c) == [3, 4]
+
+
+async def test_a_name_that_another_revision_has_is_counted_as_a_collision() -> None:
+    async with cluster() as c:
+        async with working(c.client, stateful_set.set_up):
+            await c.create(STATEFUL_SETS, web(0))
+            await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("observedGeneration"))
+        [revision] = await c.all(CONTROLLER_REVISIONS)
+        await c.delete(CONTROLLER_REVISIONS, meta(revision).name)
+        other = {"metadata": {"name": meta(revision).name}, "revision": 7, "data": {"spec": {"template": {}}}}
+        await c.create(CONTROLLER_REVISIONS, other)
+        async with working(c.client, stateful_set.set_up):
+            seen = await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("collisionCount"))
+        assert seen["status"]["collisionCount"] == 1
+        assert seen["status"]["updateRevision"] != meta(revision).name
+
+
+async def test_an_orphan_of_the_right_name_is_adopted_and_gets_its_labels() -> None:
+    async with cluster() as c:
+        spec = web(1)["spec"]["template"]["spec"]
+        for name in ("web-0", "other-0"):
+            await c.create(PODS, {"metadata": {"name": name, "labels": LABELS}, "spec": spec})
+        await ready(c, 0)
+        async with working(c.client, stateful_set.set_up):
+            owner = await c.create(STATEFUL_SETS, web(1, updateStrategy={"type": "OnDelete"}))
+            pod = await c.until(
+                PODS, "web-0", lambda pod: "statefulset.kubernetes.io/pod-name" in pod["metadata"]["labels"]
+            )
+            assert [each.uid for each in meta(pod).owner_references] == [meta(owner).uid]
+            [event] = await c.events("SuccessfulUpdate")
+            assert event["message"] == "Update Pod web-0 in StatefulSet web successful"
+        assert meta(await c.get(PODS, "other-0")).owner_references == []
+
+
+async def test_a_pod_that_fits_no_longer_is_released() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(1))
+        await c.until(PODS, "web-0", lambda pod: True)
+        await c.patch(PODS, "web-0", {"metadata": {"labels": {"app": "other"}}})
+        await c.until(PODS, "web-0", lambda pod: not meta(pod).owner_references)
+
+
+async def test_a_set_that_is_being_deleted_makes_nothing() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        owner = web(1)
+        owner["metadata"]["finalizers"] = ["example.com/stay"]
+        await c.create(STATEFUL_SETS, owner)
+        await c.until(PODS, "web-0", lambda pod: True)
+        await c.delete(STATEFUL_SETS, "web")
+        await c.client.resource(PODS).delete("web-0", DeleteOptions(grace_period_seconds=0))
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"]["replicas"] == 0)
+        assert await names(c) == []
+
+
+async def test_availability_comes_with_time() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(1, minReadySeconds=3600))
+        await c.make_ready(await c.until(PODS, "web-0", lambda pod: True), since="2999-01-01T00:00:00Z")
+        seen = await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("readyReplicas") == 1)
+        assert seen["status"]["availableReplicas"] == 0
+
+
+async def test_begun_anew_it_makes_nothing_twice() -> None:
+    async with cluster() as c:
+        await c.create(STATEFUL_SETS, web(10, volumeClaimTemplates=[CLAIM], podManagementPolicy="Parallel"))
+        for _ in range(3):
+            async with working(c.client, stateful_set.set_up):
+                await asyncio.sleep(0.02)
+        async with working(c.client, stateful_set.set_up):
+            await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("replicas") == 10)
+            assert len(await c.all(PODS)) == len(await c.all(PERSISTENT_VOLUME_CLAIMS)) == 10
+            assert await revisions(c) == [1]
+
+
+@pytest.mark.parametrize("replicas", [0, 1])
+async def test_what_is_told_already_is_not_written_again(replicas: int) -> None:
+    async with cluster(stateful_set.set_up) as c:
+        await c.create(STATEFUL_SETS, web(replicas))
+        await ready(c, *range(replicas))
+        seen = await settled(c)
+        pods = list(await c.client.resource(POD_VIEW).list())
+        [revision] = await c.all(CONTROLLER_REVISIONS)
+        now = dt.datetime.now(dt.UTC)
+        assert plan.status(plan.look(seen, plan.Revisions(revision, revision, 0), pods, now)) == seen["status"]
