@@ -1,6 +1,7 @@
 """The server itself: what it refuses, its metrics and checks, its paths, how it starts and ends."""
 
 import asyncio
+import datetime
 import ssl
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from tests.operator.manager.frame import manager
 from tests.operator.manager.frame import running as running_manager
 from tests.operator.webhook.frame import (
     LOOPBACK,
-    START,
     FixedClock,
     Network,
     NetworkV2,
@@ -188,8 +188,9 @@ async def test_operations_of_handlers_at_one_path_add_up() -> None:
 
 
 async def test_only_clients_of_a_known_authority_are_served_if_so_told(tmp_path: Path) -> None:
-    authority = make_authority("clients", START, CertificateTerms().authority_lifetime)
-    client = make_client_certificate(authority, "ann", (), START, CertificateTerms().authority_renew_before * 5)
+    now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)
+    authority = make_authority("clients", now, day)
+    client = make_client_certificate(authority, "ann", (), now, day)
     (tmp_path / "ca.pem").write_bytes(authority.certificate_pem())
     (tmp_path / "client.pem").write_bytes(client.certificate_pem() + client.key_pem())
     options = WebhookOptions(host="127.0.0.1", port=0, client_ca_file=tmp_path / "ca.pem")

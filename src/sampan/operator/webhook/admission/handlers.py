@@ -38,7 +38,7 @@ Finding = FieldError | str
 """What a check finds: a fault of a field, or the text of a warning."""
 
 Findings = Iterable[Finding] | None
-"""Faults refuse the object with 422; warnings alone let it pass."""
+"""Faults refuse the object with 422; warnings alone let it pass. (A generator function gives `Iterator[Finding]`.)"""
 
 
 class Defaulter(Protocol[T]):
