@@ -53,6 +53,7 @@ class InitContainer(msgspec.Struct, rename="camel", gc=False):
 
     name: str = ""
     restart_policy: str = ""
+    ports: list[dict[str, Any]] = msgspec.field(default_factory=list)
 
 
 class PodSpec(msgspec.Struct, rename="camel"):

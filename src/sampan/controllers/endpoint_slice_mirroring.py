@@ -1,0 +1,213 @@
+"""The mirroring controller: Endpoints that people write for Services without a selector, told as EndpointSlices too.
+
+Source: kube-controller-manager pkg/controller/endpointslicemirroring/ (1.36).
+"""
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.endpoint_slices.endpoint import IPV4, IPV6, address_type_of
+from sampan.controllers.endpoint_slices.packing import (
+    PortsKey,
+    SliceChanges,
+    SliceUpdate,
+    endpoint_key,
+    endpoints_of,
+    is_same,
+    ports_key,
+)
+from sampan.controllers.endpoint_slices.writing import (
+    MANAGED_BY_LABEL,
+    SERVICE_NAME_LABEL,
+    delete,
+    new_slice,
+    requests_of_slices,
+    slices_of,
+    write,
+)
+from sampan.controllers.endpoints.controller import LEADER_ANNOTATION
+from sampan.controllers.endpoints.subsets import in_order
+from sampan.controllers.resources import ENDPOINT_SLICES, ENDPOINTS, SERVICES
+from sampan.controllers.trigger_time import ANNOTATION
+from sampan.operator.builder import Builder
+from sampan.operator.handlers import for_object
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+NAME: Final = "endpointslice-mirroring-controller"
+MANAGER: Final = "endpointslicemirroring-controller.k8s.io"
+SKIP_MIRROR_LABEL: Final = "endpointslice.kubernetes.io/skip-mirror"
+ADDRESSES_MAX: Final = 1000
+"""Of one subset."""
+WORKERS: Final = 5
+_NOT_MIRRORED: Final = (ANNOTATION, "kubectl.kubernetes.io/last-applied-configuration")
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    (
+        Builder(context.manager)
+        .named(NAME)
+        .for_(ENDPOINTS)
+        .watches(SERVICES, for_object)
+        .watches(ENDPOINT_SLICES, requests_of_slices(MANAGER))
+        .with_options(max_concurrent_reconciles=WORKERS)
+        .complete(MirroringController(context))
+    )
+
+
+class MirroringController:
+    """Keeps one slice for each family and set of ports of such Endpoints."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._recorder = context.recorder("endpoint-slice-mirroring-controller")
+        self._endpoints = client.resource(ENDPOINTS, namespace="")
+        self._services = client.resource(SERVICES, namespace="")
+        self._slices = client.resource(ENDPOINT_SLICES, namespace="")
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at the Endpoints of one name. Raises `ApiError`, `TransportError`."""
+        client = self._slices.in_namespace(request.namespace)
+        existing = await slices_of(client, request.name, MANAGER)
+        endpoints = await self._endpoints.find(request)
+        service = await self._services.find(request)
+        if endpoints is None or not is_mirrored(endpoints, service):
+            await delete(client, existing)
+            return None
+        mirror = mirror_of(endpoints)
+        self._tell(endpoints, mirror)
+        changes = changes_for(endpoints, mirror, existing)
+        await write(client, changes, endpoints, {})
+        return None
+
+    def _tell(self, endpoints: Object, mirror: "Mirror") -> None:
+        if mirror.invalid:
+            note = f"Skipped {mirror.invalid} invalid IP addresses when mirroring to EndpointSlices"
+            self._recorder.warning(endpoints, "InvalidIPAddress", note)
+        if mirror.skipped > mirror.invalid:
+            note = (
+                f"A max of {ADDRESSES_MAX} addresses can be mirrored to EndpointSlices per Endpoints subset. "
+                f"{mirror.skipped} addresses were skipped"
+            )
+            self._recorder.warning(endpoints, "TooManyAddressesToMirror", note)
+
+
+def is_mirrored(endpoints: Object, service: Object | None) -> bool:
+    """Whether Endpoints are somebody's own, and are to be mirrored."""
+    if service is None or (service.get("spec") or {}).get("selector"):
+        return False
+    skipped = meta(endpoints).labels.get(SKIP_MIRROR_LABEL) == "true"
+    return not skipped and LEADER_ANNOTATION not in meta(endpoints).annotations
+
+
+@dataclass(slots=True)
+class Mirror:
+    """What slices are to have: endpoints by family and ports."""
+
+    groups: dict[tuple[str, PortsKey], tuple[list[Object], list[Object]]] = field(default_factory=dict)
+    """Ports and endpoints."""
+    invalid: int = 0
+    """Addresses that are none."""
+    skipped: int = 0
+    """Addresses that are left out: the invalid ones, and those that are too many."""
+
+
+def mirror_of(endpoints: Object) -> Mirror:
+    """The mirror of Endpoints."""
+    mirror = Mirror()
+    for subset in in_order(endpoints.get("subsets") or ()):
+        ports = [_port(port) for port in subset.get("ports", ())]
+        pairs = [(address, True) for address in subset.get("addresses", ())]
+        pairs += [(address, False) for address in subset.get("notReadyAddresses", ())]
+        added = 0
+        for address, ready in pairs:
+            family = address_type_of(address["ip"])
+            if added >= ADDRESSES_MAX:
+                break
+            if not family:
+                mirror.invalid += 1
+                continue
+            added += 1
+            mirror.groups.setdefault((family, ports_key(ports)), (ports, []))[1].append(_endpoint(address, ready))
+        mirror.skipped += len(pairs) - added
+    return mirror
+
+
+def changes_for(endpoints: Object, mirror: Mirror, existing: Iterable[Object]) -> SliceChanges:
+    """What is to be done with the slices that are there."""
+    changes = SliceChanges()
+    by_key: dict[tuple[str, PortsKey], list[Object]] = {}
+    for slice in existing:
+        by_key.setdefault((slice["addressType"], ports_key(slice.get("ports"))), []).append(slice)
+    for key, (ports, wanted) in mirror.groups.items():
+        mirrors = by_key.pop(key, [])
+        after = _mirrored(endpoints, key[0], ports, wanted[:ADDRESSES_MAX])
+        if not mirrors:
+            changes.create.append(after)
+        elif not _is_mirror(mirrors[0], after):
+            changes.update.append(SliceUpdate(mirrors[0], _in_place_of(mirrors[0], after)))
+        changes.delete += mirrors[1:]
+    for unwanted in by_key.values():
+        changes.delete += unwanted
+    for family in (IPV4, IPV6):
+        _recycle(changes, family)
+    return changes
+
+
+def _in_place_of(slice: Object, wanted: Object) -> Object:
+    """The wanted slice, as a change of one that is there."""
+    own = ("labels", "annotations", "ownerReferences")
+    others = {name: value for name, value in slice["metadata"].items() if name not in own}
+    said = {name: value for name, value in wanted["metadata"].items() if name in own}
+    return {**slice, **wanted, "metadata": others | said}
+
+
+def _recycle(changes: SliceChanges, family: str) -> None:
+    of_family = SliceChanges(
+        create=[slice for slice in changes.create if slice["addressType"] == family],
+        delete=[slice for slice in changes.delete if slice["addressType"] == family],
+    )
+    changes.create = [slice for slice in changes.create if slice["addressType"] != family]
+    changes.delete = [slice for slice in changes.delete if slice["addressType"] != family]
+    of_family.recycle()
+    changes.add(of_family)
+
+
+def _mirrored(endpoints: Object, family: str, ports: list[Object], wanted: list[Object]) -> Object:
+    metadata = meta(endpoints)
+    labels = {**metadata.labels, SERVICE_NAME_LABEL: metadata.name, MANAGED_BY_LABEL: MANAGER}
+    slice = new_slice(endpoints, family, ports, labels)
+    annotations = {name: value for name, value in metadata.annotations.items() if name not in _NOT_MIRRORED}
+    if annotations:
+        slice["metadata"]["annotations"] = annotations
+    return {**slice, "endpoints": wanted}
+
+
+def _is_mirror(slice: Object, wanted: Object) -> bool:
+    """Whether a slice says what it should, and belongs to these Endpoints and not to earlier ones."""
+    found = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(slice)}
+    said = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(wanted)}
+    return (
+        found.keys() == said.keys()
+        and all(is_same(found[key], said[key]) for key in said)
+        and meta(slice).labels == meta(wanted).labels
+        and meta(slice).annotations == meta(wanted).annotations
+        and [each.uid for each in meta(slice).owner_references] == [each.uid for each in meta(wanted).owner_references]
+    )
+
+
+def _endpoint(address: Object, ready: bool) -> Object:
+    said: dict[str, Any] = {
+        "addresses": [str(ipaddress.ip_address(address["ip"]))],
+        "conditions": {"ready": ready},
+    }
+    return said | {name: address[name] for name in ("targetRef", "nodeName", "hostname") if address.get(name)}
+
+
+def _port(port: Object) -> Object:
+    said: Object = {"name": port.get("name", ""), "port": port["port"], "protocol": port.get("protocol", "TCP")}
+    return said | ({"appProtocol": port["appProtocol"]} if port.get("appProtocol") else {})

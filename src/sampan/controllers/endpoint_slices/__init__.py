@@ -1,0 +1,5 @@
+"""The EndpointSlice controller: where the Pods of a Service are, in slices of at most 100 endpoints."""
+
+from sampan.controllers.endpoint_slices.controller import set_up
+
+__all__ = ["set_up"]

@@ -1,0 +1,192 @@
+"""The loop over Services.
+
+Source: kube-controller-manager pkg/controller/endpointslice/endpointslice_controller.go; staging
+k8s.io/endpointslice reconciler.go (1.36). Changes are looked at a little later, many at a time: a Service of a
+thousand Pods is not packed anew for each of them.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sampan.client import ClientError, ListOptions
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.endpoint_slices.endpoint import address_types, endpoint_of, ports_of
+from sampan.controllers.endpoint_slices.packing import PortsKey, SliceChanges, endpoints_of, pack, ports_key
+from sampan.controllers.endpoint_slices.traffic_distribution import set_hints
+from sampan.controllers.endpoint_slices.writing import (
+    MANAGED_BY_LABEL,
+    SERVICE_NAME_LABEL,
+    new_slice,
+    requests_of_slices,
+    slices_of,
+    write,
+)
+from sampan.controllers.resources import ENDPOINT_SLICES, NODES, SERVICES
+from sampan.controllers.service_pods import (
+    HEADLESS_LABEL,
+    ServicesOfPods,
+    belongs,
+    endpoints_changed,
+    is_headless,
+    pod_selector,
+)
+from sampan.controllers.trigger_time import ANNOTATION, TriggerTimes
+from sampan.controllers.views import POD_VIEW, Pod
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+NAME: Final = "endpointslice-controller"
+MANAGER: Final = "endpointslice-controller.k8s.io"
+ENDPOINTS_MAX: Final = 100
+"""In one slice."""
+BATCH_S: Final = 0.02
+WORKERS: Final = 5
+ZONE_LABEL: Final = "topology.kubernetes.io/zone"
+_RESERVED: Final = (SERVICE_NAME_LABEL, MANAGED_BY_LABEL, HEADLESS_LABEL)
+
+
+class NodeMissing(Exception):
+    """Pods are on nodes that are not there (yet): they are left out, and looked at again."""
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    (
+        Builder(context.manager)
+        .named(NAME)
+        .for_(SERVICES)
+        .watches(POD_VIEW, ServicesOfPods(context.informer(SERVICES)), predicates=[endpoints_changed()])
+        .watches(ENDPOINT_SLICES, requests_of_slices(MANAGER))
+        .with_options(max_concurrent_reconciles=WORKERS, debounce_s=BATCH_S)
+        .complete(EndpointSliceController(context))
+    )
+
+
+class EndpointSliceController:
+    """Keeps the slices of Services that have a selector."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._recorder = context.recorder("endpoint-slice-controller")
+        self._services = client.resource(SERVICES, namespace="")
+        self._pods = client.resource(POD_VIEW, namespace="")
+        self._slices = client.resource(ENDPOINT_SLICES, namespace="")
+        self._nodes = context.informer(NODES).indexer
+        self._times = TriggerTimes()
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one Service. Raises `NodeMissing`, `ApiError`, `TransportError`."""
+        service = await self._services.find(request)
+        if service is None:
+            self._times.forget(request)
+            return None
+        selector = pod_selector(service)
+        if selector is None:
+            return None
+        options = ListOptions(label_selector=str(selector))
+        pods = (await self._pods.in_namespace(request.namespace).list(options)).items
+        try:
+            await self._reconcile(service, pods)
+        except (ClientError, NodeMissing) as error:
+            note = f"Error updating Endpoint Slices for Service {request.namespace}/{request.name}: {error}"
+            self._recorder.warning(service, "FailedToUpdateEndpointSlices", note)
+            raise
+        return None
+
+    async def _reconcile(self, service: Object, pods: Sequence[Pod]) -> None:
+        client = self._slices.in_namespace(meta(service).namespace)
+        existing = await slices_of(client, meta(service).name, MANAGER)
+        time = self._times.last(service, pods)
+        members = [pod for pod in pods if belongs(pod, include_terminating=True)]
+        placed = [pod for pod in members if self._is_placed(service, pod)]
+        changes = SliceChanges()
+        types = address_types(service)
+        for address_type in types:
+            mine = [slice for slice in existing if slice["addressType"] == address_type]
+            changes.add(self._changes(service, placed, mine, address_type))
+        changes.delete += [slice for slice in existing if slice["addressType"] not in types]
+        await write(client, changes, service, {ANNOTATION: time or None})
+        if len(placed) < len(members):
+            missing = next(pod for pod in members if not self._is_placed(service, pod))
+            service_name = f"{meta(service).namespace}/{meta(service).name}"
+            raise NodeMissing(
+                f"skipping Pod {missing.metadata.name} for Service {service_name}: "
+                f"Node {missing.spec.node_name} Not Found"
+            )
+
+    def _is_placed(self, service: Object, pod: Pod) -> bool:
+        """Whether its node is there, or it does not matter."""
+        return pod.spec.node_name in self._nodes or bool(service["spec"].get("publishNotReadyAddresses"))
+
+    def _changes(
+        self, service: Object, pods: Sequence[Pod], existing: Sequence[Object], address_type: str
+    ) -> SliceChanges:
+        """What is to be done with the slices of one family."""
+        labels = labels_for(service)
+        changes = SliceChanges(delete=[slice for slice in existing if not _is_owned(slice, service)])
+        by_ports: dict[PortsKey, list[Object]] = {}
+        for slice in existing:
+            if _is_owned(slice, service):
+                by_ports.setdefault(ports_key(slice.get("ports")), []).append(slice)
+        groups = self._groups(service, pods, address_type)
+        for key, (ports, endpoints) in groups.items():
+            make = _Maker(service, address_type, ports, labels)
+            changes.add(pack(by_ports.pop(key, ()), endpoints, make, ENDPOINTS_MAX))
+        for unwanted in by_ports.values():
+            changes.delete += unwanted
+        if len(changes.delete) == len(existing) and not changes.create:
+            placeholder = new_slice(service, address_type, [], labels)
+            if len(existing) == 1 and _is_like(existing[0], placeholder, service):
+                changes.delete.clear()
+            else:
+                changes.create.append(placeholder)
+        foreign = [slice for slice in changes.delete if not _is_owned(slice, service)]
+        changes.delete = [slice for slice in changes.delete if _is_owned(slice, service)]
+        changes.recycle()
+        changes.delete += foreign
+        set_hints(changes, existing, service["spec"].get("trafficDistribution"))
+        return changes
+
+    def _groups(
+        self, service: Object, pods: Sequence[Pod], address_type: str
+    ) -> dict[PortsKey, tuple[list[Object], list[Object]]]:
+        """The wanted endpoints by their ports."""
+        groups: dict[PortsKey, tuple[list[Object], list[Object]]] = {}
+        for pod in pods:
+            ports = ports_of(service, pod)
+            _, endpoints = groups.setdefault(ports_key(ports), (ports, []))
+            node = self._nodes.get(pod.spec.node_name)
+            endpoint = endpoint_of(pod, node.labels.get(ZONE_LABEL, "") if node else "", service, address_type)
+            if endpoint is not None:
+                endpoints.append(endpoint)
+        return groups
+
+
+class _Maker:
+    """Makes new slices for one set of ports."""
+
+    def __init__(self, service: Object, address_type: str, ports: list[Object], labels: dict[str, str]) -> None:
+        self._arguments = (service, address_type, ports, labels)
+
+    def __call__(self) -> Object:
+        return new_slice(*self._arguments)
+
+
+def labels_for(service: Object) -> dict[str, str]:
+    """The labels of a Service's slices: its own, but for those that slices have a meaning for."""
+    labels = {name: value for name, value in meta(service).labels.items() if name not in _RESERVED}
+    if is_headless(service):
+        labels[HEADLESS_LABEL] = ""
+    return {**labels, SERVICE_NAME_LABEL: meta(service).name, MANAGED_BY_LABEL: MANAGER}
+
+
+def _is_owned(slice: Object, service: Object) -> bool:
+    """Whether it is a slice of this Service, and not of an earlier one of its name."""
+    uid = meta(service).uid
+    return any(each.uid == uid and each.kind == "Service" for each in meta(slice).owner_references)
+
+
+def _is_like(slice: Object, placeholder: Object, service: Object) -> bool:
+    same = meta(slice).labels == meta(placeholder).labels and _is_owned(slice, service)
+    return same and not endpoints_of(slice) and not slice.get("ports")

@@ -1,0 +1,59 @@
+"""The endpoint that a Pod is for a Service: pure functions. Source: staging k8s.io/endpointslice utils.go (1.36)."""
+
+import ipaddress
+from typing import Any, Final
+
+from sampan.controllers.service_pods import find_port, hostname_of, is_headless, pod_ips
+from sampan.controllers.views import Pod
+from sampan.resource import Object
+
+IPV4: Final = "IPv4"
+IPV6: Final = "IPv6"
+
+
+def address_types(service: Object) -> list[str]:
+    """The families of addresses that a Service has slices of."""
+    spec = service["spec"]
+    families = [family for family in spec.get("ipFamilies") or () if family in (IPV4, IPV6)]
+    if families:
+        return families
+    return [IPV4, IPV6] if is_headless(service) else [address_type_of(spec["clusterIP"]) or IPV4]
+
+
+def address_type_of(address: str) -> str:
+    """The family of an address; empty when it is none."""
+    try:
+        return IPV6 if ipaddress.ip_address(address).version == 6 else IPV4
+    except ValueError:
+        return ""
+
+
+def endpoint_of(pod: Pod, zone: str, service: Object, address_type: str) -> Object | None:
+    """The endpoint; None when the Pod has no address of the family."""
+    addresses = [address for address in pod_ips(pod) if address_type_of(address) == address_type]
+    if not addresses:
+        return None
+    metadata = pod.metadata
+    terminating = metadata.deletion_timestamp is not None
+    ready = bool(service["spec"].get("publishNotReadyAddresses")) or (pod.is_ready and not terminating)
+    endpoint: dict[str, Any] = {
+        "addresses": [str(ipaddress.ip_address(address)) for address in addresses],
+        "conditions": {"ready": ready, "serving": pod.is_ready, "terminating": terminating},
+        "targetRef": {"kind": "Pod", "namespace": metadata.namespace, "name": metadata.name, "uid": metadata.uid},
+    }
+    more = {"nodeName": pod.spec.node_name, "zone": zone, "hostname": hostname_of(pod, service)}
+    return endpoint | {field: value for field, value in more.items() if value}
+
+
+def ports_of(service: Object, pod: Pod) -> list[Object]:
+    """The Pod's ports that the Service leads to; those that it does not have are left out."""
+    ports: list[Object] = []
+    for port in service["spec"].get("ports") or ():
+        number = find_port(port, pod)
+        if number is None:
+            continue
+        found: Object = {"name": port.get("name", ""), "port": number, "protocol": port.get("protocol", "TCP")}
+        if port.get("appProtocol") is not None:
+            found["appProtocol"] = port["appProtocol"]
+        ports.append(found)
+    return ports

@@ -1,0 +1,48 @@
+"""Hints to endpoints that are close, as a Service's `trafficDistribution` asks for.
+
+Source: staging k8s.io/endpointslice trafficdist/trafficdist.go (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from sampan.controllers.endpoint_slices.packing import SliceChanges, SliceUpdate, endpoints_of
+from sampan.resource import Object
+
+_SAME_NODE: Final = "PreferSameNode"
+_CLOSE: Final = ("PreferClose", "PreferSameZone", _SAME_NODE)
+
+
+def set_hints(changes: SliceChanges, existing: Iterable[Object], distribution: str | None) -> None:
+    """Put the hints into what is changed, and change what has wrong ones. Without a distribution there are none."""
+    settled = [id(each) for each in changes.delete] + [id(update.before) for update in changes.update]
+    for slice in changes.create:
+        _hint(slice, distribution)
+    for update in changes.update:
+        _hint(update.after, distribution)
+    for slice in existing:
+        if id(slice) not in settled:
+            after = {**slice, "endpoints": list(endpoints_of(slice))}
+            _hint(after, distribution)
+            if after["endpoints"] != endpoints_of(slice):
+                changes.update.append(SliceUpdate(slice, after))
+
+
+def _hint(slice: Object, distribution: str | None) -> None:
+    slice["endpoints"] = [_hinted(endpoint, distribution) for endpoint in endpoints_of(slice)]
+
+
+def _hinted(endpoint: Object, distribution: str | None) -> Object:
+    """Endpoints that are not ready keep what they have: nobody is sent there."""
+    close = distribution in _CLOSE
+    if close and not (endpoint.get("conditions") or {}).get("ready"):
+        return endpoint
+    hints: Object = {}
+    if close and endpoint.get("zone"):
+        hints["forZones"] = [{"name": endpoint["zone"]}]
+    if distribution == _SAME_NODE and endpoint.get("nodeName"):
+        hints["forNodes"] = [{"name": endpoint["nodeName"]}]
+    if hints == (endpoint.get("hints") or {}):
+        return endpoint
+    others = {field: value for field, value in endpoint.items() if field != "hints"}
+    return {**others, "hints": hints} if hints else others

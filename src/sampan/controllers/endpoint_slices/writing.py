@@ -1,0 +1,81 @@
+"""Slices are written: found by who manages them, created, changed and deleted.
+
+Source: staging k8s.io/endpointslice reconciler.go `finalize` (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sampan.client import ApiError, DeleteOptions, ListOptions, NotFound, ResourceClient, merge_patch_between
+from sampan.controllers.endpoint_slices.packing import SliceChanges
+from sampan.controllers.pod_control import NAMESPACE_TERMINATING
+from sampan.core.names import dns1123_subdomain_errors
+from sampan.informer.ref import Ref
+from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.request import Request
+from sampan.resource import Object, meta
+
+SERVICE_NAME_LABEL: Final = "kubernetes.io/service-name"
+MANAGED_BY_LABEL: Final = "endpointslice.kubernetes.io/managed-by"
+
+
+def requests_of_slices(manager: str) -> Any:
+    """A map function: the Service (or Endpoints) of a slice that a controller manages."""
+
+    def requests(ref: Ref[Any]) -> Iterable[Request]:
+        name = ref.labels.get(SERVICE_NAME_LABEL)
+        return (Request(ref.namespace, name),) if name and ref.labels.get(MANAGED_BY_LABEL) == manager else ()
+
+    return requests
+
+
+async def slices_of(client: ResourceClient[Object], name: str, manager: str) -> list[Object]:
+    """The slices of a Service that a controller manages, without those that are going."""
+    selector = f"{SERVICE_NAME_LABEL}={name},{MANAGED_BY_LABEL}={manager}"
+    found = await client.list(ListOptions(label_selector=selector))
+    return [slice for slice in found if meta(slice).deletion_timestamp is None]
+
+
+def new_slice(owner: Object, address_type: str, ports: list[Object], labels: dict[str, str]) -> Object:
+    """An empty slice that an object controls."""
+    prefix = f"{meta(owner).name}-"
+    name = meta(owner).name if dns1123_subdomain_errors(prefix, prefix=True) else prefix
+    metadata: Object = {"generateName": name, "namespace": meta(owner).namespace, "labels": labels}
+    slice: Object = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": metadata}
+    set_controller_reference(owner, slice)
+    return {**slice, "addressType": address_type, "endpoints": [], "ports": ports}
+
+
+async def write(
+    client: ResourceClient[Object], changes: SliceChanges, owner: Object, annotations: dict[str, str | None]
+) -> None:
+    """Do what is to be done; what is written gets the annotations (None: loses them).
+
+    Nothing is created for an owner that is being deleted: the garbage collector takes away what it had. Raises
+    `Conflict` when a slice has changed meanwhile, `ApiError`, `TransportError`.
+    """
+    for slice in changes.create if meta(owner).deletion_timestamp is None else ():
+        said = {name: value for name, value in annotations.items() if value is not None}
+        metadata = {**slice["metadata"], "annotations": said} if said else slice["metadata"]
+        try:
+            await client.create({**slice, "metadata": metadata})
+        except ApiError as error:
+            if error.has_cause(NAMESPACE_TERMINATING):
+                return
+            raise
+    for before, after in changes.update:
+        merged = {**meta(after).annotations, **annotations}
+        kept = {name: value for name, value in merged.items() if value is not None}
+        metadata = {**after["metadata"], "annotations": kept}
+        patch = merge_patch_between(before, {**after, "metadata": metadata}, optimistic_lock=True)
+        await client.patch(meta(before).name, patch)
+    await delete(client, changes.delete)
+
+
+async def delete(client: ResourceClient[Object], slices: Iterable[Object]) -> None:
+    """Delete these very slices. Raises `ApiError`, `TransportError`."""
+    for slice in slices:
+        try:
+            await client.delete(meta(slice).name, DeleteOptions(uid=meta(slice).uid))
+        except NotFound:
+            continue

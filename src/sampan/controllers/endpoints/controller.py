@@ -1,0 +1,155 @@
+"""The loop over Services.
+
+Source: kube-controller-manager pkg/controller/endpoint/endpoints_controller.go (1.36).
+"""
+
+import asyncio
+from typing import Any, Final
+
+from sampan.client import ApiError, ListOptions, NotFound, merge_patch_between
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.endpoints.subsets import in_order, subsets_of, truncated
+from sampan.controllers.pod_control import NAMESPACE_TERMINATING
+from sampan.controllers.resources import ENDPOINTS, SERVICES
+from sampan.controllers.service_pods import (
+    HEADLESS_LABEL,
+    ServicesOfPods,
+    endpoints_changed,
+    is_headless,
+    pod_selector,
+)
+from sampan.controllers.trigger_time import ANNOTATION, TriggerTimes
+from sampan.controllers.views import POD_VIEW
+from sampan.informer.shared_informer import SharedInformer
+from sampan.operator.builder import Builder
+from sampan.operator.handlers import for_object
+from sampan.operator.predicates import PredicateFuncs
+from sampan.operator.queue import WorkQueue
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+NAME: Final = "endpoints-controller"
+MANAGED_BY_LABEL: Final = "endpoints.kubernetes.io/managed-by"
+MANAGER: Final = "endpoint-controller"
+OVER_CAPACITY: Final = "endpoints.kubernetes.io/over-capacity"
+LEADER_ANNOTATION: Final = "control-plane.alpha.kubernetes.io/leader"
+"""Endpoints that are a lock, of older leader elections."""
+BATCH_S: Final = 0.02
+WORKERS: Final = 5
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    only_deleted = PredicateFuncs[Any](lambda _: False, lambda _old, _new: False, None)
+    (
+        Builder(context.manager)
+        .named(NAME)
+        .for_(SERVICES)
+        .watches(POD_VIEW, ServicesOfPods(context.informer(SERVICES)), predicates=[endpoints_changed()])
+        .watches(ENDPOINTS, for_object, predicates=[only_deleted])
+        .watches_source(Leftovers(context.informer(ENDPOINTS)))
+        .with_options(max_concurrent_reconciles=WORKERS, debounce_s=BATCH_S)
+        .complete(EndpointsController(context))
+    )
+
+
+class Leftovers:
+    """All Endpoints that are there at the start: their Services may have gone while nobody looked."""
+
+    def __init__(self, endpoints: SharedInformer[Any]) -> None:
+        self._endpoints = endpoints
+
+    def __str__(self) -> str:
+        return "leftover endpoints"
+
+    async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
+        """Synced when all are in the queue."""
+        await self._endpoints.synced()
+        for ref in self._endpoints.indexer.refs():
+            if LEADER_ANNOTATION not in ref.annotations:
+                queue.add(Request.of_key(ref.key))
+        synced.set()
+        await asyncio.get_running_loop().create_future()
+
+
+class EndpointsController:
+    """Keeps the Endpoints of Services that have a selector, and removes those of Services that are gone."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._recorder = context.recorder(MANAGER)
+        self._services = client.resource(SERVICES, namespace="")
+        self._endpoints = client.resource(ENDPOINTS, namespace="")
+        self._pods = client.resource(POD_VIEW, namespace="")
+        self._times = TriggerTimes()
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one Service. Raises `ApiError`, `TransportError`."""
+        service = await self._services.find(request)
+        if service is None:
+            self._times.forget(request)
+            await self._delete(request)
+            return None
+        selector = pod_selector(service)
+        if selector is None:
+            return None
+        options = ListOptions(label_selector=str(selector))
+        pods = (await self._pods.in_namespace(request.namespace).list(options)).items
+        time = self._times.last(service, pods)
+        await self._write(service, subsets_of(service, pods), time)
+        return None
+
+    async def _delete(self, request: Request) -> None:
+        if await self._endpoints.find(request) is None:
+            return
+        try:
+            await self._endpoints.in_namespace(request.namespace).delete(request.name)
+        except NotFound:
+            return
+
+    async def _write(self, service: Object, subsets: list[Object], time: str) -> None:
+        namespace, name = meta(service).namespace, meta(service).name
+        current = await self._endpoints.find(Request(namespace, name))
+        fitting = truncated(subsets)
+        if current is not None and _is_right(current, service, fitting or subsets, cut=fitting is not None):
+            return
+        annotations = dict(meta(current).annotations) if current is not None else {}
+        annotations |= {ANNOTATION: time, OVER_CAPACITY: "truncated" if fitting is not None else ""}
+        metadata = {
+            **(current["metadata"] if current is not None else {"name": name, "namespace": namespace}),
+            "labels": labels_for(service),
+            "annotations": {key: value for key, value in annotations.items() if value or key not in _OWN},
+        }
+        wanted = {**(current or _EMPTY), "metadata": metadata, "subsets": fitting or subsets}
+        client = self._endpoints.in_namespace(namespace)
+        try:
+            if current is None:
+                await client.create(wanted)
+            else:
+                await client.patch(name, merge_patch_between(current, wanted, optimistic_lock=True))
+        except ApiError as error:
+            if current is None and error.has_cause(NAMESPACE_TERMINATING):
+                return
+            doing = ("Create", "create", "for service ") if current is None else ("Update", "update", "")
+            note = f"Failed to {doing[1]} endpoint {doing[2]}{namespace}/{name}: {error}"
+            self._recorder.warning(_EMPTY | {"metadata": metadata}, f"FailedTo{doing[0]}Endpoint", note)
+            raise
+
+
+_EMPTY: Final[Object] = {"apiVersion": "v1", "kind": "Endpoints"}
+_OWN: Final = (ANNOTATION, OVER_CAPACITY)
+
+
+def labels_for(service: Object) -> dict[str, str]:
+    """The labels of a Service's Endpoints."""
+    labels = {name: value for name, value in meta(service).labels.items() if name != HEADLESS_LABEL}
+    if is_headless(service):
+        labels[HEADLESS_LABEL] = ""
+    return {**labels, MANAGED_BY_LABEL: MANAGER}
+
+
+def _is_right(current: Object, service: Object, subsets: list[Object], *, cut: bool) -> bool:
+    """Whether nothing is to be written."""
+    if meta(current).labels != labels_for(service) or (OVER_CAPACITY in meta(current).annotations) != cut:
+        return False
+    return in_order(current.get("subsets") or ()) == subsets
