@@ -1,0 +1,64 @@
+"""Which Pods are garbage: pure decisions.
+
+Source: kube-controller-manager pkg/controller/podgc/gc_controller.go (1.36).
+"""
+
+from collections.abc import Container, Iterable, Sequence
+from typing import Final
+
+from sampan.controllers.views import Pod
+from sampan.resource import Object
+
+OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
+
+
+def terminated(pods: Iterable[Pod], threshold: int) -> Sequence[Pod]:
+    """Those that have ended and are too many: evicted ones first, then the oldest. None with a threshold of 0."""
+    ended = [pod for pod in pods if pod.is_terminated]
+    surplus = len(ended) - threshold
+    if threshold <= 0 or surplus <= 0:
+        return ()
+    return sorted(ended, key=_order)[:surplus]
+
+
+def unscheduled(pods: Iterable[Pod]) -> Sequence[Pod]:
+    """Those that are being deleted and are on no node, so that no kubelet will end it."""
+    return [pod for pod in pods if pod.metadata.deletion_timestamp is not None and not pod.spec.node_name]
+
+
+def out_of_service(pods: Iterable[Pod], nodes: Container[str]) -> Sequence[Pod]:
+    """Those that are being deleted on nodes that will not come back soon."""
+    deleting = [pod for pod in pods if pod.metadata.deletion_timestamp is not None and pod.spec.node_name in nodes]
+    return sorted(deleting, key=_order)
+
+
+def orphaned(pods: Iterable[Pod], gone: Container[str]) -> Sequence[Pod]:
+    """Those on nodes that are gone."""
+    return [pod for pod in pods if pod.spec.node_name and pod.spec.node_name in gone]
+
+
+def is_out_of_service(node: Object) -> bool:
+    """Whether somebody has said so of a node, and it is not ready."""
+    taints = (node.get("spec") or {}).get("taints") or ()
+    if not any(taint.get("key") == OUT_OF_SERVICE for taint in taints):
+        return False
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    return not any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+
+
+class Quarantine:
+    """Nodes that are not there, and for how long that has been so."""
+
+    def __init__(self, quarantine_s: float) -> None:
+        self._quarantine_s = quarantine_s
+        self._since: dict[str, float] = {}
+
+    def over(self, missing: Iterable[str], now_s: float) -> Sequence[str]:
+        """Those that have been missing for long enough; who is back is forgotten."""
+        self._since = {name: self._since.get(name, now_s) for name in missing}
+        return [name for name, since in self._since.items() if now_s - since >= self._quarantine_s]
+
+
+def _order(pod: Pod) -> tuple[bool, str, str]:
+    evicted = pod.status.phase == "Failed" and pod.status.reason == "Evicted"
+    return (not evicted, pod.metadata.creation_timestamp or "", pod.metadata.name)
