@@ -48,8 +48,11 @@ def owners_of_pods(
     owner: ResourceInfo, owners: SharedInformer[Object], selector: Callable[[Object], Selector]
 ) -> MapFunction[Any]:
     """Of a Pod the owner of that kind that controls it; of an orphan all owners that could adopt it."""
+    kind = f'"{owner.kind}"'.encode()
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
+        if b'"controller":true' in ref.raw and kind not in ref.raw:
+            return ()  # Others' Pods, mostly: that is known without decoding them.
         controller = next((reference for reference in ref.owner_references if reference.controller), None)
         if controller is not None:
             group = GroupVersion.parse(controller.api_version).group
@@ -131,20 +134,27 @@ class Owned(Generic[T]):
         """Become its controller; None when it is gone. Raises `ApiError` when another was faster."""
         reference = owner_reference(owner, controller=True, block_owner_deletion=True)
         try:
-            return await self._patch_owners(obj, as_dict(reference))
+            return await self._patch_owners(obj, as_dict(reference), "finalizers")
         except NotFound:
             return None
 
     async def _release(self, owner: Object, obj: T) -> None:
         """Be its controller no longer. What is gone, or was made anew, needs none of it."""
         with contextlib.suppress(NotFound, Conflict, Invalid):
-            await self._patch_owners(obj, {"$patch": "delete", "uid": meta(owner).uid})
+            reference = {"$patch": "delete", "uid": meta(owner).uid}
+            await self._patch_owners(obj, reference, "$deleteFromPrimitiveList/finalizers")
 
-    async def _patch_owners(self, obj: T, change: Object) -> T:
-        """Change one owner reference of the very object that was seen, whatever else has changed in it."""
+    async def _patch_owners(self, obj: T, change: Object, finalizers: str) -> T:
+        """Change one owner reference of the very object that was seen, whatever else has changed in it.
+
+        `finalizers` is the directive for the finalizer, where there is one.
+        """
         metadata = meta(obj)
-        patch = StrategicMergePatch({"metadata": {"uid": metadata.uid, "ownerReferences": [change]}})
-        return await self._objects.in_namespace(metadata.namespace).patch(metadata.name, patch)
+        fields: Object = {"uid": metadata.uid, "ownerReferences": [change]}
+        if self._finalizer:
+            fields[finalizers] = [self._finalizer]
+        client = self._objects.in_namespace(metadata.namespace)
+        return await client.patch(metadata.name, StrategicMergePatch({"metadata": fields}))
 
 
 def as_dict(reference: OwnerReference) -> Object:
