@@ -1,18 +1,23 @@
 """Jobs on a server: Pods are made, end, and are counted; how Jobs end, wait and go on."""
 
+import asyncio
 import datetime as dt
+import random
 from collections.abc import Iterable
 
 import pytest
 
-from sampan.client import DeleteOptions, MergePatch
+from sampan.client import Client, DeleteOptions, MergePatch, TransportError
+from sampan.client.transport import HttpRequest, HttpResponse, Transport
 from sampan.controllers import job as loop
 from sampan.controllers.resources import EVENTS, JOBS, PODS
 from sampan.core.time import format_time
 from sampan.resource import Object, meta
+from sampan.testing.in_process import InProcessTransport
 from tests.client.connected import connected
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster, working
+from tests.server.frame import MASTER
 
 FINALIZER = "batch.kubernetes.io/job-tracking"
 
@@ -368,17 +373,45 @@ async def test_others_jobs_are_left_alone() -> None:
         assert not (await c.get(JOBS, "theirs")).get("status")
 
 
-async def test_a_fitting_orphan_is_adopted_and_held() -> None:
+async def test_a_fitting_orphan_is_adopted_and_held_and_let_go_when_it_fits_no_longer() -> None:
     async with cluster(loop.set_up) as c:
-        owner = await c.create(JOBS, job(suspend=True))
-        await until_condition(c, "Suspended")
-        labels = owner["spec"]["template"]["metadata"]["labels"]
+        owner = job(manualSelector=True, selector={"matchLabels": {"app": "a"}})
+        owner["spec"]["template"]["metadata"] = {"labels": {"app": "a"}}
         spec = owner["spec"]["template"]["spec"]
-        await c.create(PODS, {"metadata": {"name": "orphan", "labels": labels}, "spec": spec})
-        await c.until_gone(PODS, "orphan")
-        await c.patch(JOBS, "a", {"spec": {"suspend": False}})
-        await c.create(PODS, {"metadata": {"name": "again", "labels": labels}, "spec": spec})
-        await c.pods(1)
+        await c.create(PODS, {"metadata": {"name": "orphan", "labels": {"app": "a"}}, "spec": spec})
+        made = await c.create(JOBS, owner)
+        adopted = await c.until(PODS, "orphan", lambda obj: meta(obj).owner_references)
+        assert meta(adopted).owner_references[0].uid == meta(made).uid
+        assert meta(adopted).finalizers == [FINALIZER]
+        await c.until(JOBS, "a", lambda obj: obj.get("status", {}).get("active") == 1)
+        assert len(await c.all(PODS)) == 1
+        await c.patch(PODS, "orphan", {"metadata": {"labels": {"app": "b"}}})
+        released = await c.until(PODS, "orphan", lambda obj: not meta(obj).owner_references)
+        assert not meta(released).finalizers
+        await active(c, 2)
+
+
+async def test_a_job_that_is_being_deleted_lets_its_pods_go_and_makes_none() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job(parallelism=1, completions=3))
+        [pod] = await active(c, 1)
+        await c.client.resource(JOBS).delete("a", DeleteOptions(propagation_policy="Foreground"))
+        await c.until(PODS, meta(pod).name, lambda obj: not meta(obj).finalizers)
+        await c.delete(PODS, meta(pod).name)
+        await c.until(JOBS, "a", lambda obj: not obj["status"].get("active"))
+        assert await c.all(PODS) == []
+
+
+async def test_pods_of_a_finished_job_are_let_go() -> None:
+    async with connected() as (client, _):
+        async with working(client, loop.set_up) as c:
+            await c.create(JOBS, job())
+            [pod] = await active(c, 1)
+            await c.until(JOBS, "a", lambda obj: obj["status"].get("active"))
+        conditions = [{"type": type, "status": "True"} for type in ("FailureTarget", "Failed")]
+        await c.patch_status(JOBS, "a", {"active": 0, "conditions": conditions})
+        async with working(client, loop.set_up) as c:
+            await c.until(PODS, meta(pod).name, lambda obj: not meta(obj).finalizers)
 
 
 async def test_pods_of_a_job_that_is_gone_are_let_go() -> None:
@@ -417,3 +450,46 @@ async def test_a_crash_between_the_steps_counts_each_pod_once(released: int) -> 
             await end_all(c, await active(c, 2), "Succeeded")
             done = await until_condition(c, "Complete")
             assert done["status"]["succeeded"] == 5
+
+
+class Forgetful:
+    """Loses the answers of some patches: they have happened, but who sent them does not know."""
+
+    def __init__(self, inner: Transport, seed: int) -> None:
+        self._inner = inner
+        self._random = random.Random(seed)
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send it, and perhaps lose the answer."""
+        response = await self._inner.send(request)
+        if request.method == "PATCH" and self._random.random() < 0.3:
+            await response.aclose()
+            raise TransportError("the answer is lost", sent=True)
+        return response
+
+    async def aclose(self) -> None:
+        """Close the inner one."""
+        await self._inner.aclose()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_each_pod_is_counted_once_though_answers_are_lost(seed: int) -> None:
+    async with connected() as (client, api):
+        inner = InProcessTransport(api.server.handler, headers={**MASTER, "user-agent": "tests/1"})
+        async with (
+            Client(Forgetful(inner, seed), field_manager="tests") as forgetful,
+            working(forgetful, loop.set_up) as at_work,
+        ):
+            c = Working(client, at_work.manager)
+            await c.create(JOBS, job(parallelism=4, completions=8, backoffLimit=100))
+            phases = ["Failed"] * 3 + ["Succeeded"] * 8
+            done: set[str] = set()
+            async with asyncio.timeout(30):
+                while phases:
+                    for pod in await c.all(PODS):
+                        if phases and meta(pod).uid not in done:
+                            done.add(meta(pod).uid)
+                            await end(c, pod, phases.pop(0))
+                    await asyncio.sleep(0.01)
+            status = (await until_condition(c, "Complete"))["status"]
+            assert (status["succeeded"], status["failed"], status["uncountedTerminatedPods"]) == (8, 3, {})

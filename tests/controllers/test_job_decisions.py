@@ -127,12 +127,19 @@ CODES = {"operator": "In", "values": [1, 42]}
         ({"action": "Ignore", "onExitCodes": {**CODES, "containerName": "c"}}, PodFailure("Ignore", False)),
         ({"action": "Ignore", "onExitCodes": {**CODES, "containerName": "d"}}, PodFailure()),
         ({"action": "Unheard", "onExitCodes": CODES}, PodFailure()),
+        ({"action": "Ignore", "onExitCodes": {"operator": "Exists", "values": [1]}}, PodFailure()),
     ],
 )
 def test_what_a_failure_means(rule: Object, failure: PodFailure) -> None:
     failed = pod("p", "Failed", exit_code=42)
     failed.status.conditions = [PodCondition(type="DisruptionTarget", status="True")]
     assert pod_failure(JobSpec.of(job(podFailurePolicy={"rules": [rule]})), failed) == failure
+
+
+def test_an_exit_without_a_fault_matches_no_rule() -> None:
+    rules = [{"action": "Ignore", "onExitCodes": {"operator": "NotIn", "values": [1]}}]
+    failed = pod("p", "Failed", exit_code=0)
+    assert pod_failure(JobSpec.of(job(podFailurePolicy={"rules": rules})), failed) == PodFailure()
 
 
 def test_the_first_rule_that_matches_counts() -> None:
@@ -298,6 +305,11 @@ def test_pods_with_wrong_or_doubled_indexes_are_deleted() -> None:
 def test_the_first_free_indexes_are_taken() -> None:
     obj = indexed(9, {"completedIndexes": "0-2"}, parallelism=4)
     assert plan(see(obj, pod("p", index=4))).create == [3, 5, 6]
+
+
+def test_an_index_whose_pod_has_not_ended_may_have_to_wait() -> None:
+    obj = indexed(3, podReplacementPolicy="Failed", parallelism=2)
+    assert plan(see(obj, pod("p", index=0, deleting=True))).create == [1]
 
 
 def test_a_replacement_waits_but_other_indexes_do_not() -> None:

@@ -9,9 +9,9 @@ Source: kube-controller-manager pkg/controller/job/job_controller.go (1.36).
 import asyncio
 import copy
 import datetime as dt
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sampan.client import ClientError, Conflict, NotFound
 from sampan.controllers.context import ControllerContext
@@ -32,17 +32,15 @@ from sampan.controllers.job.plan import plan
 from sampan.controllers.job.seen import TRACKING_FINALIZER, Seen, is_tracked, look
 from sampan.controllers.job.spec import JobSpec
 from sampan.controllers.job.templates import new_pod
-from sampan.controllers.ownership import Owned, OwnerGone
+from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.pod_control import PodControl
 from sampan.controllers.resources import JOBS
 from sampan.controllers.slow_start import slow_start
 from sampan.controllers.status import status_of, write_status
 from sampan.controllers.views import POD_VIEW, Pod
-from sampan.core.gvk import GroupVersion
-from sampan.core.label_selectors import selector_from_label_selector
+from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.core.time import format_time
 from sampan.informer.key import join_key
-from sampan.informer.ref import Ref
 from sampan.operator.controller import ControllerOptions
 from sampan.operator.handlers import for_object
 from sampan.operator.predicates import GenerationChanged
@@ -96,8 +94,8 @@ class JobController:
         controller = self._context.manager.new_controller(NAME, self, options)
         controller.watch(KindSource(self._informer, for_object, (GenerationChanged(),)))
         controller.watch(KindSource(self._informer, for_object, debounce_s=BATCH_S))
-        pods = self._context.informer(POD_VIEW)
-        controller.watch(KindSource(pods, self._jobs_of_pod, debounce_s=BATCH_S))
+        owners = owners_of_pods(JOBS, self._informer, _selector)
+        controller.watch(KindSource(self._context.informer(POD_VIEW), owners, debounce_s=BATCH_S))
 
     async def reconcile(self, request: Request) -> Result | None:
         """One look."""
@@ -109,10 +107,9 @@ class JobController:
         if spec.mode not in _MODES:
             self._recorder.warning(job, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
             return None
-        selector = selector_from_label_selector(job["spec"].get("selector"))
         uid, failures = self._failures.get(request.key, ("", Failures()))
         try:
-            pods = await self._owned.claim(job, selector)
+            pods = await self._owned.claim(job, _selector(job))
             known = failures if uid == meta(job).uid else Failures()
             return await self._turn(look(job, pods, self._clock.now(), known))
         except OwnerGone:
@@ -243,21 +240,9 @@ class JobController:
             self._recorder.warning(job, "TooManySucceededPods", message)
         self._recorder.normal(job, "Completed", "Job completed")
 
-    def _jobs_of_pod(self, ref: Ref[Any]) -> Iterable[Request]:
-        """The Job that controls a Pod; of an orphan all Jobs that could adopt it."""
-        if b'"controller":true' in ref.raw and b'"Job"' not in ref.raw:
-            return ()  # Most Pods of a cluster are others', which need not be decoded to know it.
-        controller = next((reference for reference in ref.owner_references if reference.controller), None)
-        if controller is not None:
-            group = GroupVersion.parse(controller.api_version).group
-            mine = (group, controller.kind) == (JOBS.gvr.group, JOBS.kind)
-            return [Request(ref.namespace, controller.name)] if mine else ()
-        candidates = self._informer.lister().namespaced(ref.namespace).list() if ref.labels else ()
-        return [
-            Request(ref.namespace, meta(each).name)
-            for each in candidates
-            if selector_from_label_selector(each["spec"].get("selector")).matches(ref.labels)
-        ]
+
+def _selector(job: Object) -> Selector:
+    return selector_from_label_selector(job["spec"].get("selector"))
 
 
 def _tell_counts(turn: _Turn) -> None:
