@@ -8,6 +8,7 @@ from typing import Final
 
 from sampan.controllers import (
     cron_job,
+    daemon_set,
     deployment,
     disruption,
     endpoint_slice_mirroring,
@@ -29,6 +30,7 @@ SetUp = Callable[[ControllerContext], None]
 
 CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "cronjob-controller": cron_job.set_up,
+    "daemonset-controller": daemon_set.set_up,
     "deployment-controller": deployment.set_up,
     "disruption-controller": disruption.set_up,
     "endpoints-controller": endpoints.set_up,

@@ -1,0 +1,220 @@
+"""One look at one DaemonSet.
+
+Concurrency: the manager runs the controller; one DaemonSet is looked at by one worker at a time. Reads see what was
+written here before, so that a Node never gets a Pod twice for one want.
+Source: kube-controller-manager pkg/controller/daemon/{daemon_controller,update}.go (1.36).
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sampan.client import ClientError, MergePatch, NotFound
+from sampan.controllers.availability import next_available_s
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.daemon_set.failure_backoff import FailureBackoff
+from sampan.controllers.daemon_set.placement import new_pod, pinned, placement_of
+from sampan.controllers.daemon_set.rolling import rolling_update
+from sampan.controllers.daemon_set.seen import ROLLING_UPDATE, Seen, look
+from sampan.controllers.daemon_set.status import status
+from sampan.controllers.daemon_set.upkeep import Changes, upkeep
+from sampan.controllers.history import POD_HASH_LABEL, History, data_of, number_of, says_same, surplus
+from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
+from sampan.controllers.pod_control import PodControl
+from sampan.controllers.resources import CONTROLLER_REVISIONS, DAEMON_SETS, PODS
+from sampan.controllers.slow_start import slow_start
+from sampan.controllers.status import write_status
+from sampan.controllers.views import NODE_VIEW, POD_VIEW, Node, Pod
+from sampan.core.label_selectors import Selector, selector_from_label_selector
+from sampan.informer.ref import Ref
+from sampan.operator.builder import Builder
+from sampan.operator.handlers import for_owner
+from sampan.operator.predicates import PredicateFuncs
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+NAME: Final = "daemonset-controller"
+WORKERS: Final = 2
+BURST: Final = 250
+"""Pods that one look makes or deletes at most."""
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    DaemonSetController(context).start()
+
+
+class DaemonSetController:
+    """Keeps the Pods of DaemonSets."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        client = context.manager.client
+        self._sets = client.resource(DAEMON_SETS, namespace="")
+        self._informer = context.informer(DAEMON_SETS)
+        self._nodes = client.resource(NODE_VIEW, namespace="")
+        self._pods = client.resource(PODS, namespace="")
+        self._owned: Owned[Pod] = Owned(context, POD_VIEW, DAEMON_SETS)
+        self._history = History(context, DAEMON_SETS, hash_label=POD_HASH_LABEL)
+        self._recorder = context.recorder(NAME)
+        self._control = PodControl(context, self._recorder)
+        self._backoff = FailureBackoff()
+
+    def start(self) -> None:
+        """Have the manager run it."""
+        (
+            Builder(self._context.manager)
+            .named(NAME)
+            .for_(DAEMON_SETS)
+            .watches(POD_VIEW, owners_of_pods(DAEMON_SETS, self._informer, _selector))
+            .watches(CONTROLLER_REVISIONS, for_owner(DAEMON_SETS))
+            .watches(NODE_VIEW, self._sets_of_node, predicates=[PredicateFuncs(on_update=_is_other_place)])
+            .with_options(max_concurrent_reconciles=WORKERS)
+            .complete(self)
+        )
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one DaemonSet. One that is being deleted is left to the garbage collector."""
+        try:
+            daemon_set = await self._sets.in_namespace(request.namespace).get(request.name)
+        except NotFound:
+            return None
+        if daemon_set["spec"].get("selector") == {}:
+            text = "This daemon set is selecting all pods. A non-empty selector is required."
+            self._recorder.warning(daemon_set, "SelectingAll", text)
+            return None
+        if meta(daemon_set).deletion_timestamp is not None:
+            return None
+        try:
+            history = await self._history.claim(daemon_set, _selector(daemon_set))
+            hashed, old, collisions = await self._revise(daemon_set, history)
+            pods = await self._owned.claim(daemon_set, _selector(daemon_set))
+        except OwnerGone:
+            return None
+        seen = look(daemon_set, hashed, list(await self._nodes.list()), pods, self._context.clock.now())
+        failure: ClientError | None = None
+        held_s: float | None = None
+        try:
+            held_s = await self._manage(seen)
+            await self._forget(seen, old, pods)
+        except ClientError as error:
+            failure = error
+        try:
+            await write_status(self._sets, daemon_set, status(seen, collisions))
+        except NotFound:
+            return None
+        if failure is not None:
+            raise failure
+        waits = (held_s, next_available_s(pods, seen.min_ready_s, seen.now))
+        return Result(min((wait for wait in waits if wait is not None), default=None))
+
+    # Revisions.
+
+    async def _revise(self, daemon_set: Object, history: Sequence[Object]) -> tuple[str, list[Object], int]:
+        """The hash of the present template's revision, the other revisions (oldest first), and collisions so far."""
+        data = data_of(daemon_set["spec"]["template"])
+        collisions = int((daemon_set.get("status") or {}).get("collisionCount") or 0)
+        history = [await self._labelled(revision) for revision in history]
+        same = [revision for revision in history if says_same(revision, data)]
+        old = [revision for revision in history if not says_same(revision, data)]
+        number = number_of(old[-1]) + 1 if old else 1
+        if not same:
+            current, collisions = await self._history.create(daemon_set, data, number, collisions)
+            return _hash_of(current), old, collisions
+        current = same.pop()
+        if same:
+            await self._relabel(await self._owned.of(daemon_set), _hash_of(current))
+            await self._history.delete(same)
+        if number_of(current) < number:
+            current = await self._history.renumber(current, number)
+        return _hash_of(current), old, collisions
+
+    async def _labelled(self, revision: Object) -> Object:
+        """A revision that somebody else has made may lack the label; its name does as well."""
+        if POD_HASH_LABEL in meta(revision).labels:
+            return revision
+        return await self._history.label(revision, {POD_HASH_LABEL: meta(revision).name})
+
+    async def _relabel(self, pods: Sequence[Pod], hashed: str) -> None:
+        """Of several revisions that say the same one stays: all Pods are of that one then."""
+        for pod in pods:
+            if pod.metadata.labels.get(POD_HASH_LABEL) != hashed:
+                patch = MergePatch({"metadata": {"uid": pod.metadata.uid, "labels": {POD_HASH_LABEL: hashed}}})
+                try:
+                    await self._pods.in_namespace(pod.metadata.namespace).patch(pod.metadata.name, patch)
+                except NotFound:
+                    continue
+
+    async def _forget(self, seen: Seen, old: Sequence[Object], pods: Sequence[Pod]) -> None:
+        """Delete the oldest revisions beyond the limit; those that Pods are of stay."""
+        live = {pod.metadata.labels.get(POD_HASH_LABEL) for pod in pods}
+        surplus_count = len(surplus(old, seen.daemon_set["spec"].get("revisionHistoryLimit")))
+        dead = [revision for revision in old if _hash_of(revision) not in live]
+        await self._history.delete(dead[:surplus_count])
+
+    # Pods.
+
+    async def _manage(self, seen: Seen) -> float | None:
+        """Upkeep; where there is nothing to do, one step of the update. Gives when to look at failed Pods again."""
+        changes = upkeep(seen)
+        held_s = self._end(seen, changes)
+        is_rolling = (seen.daemon_set["spec"].get("updateStrategy") or {}).get("type") == ROLLING_UPDATE
+        if is_rolling and not changes.create and not changes.delete:
+            changes = rolling_update(seen)
+        await self._carry_out(seen, changes)
+        return held_s
+
+    def _end(self, seen: Seen, changes: Changes) -> float | None:
+        """Have Pods that have ended be deleted; gives the seconds until that may be done with the next failed one."""
+        daemon_set, namespace = seen.daemon_set, meta(seen.daemon_set).namespace
+        for node, pod in changes.succeeded:
+            text = f"Found succeeded daemon pod {namespace}/{pod.metadata.name} on node {node}, will try to delete it"
+            self._recorder.normal(daemon_set, "SucceededDaemonPod", text)
+            changes.delete.append(pod)
+        now = asyncio.get_running_loop().time()
+        waits: list[float] = []
+        for node, pod in changes.failed:
+            key = (meta(daemon_set).uid, (daemon_set.get("status") or {}).get("observedGeneration"), node)
+            left_s = self._backoff.left_s(key, now)
+            if left_s > 0:
+                waits.append(left_s)
+                continue
+            self._backoff.replaced(key, now)
+            text = f"Found failed daemon pod {namespace}/{pod.metadata.name} on node {node}, will try to kill it"
+            self._recorder.warning(daemon_set, "FailedDaemonPod", text)
+            changes.delete.append(pod)
+        return min(waits, default=None)
+
+    async def _carry_out(self, seen: Seen, changes: Changes) -> None:
+        pod = new_pod(seen.daemon_set, hashed=seen.hashed)
+
+        async def create(index: int) -> None:
+            await self._control.create(pinned(pod, changes.create[index]), seen.daemon_set)
+
+        ends = [self._control.delete(each, seen.daemon_set) for each in changes.delete[:BURST]]
+        made = slow_start(min(len(changes.create), BURST), create)
+        for result in await asyncio.gather(made, *ends, return_exceptions=True):
+            if isinstance(result, BaseException):
+                raise result
+
+    def _sets_of_node(self, ref: Ref[Node]) -> Iterable[Request]:
+        """The DaemonSets that a Node may have a Pod of; for a change this is asked of both states."""
+        node = ref.decode()
+        return [
+            Request(meta(each).namespace, meta(each).name)
+            for each in self._informer.lister().list()
+            if placement_of(each).should_stay(node)
+        ]
+
+
+def _selector(daemon_set: Object) -> Selector:
+    return selector_from_label_selector(daemon_set["spec"]["selector"])
+
+
+def _hash_of(revision: Object) -> str:
+    return str(meta(revision).labels.get(POD_HASH_LABEL, meta(revision).name))
+
+
+def _is_other_place(old: Ref[Node], new: Ref[Node]) -> bool:
+    """Whether a Node takes other Pods than before. Its status, which changes all the time, does not matter."""
+    return old.uid != new.uid or old.labels != new.labels or old.decode().spec.taints != new.decode().spec.taints

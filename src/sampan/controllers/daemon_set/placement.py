@@ -1,0 +1,121 @@
+"""Where the Pods of a DaemonSet belong, and how they come there: decisions alone.
+
+The loop decides for which Nodes there are Pods; each Pod says in its affinity which Node it is for, and the scheduler
+binds it.
+Source: kube-controller-manager pkg/controller/daemon/daemon_controller.go `NodeShouldRunDaemonPod`,
+pkg/controller/daemon/util/daemonset_util.go (1.36).
+"""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from sampan.controllers.history import POD_HASH_LABEL
+from sampan.controllers.pod_control import pod_from_template
+from sampan.controllers.views import Node, Pod
+from sampan.core.node_affinity import NAME_FIELD, Affinity, NodeSelector, named_node, selects
+from sampan.core.tolerations import NO_EXECUTE, NO_SCHEDULE, Toleration, untolerated, with_toleration
+from sampan.resource import Object, meta
+
+GENERATION_ANNOTATION: Final = "deprecated.daemonset.template.generation"
+"""Where a DaemonSet counts the changes of its template."""
+GENERATION_LABEL: Final = "pod-template-generation"
+"""Where a Pod says of which of them it is."""
+_NODE: Final = "node.kubernetes.io"
+_ALWAYS_TOLERATED: Final = (
+    (f"{_NODE}/not-ready", NO_EXECUTE),
+    (f"{_NODE}/unreachable", NO_EXECUTE),
+    (f"{_NODE}/disk-pressure", NO_SCHEDULE),
+    (f"{_NODE}/memory-pressure", NO_SCHEDULE),
+    (f"{_NODE}/pid-pressure", NO_SCHEDULE),
+    (f"{_NODE}/unschedulable", NO_SCHEDULE),
+)
+_TOLERATED_ON_HOST_NETWORK: Final = (f"{_NODE}/network-unavailable", NO_SCHEDULE)
+_affinity = msgspec.json.Decoder(Affinity)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What a template says about Nodes. Made by `placement_of`."""
+
+    node_name: str
+    node_selector: Mapping[str, str]
+    required: NodeSelector | None
+    tolerations: list[Toleration]
+
+    def should_run(self, node: Node) -> bool:
+        """Whether a Node is to have a Pod."""
+        return self._may_be_on(node) and untolerated(self.tolerations, node.spec.taints) is None
+
+    def should_stay(self, node: Node) -> bool:
+        """Whether a Pod that runs on the Node may go on: taints that only keep away do not drive out."""
+        return self._may_be_on(node) and untolerated(self.tolerations, node.spec.taints, (NO_EXECUTE,)) is None
+
+    def _may_be_on(self, node: Node) -> bool:
+        name, labels = node.metadata.name, node.metadata.labels
+        if self.node_name not in ("", name):
+            return False
+        if any(labels.get(key) != value for key, value in self.node_selector.items()):
+            return False
+        return self.required is None or selects(self.required, name, labels)
+
+
+def placement_of(daemon_set: Object) -> Placement:
+    """What a DaemonSet's template says about Nodes, with the tolerations that all Pods of DaemonSets have."""
+    spec = daemon_set["spec"]["template"]["spec"]
+    affinity = msgspec.convert(spec.get("affinity") or {}, Affinity)
+    return Placement(spec.get("nodeName") or "", spec.get("nodeSelector") or {}, affinity.required, _tolerations(spec))
+
+
+def new_pod(daemon_set: Object, *, hashed: str) -> Object:
+    """A Pod for any Node; `pinned` makes it one for a certain Node. `hashed` is the hash of its revision."""
+    pod = pod_from_template(daemon_set["spec"]["template"], daemon_set)
+    labels = pod["metadata"].setdefault("labels", {})
+    generation = template_generation(daemon_set)
+    if generation is not None:
+        labels[GENERATION_LABEL] = generation
+    labels[POD_HASH_LABEL] = hashed
+    pod["spec"]["tolerations"] = msgspec.to_builtins(_tolerations(pod["spec"]))
+    return pod
+
+
+def pinned(pod: Object, node: str) -> Object:
+    """A copy of a Pod that can only be on one Node: what else it must have of a Node has been looked at already."""
+    affinity = copy.deepcopy(pod["spec"].get("affinity") or {})
+    term = {"matchFields": [{"key": NAME_FIELD, "operator": "In", "values": [node]}]}
+    required = {"nodeSelectorTerms": [term]}
+    affinity.setdefault("nodeAffinity", {})["requiredDuringSchedulingIgnoredDuringExecution"] = required
+    return {**pod, "spec": {**pod["spec"], "affinity": affinity}}
+
+
+def target_node(pod: Pod) -> str | None:
+    """The Node that a Pod is on, or is for; None where it does not say."""
+    if pod.spec.node_name:
+        return pod.spec.node_name
+    required = _affinity.decode(pod.spec.affinity).required
+    return named_node(required) if required is not None else None
+
+
+def template_generation(daemon_set: Object) -> str | None:
+    """How often the template has changed; None where it is not counted."""
+    said = meta(daemon_set).annotations.get(GENERATION_ANNOTATION)
+    return said if said is not None and said.removeprefix("-").isdecimal() else None
+
+
+def is_updated(pod: Pod, hashed: str, generation: str | None) -> bool:
+    """Whether a Pod is of the present template, by the hash of its revision or by its generation."""
+    labels = pod.metadata.labels
+    return labels.get(POD_HASH_LABEL) == hashed or (
+        generation is not None and labels.get(GENERATION_LABEL) == generation
+    )
+
+
+def _tolerations(spec: Object) -> list[Toleration]:
+    tolerations = msgspec.convert(spec.get("tolerations") or [], list[Toleration])
+    tolerated = (*_ALWAYS_TOLERATED, _TOLERATED_ON_HOST_NETWORK) if spec.get("hostNetwork") else _ALWAYS_TOLERATED
+    for key, effect in tolerated:
+        tolerations = with_toleration(tolerations, Toleration(key, "Exists", effect=effect))
+    return tolerations
