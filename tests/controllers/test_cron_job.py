@@ -3,7 +3,7 @@
 import datetime as dt
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampan.controllers import cron_job as loop
@@ -132,8 +132,11 @@ async def test_with_replace_a_job_that_runs_is_deleted() -> None:
         await look(c)
         await c.until_gone(JOBS, meta(made).name)
         [other] = await jobs(c, 1)
-        seen = await c.until(CRON_JOBS, "c", lambda obj: len(obj["status"].get("active", ())) == 1)
-        assert seen["status"]["active"][0]["name"] == meta(other).name
+
+        def lists_other(obj: Object) -> bool:
+            return [each["name"] for each in obj["status"].get("active", ())] == [meta(other).name]
+
+        await c.until(CRON_JOBS, "c", lists_other)
         assert await told(c, "SuccessfulDelete") == [f"Deleted job {meta(made).name}"]
 
 
@@ -251,6 +254,31 @@ async def test_a_crash_after_the_job_was_made_leads_to_no_second_one() -> None:
             assert len(await c.all(JOBS)) == 1
 
 
+async def test_a_crash_leads_to_no_second_job_though_the_first_is_history() -> None:
+    clock = SetClock()
+    async with connected() as (client, _):
+        async with working(client, loop.set_up, clock=clock) as c:
+            made = await started(c, clock, successfulJobsHistoryLimit=0)
+            await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("active"))
+        await c.patch_status(CRON_JOBS, "c", {"active": None, "lastScheduleTime": None})
+        await finish(c, made, "Complete")
+        async with working(client, loop.set_up, clock=clock) as c:
+            await c.until_gone(JOBS, meta(made).name)
+            seen = await c.until(CRON_JOBS, "c", lambda obj: obj.get("status", {}).get("lastSuccessfulTime"))
+            assert seen["status"]["lastScheduleTime"] == made["metadata"]["annotations"][SCHEDULED]
+            assert await c.all(JOBS) == []
+
+
+async def test_a_change_of_the_spec_at_the_same_time_does_not_lose_the_status() -> None:
+    clock = SetClock()
+    async with cluster(loop.set_up, clock=clock) as c:
+        await started(c, clock)
+        for number in range(5):
+            await c.patch(CRON_JOBS, "c", {"spec": {"startingDeadlineSeconds": 1000 + number}})
+        await c.until(CRON_JOBS, "c", lambda obj: len(obj["status"].get("active", ())) == 1)
+        assert len(await c.all(JOBS)) == 1
+
+
 # ---- decisions
 
 
@@ -298,6 +326,7 @@ def test_the_latest_time_is_that_of_a_walk(schedule: str, since_s: int, passed_s
     assert missed(parse_schedule(schedule), since, now).latest == walk(schedule, since, now)
 
 
+@settings(deadline=None)
 @given(
     schedule=st.sampled_from(["5 3,4,9 * * *", "0 0 * * 1,2", "0,10 */6 2-8 * *", "0 0 29 2,3 *"]),
     since_s=st.integers(0, 10**7),

@@ -15,12 +15,13 @@ from sampan.client import AlreadyExists, ApiError, ClientError, Conflict, Delete
 from sampan.controllers.context import ControllerContext
 from sampan.controllers.cron_job import schedule as schedules
 from sampan.controllers.cron_job.jobs import (
+    add_active,
     forget_active,
     history,
     is_active,
     job_name,
     new_job,
-    reference_to_job,
+    recover,
 )
 from sampan.controllers.cron_job.source import CronJobSource
 from sampan.controllers.job.conditions import COMPLETE, finished_condition
@@ -40,6 +41,7 @@ from sampan.resource import Object, dynamic, meta
 NAME: Final = "cronjob-controller"
 WORKERS: Final = 5
 _RETRY_S: Final = 0.1
+_WRITES_MAX: Final = 5
 
 
 class CronJobController:
@@ -69,6 +71,9 @@ class CronJobController:
             return None
         jobs = await self._owned.of(cron_job)
         status = status_of(cron_job)
+        if recover(cron_job, jobs, status):
+            await self._write(cron_job, status)
+            return Result(_RETRY_S)
         failure: ClientError | None = None
         wait_s: float | None = None
         for job in history(cron_job, jobs):
@@ -78,15 +83,38 @@ class CronJobController:
             wait_s = await self._sync(cron_job, status)
         except ClientError as error:
             failure = error
-        try:
-            await write_status(self._cron_jobs, cron_job, status, optimistic_lock=True)
-        except NotFound:
-            return None
-        except Conflict:
-            return Result(_RETRY_S)
+        written = await self._write(cron_job, status)
         if failure is not None:
             raise failure
-        return Result(wait_s)
+        return Result(wait_s if written else _RETRY_S)
+
+    async def _write(self, cron_job: Object, status: Object) -> bool:
+        """Write the status; False when it must be made anew. Raises `ClientError`.
+
+        What has been started should not be forgotten because somebody has changed the spec meanwhile.
+        """
+        for _ in range(_WRITES_MAX):
+            try:
+                await write_status(self._cron_jobs, cron_job, status, optimistic_lock=True)
+                return True
+            except NotFound:
+                return True
+            except Conflict:
+                metadata = meta(cron_job)
+                request = Request(metadata.namespace, metadata.name)
+                fresh = await self._find_fresh(request)
+                if fresh is None or meta(fresh).uid != metadata.uid or fresh.get("status") != cron_job.get("status"):
+                    return False
+                cron_job = fresh
+        return False
+
+    async def _find_fresh(self, request: Request) -> Object | None:
+        """The CronJob as the server has it now."""
+        client = self._context.manager.client.direct.resource(CRON_JOBS, namespace=request.namespace)
+        try:
+            return await client.get(request.name)
+        except NotFound:
+            return None
 
     async def _tell_jobs(self, cron_job: Object, jobs: Sequence[Object], status: Object) -> None:
         """Bring the status up to date with the Jobs that there are."""
@@ -205,7 +233,7 @@ class CronJobController:
         else:
             self._recorder.normal(cron_job, "SuccessfulCreate", f"Created job {meta(job).name}")
         if finished_condition(job) is None:
-            status["active"] = [*(status.get("active") or ()), reference_to_job(job)]
+            add_active(status, job)
         status["lastScheduleTime"] = format_time(scheduled)
 
     async def _replace(self, cron_job: Object, reference: Object, status: Object) -> None:

@@ -5,11 +5,12 @@ Source: kube-controller-manager pkg/controller/cronjob/{cronjob_controllerv2,uti
 
 import copy
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from sampan.controllers.job.conditions import COMPLETE, FAILED, finished_condition
 from sampan.core.cron import zone_of
+from sampan.core.time import format_time, parse_time
 from sampan.operator.owner_references import set_controller_reference
 from sampan.resource import Object, meta
 
@@ -45,7 +46,7 @@ def _rfc3339(local: dt.datetime) -> str:
     return text[: -len("+00:00")] + "Z" if text.endswith("+00:00") else text
 
 
-def reference_to_job(job: Object) -> Object:
+def _reference(job: Object) -> Object:
     """A Job as the status lists it."""
     metadata = meta(job)
     return {
@@ -70,6 +71,39 @@ def forget_active(status: Object, uid: str) -> None:
         status["active"] = left
     else:
         status.pop("active", None)
+
+
+def recover(cron_job: Object, jobs: Iterable[Object], status: Object) -> bool:
+    """Put into a status what was started and not told, as this process ended in between; False when there is nothing.
+
+    To be written before anything else is done: once such a Job is deleted, nothing tells that its time was started.
+    """
+    found = False
+    for scheduled, job in sorted(_scheduled(cron_job, jobs), key=lambda each: each[0]):
+        last = status.get("lastScheduleTime")
+        if last and scheduled <= parse_time(last):
+            continue
+        status["lastScheduleTime"] = format_time(scheduled)
+        if finished_condition(job) is None and not is_active(status, meta(job).uid):
+            add_active(status, job)
+        found = True
+    return found
+
+
+def _scheduled(cron_job: Object, jobs: Iterable[Object]) -> Iterator[tuple[dt.datetime, Object]]:
+    """The Jobs that were made for a time, as their names say too."""
+    for job in jobs:
+        try:
+            scheduled = parse_time(meta(job).annotations.get(SCHEDULED_TIMESTAMP, ""))
+        except ValueError:
+            continue
+        if meta(job).name == job_name(cron_job, scheduled):
+            yield scheduled, job
+
+
+def add_active(status: Object, job: Object) -> None:
+    """List a Job among those that are active."""
+    status["active"] = [*(status.get("active") or ()), _reference(job)]
 
 
 def history(cron_job: Object, jobs: Iterable[Object]) -> list[Object]:
