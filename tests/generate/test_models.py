@@ -134,8 +134,9 @@ def test_what_is_stored_against_a_rule_can_be_read(tmp_path: Path) -> None:
 
 async def test_the_kinds_of_a_server(tmp_path: Path) -> None:
     async with connected() as (client, api):
-        for group_version in ("apps/v1", "apiextensions.k8s.io/v1"):
-            document = (await api.get(f"/openapi/v3/apis/{group_version}")).body
+        for group_version in ("apps/v1", "apiextensions.k8s.io/v1", "v1"):
+            root = "apis" if "/" in group_version else "api"
+            document = (await api.get(f"/openapi/v3/{root}/{group_version}")).body
             discovered = await client.mapper.discovered()
             resources = next(found for each, found in discovered.versions.items() if str(each) == group_version)
             write(openapi_model_files(document, resources, tmp_path))
@@ -145,6 +146,8 @@ async def test_the_kinds_of_a_server(tmp_path: Path) -> None:
         made = await client.resource(deployment).create(_deployment(deployment))
         assert made.metadata.uid
         assert made.spec.template.spec.containers[0].image == "i"
+        namespaces = await client.resource(_load(tmp_path / "core_v1.py").Namespace).list()
+        assert "default" in [each.metadata.name for each in namespaces]
         definitions = _load(tmp_path / "apiextensions_v1.py").CustomResourceDefinition
         await api.create(CRDS, crd_of(Boat))
         [found] = await client.resource(definitions).list()

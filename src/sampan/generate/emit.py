@@ -31,7 +31,7 @@ def module_source(doc: str, classes: Sequence[ClassCode]) -> bytes:
 
 def _class(made: ClassCode) -> str:
     if made.decorator:
-        head = f"{made.decorator}\nclass {made.name}(CustomResource):"
+        head = f"{made.decorator}\nclass {made.name}(CustomResource, kw_only=True):"
     else:
         head = f'class {made.name}(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):'
     body = [docstring(made.doc, "    ")] if made.doc else []
