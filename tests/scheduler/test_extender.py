@@ -1,0 +1,147 @@
+"""Extenders, as they are asked and as they answer."""
+
+import random
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from sampan.client.transport import Headers, HttpRequest
+from sampan.scheduler.algorithm import Algorithm
+from sampan.scheduler.extender.extenders import ExtenderBinder, Extenders
+from sampan.scheduler.extender.http_extender import ExtenderConfig, ExtenderError, HttpExtender, Objects
+from sampan.scheduler.framework.diagnosis import FitError
+from sampan.scheduler.framework.framework import Framework
+from sampan.scheduler.preemption.candidate import Candidate
+from sampan.scheduler.queue.nominator import Nominator
+from sampan.wire import json
+from tests.scheduler.frame import Board
+from tests.scheduler.objects import node, pod
+
+
+class Answer:
+    """An answer whose body is there."""
+
+    def __init__(self, status: int, body: bytes) -> None:
+        self.status = status
+        self.headers: Headers = {}
+        self._body = body
+
+    async def read(self) -> bytes:
+        return self._body
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        yield self._body
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+class Service:
+    """Answers by the verb, and remembers what it was asked."""
+
+    def __init__(self, **answers: Any) -> None:
+        self.answers = answers
+        self.asked: dict[str, Any] = {}
+
+    async def send(self, request: HttpRequest) -> Answer:
+        verb = request.target.strip("/")
+        self.asked[verb] = json.decode(request.body)
+        if verb not in self.answers:
+            return Answer(500, b"")
+        return Answer(200, json.encode(self.answers[verb]))
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+CONFIG = ExtenderConfig(
+    "http://127.0.0.1:1",
+    filter_verb="filter",
+    prioritize_verb="prioritize",
+    bind_verb="bind",
+    preempt_verb="preempt",
+    node_cache_capable=True,
+)
+OBJECTS = Objects(
+    pod=lambda key: json.encode({"metadata": {"name": key}}),
+    node=lambda name: json.encode({"metadata": {"name": name}}),
+)
+
+
+def extenders(service: Service, **config: Any) -> Extenders:
+    fields = {name: getattr(CONFIG, name) for name in CONFIG.__slots__} | config
+    return Extenders([HttpExtender(ExtenderConfig(**fields), service, OBJECTS)])
+
+
+async def choose(asked: Extenders, board: Board, **spec: Any) -> str:
+    algorithm = Algorithm(Nominator(), asked, random.Random(1))
+    return await algorithm.choose(Framework([], {}), board.cycle(pod("p", **spec)))
+
+
+def board() -> Board:
+    return Board([node(name) for name in ("a", "b", "c")])
+
+
+async def test_the_nodes_that_it_leaves_are_left() -> None:
+    service = Service(filter={"NodeNames": ["b"]}, prioritize=[])
+    assert await choose(extenders(service), board()) == "b"
+    assert sorted(service.asked["filter"]["NodeNames"]) == ["a", "b", "c"]
+    assert service.asked["filter"]["Pod"] == {"metadata": {"name": "default/p"}}
+
+
+async def test_fields_are_read_in_any_case() -> None:
+    assert await choose(extenders(Service(filter={"nodenames": ["c"]}, prioritize=[])), board()) == "c"
+
+
+async def test_whole_nodes_are_sent_to_one_that_does_not_know_them() -> None:
+    service = Service(filter={"Nodes": {"items": [{"metadata": {"name": "a"}}]}}, prioritize=[])
+    assert await choose(extenders(service, node_cache_capable=False), board()) == "a"
+    assert {"metadata": {"name": "c"}} in service.asked["filter"]["Nodes"]["items"]
+
+
+async def test_its_reasons_are_told() -> None:
+    failed = {"a": "no licence", "b": "no licence"}
+    service = Service(filter={"NodeNames": [], "FailedNodes": failed, "FailedAndUnresolvableNodes": {"c": "too old"}})
+    with pytest.raises(FitError) as raised:
+        await choose(extenders(service), board())
+    assert str(raised.value) == "0/3 nodes are available: 1 too old, 2 no licence."
+
+
+async def test_its_scores_decide() -> None:
+    scores = [{"Host": "a", "Score": 1}, {"Host": "b", "Score": 9}]
+    assert await choose(extenders(Service(prioritize=scores), filter_verb=""), board()) == "b"
+
+
+async def test_without_one_that_fails_nothing_goes_unless_it_is_ignorable() -> None:
+    with pytest.raises(ExtenderError, match="code 500"):
+        await choose(extenders(Service()), board())
+    assert await choose(extenders(Service(), ignorable=True), board()) in ("a", "b", "c")
+
+
+async def test_it_is_asked_only_about_pods_with_its_resources() -> None:
+    service = Service()
+    asked = extenders(service, managed_resources=frozenset({"example.com/gpu"}))
+    assert await choose(asked, board()) in ("a", "b", "c")
+    assert service.asked == {}
+
+
+async def test_it_may_bind() -> None:
+    service = Service(bind={})
+    placed = pod("p", on="a")
+    assert await ExtenderBinder(extenders(service)).bind(board().cycle(placed), placed)
+    assert service.asked["bind"] == {"PodName": "p", "PodNamespace": "default", "PodUID": "p", "Node": "a"}
+
+
+async def test_it_may_choose_other_victims() -> None:
+    there = board()
+    for name in ("x", "y"):
+        there.cache.set_pod(pod(name, on="a"))
+    victims = (pod("x", on="a"), pod("y", on="a"))
+    answer = {"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "y"}], "NumPDBViolations": 1}}}
+    service = Service(preempt=answer)
+    (agreed,) = await extenders(service).preempt(there.cycle(pod("p")), [Candidate("a", victims, 0)])
+    assert [victim.name for victim in agreed.victims] == ["y"]
+    assert agreed.violations == 1
+    said = service.asked["preempt"]["NodeNameToMetaVictims"]["a"]
+    assert said == {"Pods": [{"UID": "x"}, {"UID": "y"}], "NumPDBViolations": 0}

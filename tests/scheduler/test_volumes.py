@@ -1,0 +1,116 @@
+"""Pods with claims, on a server in this process."""
+
+from typing import Any
+
+from sampan.loops.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, STORAGE_CLASSES
+from sampan.resource import Object
+from sampan.scheduler.set_up import set_up
+from tests.controllers.cluster import Working, cluster
+from tests.scheduler.objects import node_object, pod_object
+from tests.scheduler.test_scheduler import bound, make_nodes, make_pods, not_scheduled
+
+_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+
+
+def volume(name: str, host: str, **spec: Any) -> Object:
+    """One that a single Node can reach."""
+    requirement = {"key": "kubernetes.io/hostname", "operator": "In", "values": [host]}
+    affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}}
+    fields = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "local": {"path": "/data"},
+        "nodeAffinity": affinity,
+    }
+    return {"metadata": {"name": name}, "spec": {**fields, **spec}}
+
+
+def claim(name: str, storage_class: str = "", **spec: Any) -> Object:
+    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {"metadata": {"name": name}, "spec": {**wanted, "storageClassName": storage_class, **spec}}
+
+
+def with_claim(name: str) -> Object:
+    return pod_object("web", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": name}}])
+
+
+async def two_nodes(work: Working) -> None:
+    await make_nodes(work, node_object("node-1"), node_object("node-2"))
+
+
+async def test_a_pod_waits_for_its_claim() -> None:
+    async with cluster(set_up) as work:
+        await two_nodes(work)
+        await make_pods(work, with_claim("data"))
+        message = not_scheduled(await work.until(PODS, "web", not_scheduled))
+        assert message.startswith('0/2 nodes are available: persistentvolumeclaim "data" not found.')
+
+
+async def test_a_pod_goes_where_its_volume_can_be_reached() -> None:
+    async with cluster(set_up) as work:
+        await two_nodes(work)
+        await work.create(PERSISTENT_VOLUMES, volume("data", "node-2"))
+        await work.create(PERSISTENT_VOLUME_CLAIMS, claim("data", volumeName="data"))
+        await work.patch(PERSISTENT_VOLUME_CLAIMS, "data", {"metadata": {"annotations": {_BIND_COMPLETED: "yes"}}})
+        await make_pods(work, with_claim("data"))
+        assert await bound(work, "web") == "node-2"
+
+
+async def test_an_unbound_claim_of_an_immediate_class_is_waited_for() -> None:
+    async with cluster(set_up) as work:
+        await two_nodes(work)
+        await work.create(STORAGE_CLASSES, {"metadata": {"name": "fast"}, "provisioner": "example.com/disk"})
+        await work.create(PERSISTENT_VOLUME_CLAIMS, claim("data", "fast"))
+        await make_pods(work, with_claim("data"))
+        message = not_scheduled(await work.until(PODS, "web", not_scheduled))
+        assert "pod has unbound immediate PersistentVolumeClaims" in message
+
+
+async def test_a_claim_that_waits_for_its_pod_is_told_the_node() -> None:
+    late = {"provisioner": "example.com/disk", "volumeBindingMode": "WaitForFirstConsumer"}
+    async with cluster(set_up) as work:
+        await make_nodes(work, node_object("node-1"))
+        await work.create(STORAGE_CLASSES, {"metadata": {"name": "late"}, **late})
+        await work.create(PERSISTENT_VOLUME_CLAIMS, claim("data", "late"))
+        await make_pods(work, with_claim("data"))
+        told = await work.until(
+            PERSISTENT_VOLUME_CLAIMS,
+            "data",
+            lambda claim: "volume.kubernetes.io/selected-node" in claim["metadata"].get("annotations", {}),
+        )
+        assert told["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] == "node-1"
+        assert "nodeName" not in (await work.get(PODS, "web"))["spec"]
+        await work.patch_status(PERSISTENT_VOLUME_CLAIMS, "data", {"phase": "Bound"})
+        assert await bound(work, "web") == "node-1"
+
+
+async def test_a_static_volume_is_bound_where_it_can_be_reached() -> None:
+    local = {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
+    async with cluster(set_up) as work:
+        await two_nodes(work)
+        await work.create(STORAGE_CLASSES, {"metadata": {"name": "local"}, **local})
+        await work.create(PERSISTENT_VOLUMES, volume("data", "node-2", storageClassName="local"))
+        await work.patch_status(PERSISTENT_VOLUMES, "data", {"phase": "Available"})
+        await work.create(PERSISTENT_VOLUME_CLAIMS, claim("data", "local"))
+        await make_pods(work, with_claim("data"))
+        taken = await work.until(PERSISTENT_VOLUMES, "data", lambda volume: volume["spec"].get("claimRef"))
+        assert taken["spec"]["claimRef"]["name"] == "data"
+        await work.patch_status(PERSISTENT_VOLUME_CLAIMS, "data", {"phase": "Bound"})
+        assert await bound(work, "web") == "node-2"
+
+
+async def test_volumes_of_a_zone_are_had_there_alone() -> None:
+    async with cluster(set_up) as work:
+        zone = "topology.kubernetes.io/zone"
+        await make_nodes(work, *(node_object(f"node-{name}", labels={zone: name}) for name in ("a", "b")))
+        in_zone = volume("data", "", nodeAffinity=None)
+        in_zone["metadata"]["labels"] = {zone: "b"}
+        in_zone["spec"].pop("local")
+        in_zone["spec"]["hostPath"] = {"path": "/data"}
+        await work.create(PERSISTENT_VOLUMES, in_zone)
+        bound_claim = claim("data", volumeName="data")
+        bound_claim["metadata"]["annotations"] = {_BIND_COMPLETED: "yes"}
+        await work.create(PERSISTENT_VOLUME_CLAIMS, bound_claim)
+        await make_pods(work, with_claim("data"))
+        assert await bound(work, "web") == "node-b"
+        assert (await work.get(NODES, "node-b"))["metadata"]["labels"][zone] == "b"
