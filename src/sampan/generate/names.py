@@ -8,13 +8,17 @@ _plural_acronym = re.compile(r"([A-Z]{2,})s(?![a-z])")
 _not_word = re.compile(r"[^0-9a-zA-Z]+")
 
 
+_TYPES = frozenset(["bool", "bytes", "dict", "float", "int", "list", "str", "msgspec"])
+"""Names that the annotations of a class use: a field may not hide them."""
+
+
 def snake_case(name: str) -> str:
     """A field's or kind's name as Python writes it: `podCIDRs` is `pod_cidrs`, `from` is `from_`."""
     plain = _plural_acronym.sub(lambda found: f"{found[1].capitalize()}s", name)
     words = _not_word.sub("_", _boundary.sub("_", plain)).strip("_").lower()
     if not words or words[0].isdigit():
         words = f"field_{words}"
-    return f"{words}_" if keyword.iskeyword(words) else words
+    return f"{words}_" if keyword.iskeyword(words) or words in _TYPES else words
 
 
 def camel_case(name: str) -> str:
