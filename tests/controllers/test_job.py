@@ -484,7 +484,7 @@ async def test_each_pod_is_counted_once_though_answers_are_lost(seed: int) -> No
             await c.create(JOBS, job(parallelism=4, completions=8, backoffLimit=100))
             phases = ["Failed"] * 3 + ["Succeeded"] * 8
             done: set[str] = set()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while phases:
                     for pod in await c.all(PODS):
                         if phases and meta(pod).uid not in done:

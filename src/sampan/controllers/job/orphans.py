@@ -16,6 +16,7 @@ from sampan.controllers.job.spec import JobSpec
 from sampan.controllers.ownership import CONTROLLER_INDEX, controller_of
 from sampan.controllers.resources import JOBS
 from sampan.controllers.views import POD_VIEW, Pod
+from sampan.informer.key import join_key
 from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request
@@ -24,7 +25,6 @@ from sampan.resource import Object, OwnerReference
 NAME: Final = "job-orphan-pods"
 WORKERS: Final = 5
 _FINALIZER: Final = TRACKING_FINALIZER.encode()
-_CONTROLLED: Final = b'"controller":true'
 _DELETED: Final = b'"deletionTimestamp"'
 
 
@@ -73,17 +73,19 @@ class OrphanController:
         return JobSpec.of(job).managed_elsewhere or finished_condition(job) is None
 
     def _maybe_orphan(self, ref: Ref[Any]) -> Iterable[Request]:
-        """A Pod that nobody controls, or that is being deleted and whose Job is gone or finished."""
-        if _FINALIZER not in ref.raw or (_CONTROLLED in ref.raw and _DELETED not in ref.raw):
-            return ()  # As nearly always, and soon found out.
+        """A Pod that nobody controls, or whose Job is gone; or that is being deleted and whose Job is finished."""
+        if _FINALIZER not in ref.raw:
+            return ()
         reference = next((each for each in ref.owner_references if each.controller), None)
-        if reference is not None:
-            if ref.deletion_timestamp is None or not _is_job(reference):
-                return ()
-            job = self._jobs.indexer.get(f"{ref.namespace}/{reference.name}")
-            if job is not None and job.uid == reference.uid and finished_condition(job.decode()) is None:
-                return ()
-        return (Request.of_key(ref.key),)
+        if reference is None:
+            return (Request.of_key(ref.key),)
+        if not _is_job(reference):
+            return ()
+        job = self._jobs.indexer.get(join_key(ref.namespace, reference.name))
+        if job is None or job.uid != reference.uid:
+            return (Request.of_key(ref.key),)
+        ended = _DELETED in ref.raw and finished_condition(job.decode()) is not None
+        return (Request.of_key(ref.key),) if ended else ()
 
     def _pods_of_ended(self, ref: Ref[Any]) -> Iterable[Request]:
         """The Pods of a Job that is finished or gone. As a rule none of them has the finalizer."""
