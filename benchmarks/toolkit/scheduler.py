@@ -43,6 +43,8 @@ from sampan.scheduler.views import decode_node
 
 FEW_NODES = 1000
 MANY_NODES = 5000
+_OBJECTS = 10_000
+"""With so many objects there are so many Nodes; with fewer there are fewer."""
 _WRITERS = 32
 _SEED = 1
 
@@ -60,17 +62,21 @@ class _Replicas:
 
 def measure_plain(count: int) -> Figure:
     """Plain Pods on 1,000 Nodes."""
-    return asyncio.run(_measure(FEW_NODES, count // 5, _Replicas(alone=True)))
+    return asyncio.run(_measure(_scaled(FEW_NODES, count), count // 5, _Replicas(alone=True)))
 
 
 def measure_many_nodes(count: int) -> Figure:
     """Plain Pods on 5,000 Nodes."""
-    return asyncio.run(_measure(MANY_NODES, count // 5, _Replicas(alone=True)))
+    return asyncio.run(_measure(_scaled(MANY_NODES, count), count // 5, _Replicas(alone=True)))
 
 
 def measure_replicas(count: int) -> Figure:
     """Replicas of one set, spread over zones and hosts, on 5,000 Nodes."""
-    return asyncio.run(_measure(MANY_NODES, count // 5, _Replicas(alone=False)))
+    return asyncio.run(_measure(_scaled(MANY_NODES, count), count // 5, _Replicas(alone=False)))
+
+
+def _scaled(nodes: int, count: int) -> int:
+    return max(nodes * count // _OBJECTS, 10)
 
 
 async def _measure(nodes: int, count: int, fellows: _Replicas) -> Figure:
@@ -93,12 +99,12 @@ async def _measure(nodes: int, count: int, fellows: _Replicas) -> Figure:
 
 def measure_bound(count: int) -> Figure:
     """Pods bound in a second by a scheduler that starts when they are all there; 1,000 Nodes."""
-    return _measure_served(FEW_NODES, count * 3 // 10)
+    return _measure_served(_scaled(FEW_NODES, count), count * 3 // 10)
 
 
 def measure_bound_many_nodes(count: int) -> Figure:
     """The same with 5,000 Nodes."""
-    return _measure_served(MANY_NODES, count * 3 // 10)
+    return _measure_served(_scaled(MANY_NODES, count), count * 3 // 10)
 
 
 def _measure_served(nodes: int, count: int) -> Figure:
