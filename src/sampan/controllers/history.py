@@ -38,8 +38,17 @@ def template_of(revision: Object) -> Object:
 
 
 def says_same(revision: Object, data: Object) -> bool:
-    """Whether a revision says the same."""
-    return json.encode_sorted(revision.get("data")) == json.encode_sorted(data)
+    """Whether a revision says the same. A time of creation that is null, as before 1.34, is as good as none."""
+    return _canonical(revision.get("data") or {}) == _canonical(data)
+
+
+def _canonical(data: Object) -> bytes:
+    template = (data.get("spec") or {}).get("template") or {}
+    metadata = template.get("metadata") or {}
+    if "creationTimestamp" in metadata and metadata["creationTimestamp"] is None:
+        metadata = {name: value for name, value in metadata.items() if name != "creationTimestamp"}
+        data = {**data, "spec": {**data["spec"], "template": {**template, "metadata": metadata}}}
+    return json.encode_sorted(data)
 
 
 def revision_hash(data: Object, collisions: int) -> str:

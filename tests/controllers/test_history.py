@@ -1,0 +1,60 @@
+"""What ControllerRevisions say, and how they are named and numbered."""
+
+from typing import Any
+
+import pytest
+
+from sampan.controllers.history import data_of, in_order, number_of, revision_hash, says_same, surplus, template_of
+from sampan.resource import Object, meta
+
+TEMPLATE: Object = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+
+
+def test_a_revision_gives_its_template_back() -> None:
+    revision = {"data": data_of(TEMPLATE)}
+    assert revision["data"]["spec"]["template"]["$patch"] == "replace"
+    assert template_of(revision) == TEMPLATE
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    turned = {"spec": TEMPLATE["spec"], "metadata": TEMPLATE["metadata"]}
+    assert says_same({"data": data_of(turned)}, data_of(TEMPLATE))
+    assert revision_hash(data_of(turned), 0) == revision_hash(data_of(TEMPLATE), 0)
+
+
+def test_no_time_of_creation_is_as_good_as_none_said() -> None:
+    older = {**TEMPLATE, "metadata": {**TEMPLATE["metadata"], "creationTimestamp": None}}
+    assert says_same({"data": data_of(older)}, data_of(TEMPLATE))
+
+
+@pytest.mark.parametrize("data", [None, {}, data_of({**TEMPLATE, "spec": {}})], ids=["none", "empty", "another"])
+def test_other_data_say_something_else(data: Any) -> None:
+    assert not says_same({"data": data}, data_of(TEMPLATE))
+
+
+@pytest.mark.parametrize(
+    ("image", "collisions", "expected"),
+    [("i", 0, "7967547469"), ("i", 1, "7967547468"), ("a&b<c>", 0, "68db84df4f")],
+    ids=str,
+)
+def test_hashes_are_those_of_kube_controller_manager(image: str, collisions: int, expected: str) -> None:
+    template = {**TEMPLATE, "spec": {"containers": [{"name": "c", "image": image}]}}
+    assert revision_hash(data_of(template), collisions) == expected
+
+
+def revision(name: str, number: int, created: str = "2026-01-01T00:00:00Z") -> Object:
+    """A revision without data."""
+    return {"metadata": {"name": name, "creationTimestamp": created}, "revision": number}
+
+
+def test_revisions_are_ordered_by_number_then_age_then_name() -> None:
+    first, second = revision("z", 1), revision("y", 2, "2025-01-01T00:00:00Z")
+    third, fourth = revision("a", 2), revision("b", 2)
+    assert [meta(each).name for each in in_order([fourth, third, second, first])] == ["z", "y", "a", "b"]
+    assert number_of({}) == 0
+
+
+@pytest.mark.parametrize(("limit", "count"), [(0, 3), (1, 2), (3, 0), (5, 0), (-1, 0), (None, 0)], ids=str)
+def test_the_oldest_are_surplus(limit: int | None, count: int) -> None:
+    old = [revision("a", 1), revision("b", 2), revision("c", 3)]
+    assert list(surplus(old, limit)) == old[:count]
