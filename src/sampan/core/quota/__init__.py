@@ -1,0 +1,7 @@
+"""Resource quotas: what each object takes of them. For the admission of requests, and for who counts again."""
+
+from sampan.core.quota.evaluator import Evaluator, evaluator_for, object_count_name
+from sampan.core.quota.scopes import scope_selectors
+from sampan.core.quota.usage import Usage, add
+
+__all__ = ["Evaluator", "Usage", "add", "evaluator_for", "object_count_name", "scope_selectors"]

@@ -1,0 +1,95 @@
+"""What a Pod takes of quotas.
+
+Source: kubernetes pkg/quota/v1/evaluator/core/pods.go; component-helpers resource/helpers.go (1.36).
+"""
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Final
+
+from sampan.core.object import Object
+from sampan.core.quota.usage import ONE, Usage, add, amounts, most
+from sampan.core.time import parse_time
+
+REQUESTS_PREFIX: Final = "requests."
+LIMITS_PREFIX: Final = "limits."
+HUGE_PAGES_PREFIX: Final = "hugepages-"
+COMPUTE: Final = ("cpu", "memory", "ephemeral-storage")
+
+
+def pod_usage(pod: Object, now: dt.datetime) -> Usage:
+    """What it takes now. One that has ended, or should have, takes only its place among the objects."""
+    usage = {"count/pods": ONE}
+    if not is_running_up(pod, now):
+        return usage
+    requests, limits = pod_requests(pod), pod_limits(pod)
+    usage["pods"] = ONE
+    for name in COMPUTE:
+        if name in requests:
+            usage[name] = usage[REQUESTS_PREFIX + name] = requests[name]
+        if name in limits:
+            usage[LIMITS_PREFIX + name] = limits[name]
+    for name, amount in requests.items():
+        if name.startswith(HUGE_PAGES_PREFIX):
+            usage[name] = usage[REQUESTS_PREFIX + name] = amount
+        elif is_extended(name):
+            usage[REQUESTS_PREFIX + name] = amount
+    return usage
+
+
+def is_running_up(pod: Object, now: dt.datetime) -> bool:
+    """Whether it takes resources: it has not ended, and is not overdue to go."""
+    if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        return False
+    metadata = pod["metadata"]
+    deleted_at, grace_s = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
+    if not deleted_at or grace_s is None:
+        return True
+    return now <= parse_time(deleted_at) + dt.timedelta(seconds=grace_s)
+
+
+def is_extended(name: str) -> bool:
+    """Whether it is a resource that Kubernetes does not know itself."""
+    return "/" in name and "kubernetes.io/" not in name and not name.startswith(REQUESTS_PREFIX)
+
+
+def pod_requests(pod: Object) -> Usage:
+    """What it asks for: the most that runs at a time, with its overhead."""
+    spec = pod.get("spec") or {}
+    return add(_total(spec, "requests"), amounts(spec.get("overhead")))
+
+
+def pod_limits(pod: Object) -> Usage:
+    """What it may take at most, of what has a limit."""
+    spec = pod.get("spec") or {}
+    limits = _total(spec, "limits")
+    overhead = amounts(spec.get("overhead"))
+    return add(limits, {name: amount for name, amount in overhead.items() if limits.get(name)})
+
+
+def _total(spec: Object, kind: str) -> Usage:
+    """Containers run together; of those that run before them, sidecars stay, and the others end one by one."""
+    running: Usage = {}
+    for asked in _asked(spec.get("containers"), kind):
+        running = add(running, asked)
+    sidecars: Usage = {}
+    peak: Usage = {}
+    for container, asked in zip(
+        spec.get("initContainers") or (), _asked(spec.get("initContainers"), kind), strict=True
+    ):
+        if container.get("restartPolicy") == "Always":
+            sidecars = add(sidecars, asked)
+            peak = most(peak, sidecars)
+        else:
+            peak = most(peak, add(sidecars, asked))
+    total = most(add(running, sidecars), peak)
+    whole = amounts((spec.get("resources") or {}).get(kind))
+    return total | {
+        name: amount
+        for name, amount in whole.items()
+        if name in ("cpu", "memory") or name.startswith(HUGE_PAGES_PREFIX)
+    }
+
+
+def _asked(containers: Iterable[Object] | None, kind: str) -> list[Usage]:
+    return [amounts((container.get("resources") or {}).get(kind)) for container in containers or ()]

@@ -1,0 +1,84 @@
+"""Scopes: which of the objects a quota counts.
+
+Source: kubernetes pkg/quota/v1/evaluator/core/{pods,persistent_volume_claims}.go; staging k8s.io/apiserver
+pkg/quota/v1/generic/evaluator.go (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from sampan.core.label_selectors import selector_from_label_selector
+from sampan.core.object import Object
+
+_EXISTS: Final = "Exists"
+
+
+def scope_selectors(quota: Object) -> list[Object]:
+    """The requirements of a quota that objects must all meet; plain scopes are told as those that must exist."""
+    spec = quota.get("spec") or {}
+    selectors: list[Object] = [{"scopeName": scope, "operator": _EXISTS} for scope in spec.get("scopes") or ()]
+    return selectors + list((spec.get("scopeSelector") or {}).get("matchExpressions") or ())
+
+
+def pod_is_in_scope(pod: Object, selector: Object) -> bool:
+    """Whether a Pod meets a requirement."""
+    spec = pod.get("spec") or {}
+    scope: str = selector["scopeName"]
+    if scope in ("Terminating", "NotTerminating"):
+        return is_terminating(pod) is (scope == "Terminating")
+    if scope in ("BestEffort", "NotBestEffort"):
+        return is_best_effort(pod) is (scope == "BestEffort")
+    if scope == "PriorityClass":
+        return _matches(selector, [spec["priorityClassName"]] if spec.get("priorityClassName") else [])
+    return scope == "CrossNamespacePodAffinity" and _crosses_namespaces(spec)
+
+
+def claim_is_in_scope(claim: Object, selector: Object) -> bool:
+    """Whether a PersistentVolumeClaim meets a requirement."""
+    if selector["scopeName"] != "VolumeAttributesClass":
+        return False
+    status = claim.get("status") or {}
+    names = (
+        (claim.get("spec") or {}).get("volumeAttributesClassName"),
+        status.get("currentVolumeAttributesClassName"),
+        (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName"),
+    )
+    return _matches(selector, [name for name in names if name])
+
+
+def is_terminating(pod: Object) -> bool:
+    """Whether a Pod is to end by itself after a time."""
+    deadline_s = (pod.get("spec") or {}).get("activeDeadlineSeconds")
+    return deadline_s is not None and deadline_s >= 0
+
+
+def is_best_effort(pod: Object) -> bool:
+    """Whether a Pod asks for nothing."""
+    told = (pod.get("status") or {}).get("qosClass")
+    if told:
+        return bool(told == "BestEffort")
+    spec = pod.get("spec") or {}
+    parts = [spec, *(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    asked = [(part.get("resources") or {}).get(kind) or {} for part in parts for kind in ("requests", "limits")]
+    return not any(each.get(name) not in (None, "0", 0) for each in asked for name in ("cpu", "memory"))
+
+
+def _matches(selector: Object, names: list[str]) -> bool:
+    if selector.get("operator") == _EXISTS:
+        return bool(names)
+    scope = selector["scopeName"]
+    expression = {"key": scope, "operator": selector.get("operator"), "values": selector.get("values") or []}
+    matches = selector_from_label_selector({"matchExpressions": [expression]}).matches
+    return any(matches({scope: name}) for name in names) if names else matches({})
+
+
+def _crosses_namespaces(spec: Object) -> bool:
+    affinity = spec.get("affinity") or {}
+    for kind in ("podAffinity", "podAntiAffinity"):
+        said = affinity.get(kind) or {}
+        required: Iterable[Object] = said.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        preferred = said.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        for term in (*required, *(each["podAffinityTerm"] for each in preferred)):
+            if term.get("namespaces") or term.get("namespaceSelector") is not None:
+                return True
+    return False

@@ -1,0 +1,30 @@
+"""Amounts of resources by name, added up. Source: staging k8s.io/apiserver pkg/quota/v1/resources.go (1.36)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sampan.core.quantity import Quantity, canonical, parse
+
+Usage = dict[str, Quantity]
+"""Amounts by the name of the resource."""
+
+ZERO = Quantity(0)
+ONE = Quantity(1)
+
+
+def amounts(said: Mapping[str, Any] | None) -> Usage:
+    """The amounts in a part of an object, as texts or numbers. Raises `ValueError`."""
+    return {name: parse(canonical(value)) for name, value in (said or {}).items()}
+
+
+def add(one: Mapping[str, Quantity], other: Mapping[str, Quantity]) -> Usage:
+    """The sums."""
+    total = dict(one)
+    for name, amount in other.items():
+        total[name] = total[name] + amount if name in total else amount
+    return total
+
+
+def most(one: Mapping[str, Quantity], other: Mapping[str, Quantity]) -> Usage:
+    """The greater of each."""
+    return {**one, **{name: max(amount, one.get(name, amount)) for name, amount in other.items()}}

@@ -1,0 +1,84 @@
+"""ResourceQuotas: their status tells what is used."""
+
+from sampan.controllers import resource_quota
+from sampan.controllers.resource_quota.controller import status_after
+from sampan.controllers.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, RESOURCE_QUOTAS, SERVICES
+from sampan.core.quantity import parse
+from sampan.resource import Object
+from tests.controllers.cluster import Working, cluster
+
+
+def quota(hard: dict[str, str], **spec: object) -> Object:
+    """A quota."""
+    return {"metadata": {"name": "q"}, "spec": {"hard": hard, **spec}}
+
+
+async def pod(c: Working, name: str, **requests: str) -> Object:
+    """A Pod."""
+    spec = {"containers": [{"name": "c", "image": "i", "resources": {"requests": requests}}]}
+    return await c.create(PODS, {"metadata": {"name": name}, "spec": spec})
+
+
+async def until_used(c: Working, **used: str) -> Object:
+    """The quota's status as soon as so much is used; `__` stands for a dot, `_` for a slash."""
+    wanted = {name.replace("__", ".").replace("_", "/"): amount for name, amount in used.items()}
+    found = await c.until(RESOURCE_QUOTAS, "q", lambda q: (q.get("status") or {}).get("used") == wanted)
+    status: Object = found["status"]
+    return status
+
+
+async def test_pods_are_counted_as_they_come_end_and_go() -> None:
+    async with cluster(resource_quota.set_up) as c:
+        await pod(c, "x", cpu="500m", memory="1Gi")
+        hard = {"pods": "10", "requests.cpu": "4", "memory": "8Gi"}
+        await c.create(RESOURCE_QUOTAS, quota(hard))
+        status = await until_used(c, pods="1", requests__cpu="500m", memory="1Gi")
+        assert status["hard"] == hard
+        await pod(c, "y", cpu="1")
+        await until_used(c, pods="2", requests__cpu="1500m", memory="1Gi")
+        await c.patch_status(PODS, "y", {"phase": "Succeeded"})
+        await until_used(c, pods="1", requests__cpu="500m", memory="1Gi")
+        await c.delete(PODS, "x")
+        await until_used(c, pods="0", requests__cpu="0", memory="0")
+
+
+async def test_objects_of_any_resource_are_counted() -> None:
+    async with cluster(resource_quota.set_up) as c:
+        await c.create(RESOURCE_QUOTAS, quota({"configmaps": "5", "count/deployments.apps": "5", "count/no.such": "1"}))
+        await until_used(c, configmaps="0", count_deployments__apps="0")
+        await c.create(CONFIG_MAPS, {"metadata": {"name": "x"}})
+        labels = {"matchLabels": {"a": "b"}}
+        template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        await c.create(DEPLOYMENTS, {"metadata": {"name": "x"}, "spec": {"selector": labels, "template": template}})
+        await until_used(c, configmaps="1", count_deployments__apps="1")
+        await c.delete(CONFIG_MAPS, "x")
+        await until_used(c, configmaps="0", count_deployments__apps="1")
+
+
+async def test_services_and_changed_limits_are_followed() -> None:
+    async with cluster(resource_quota.set_up) as c:
+        await c.create(RESOURCE_QUOTAS, quota({"services": "5"}))
+        await c.create(SERVICES, {"metadata": {"name": "x"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}})
+        await until_used(c, services="2")  # and `kubernetes`
+        await c.patch(RESOURCE_QUOTAS, "q", {"spec": {"hard": {"services": None, "services.nodeports": "2"}}})
+        status = await until_used(c, services__nodeports="1")
+        assert status["hard"] == {"services.nodeports": "2"}
+
+
+async def test_only_what_is_in_scope_is_counted() -> None:
+    async with cluster(resource_quota.set_up) as c:
+        await pod(c, "effort")
+        await pod(c, "asks", cpu="1")
+        await c.create(RESOURCE_QUOTAS, quota({"pods": "5"}, scopes=["BestEffort"]))
+        await until_used(c, pods="1")
+
+
+def test_a_status_that_is_right_is_not_written_whatever_its_form() -> None:
+    told = {"hard": {"cpu": "2"}, "used": {"cpu": "1000m"}}
+    assert status_after({"spec": {"hard": {"cpu": "2"}}, "status": told}, {"cpu": parse("1")}) is None
+
+
+def test_what_nobody_can_count_stays_as_it_was_told() -> None:
+    told = {"hard": {"count/x": "2"}, "used": {"count/x": "1", "old": "1"}}
+    status = status_after({"spec": {"hard": {"count/x": "3"}}, "status": told}, {})
+    assert status == {"hard": {"count/x": "3"}, "used": {"count/x": "1"}}
