@@ -197,13 +197,13 @@ async def test_a_pod_that_must_not_preempt_waits() -> None:
 
 async def test_protected_pods_are_preempted_last() -> None:
     async with cluster(set_up) as work:
+        budget = {"metadata": {"name": "a"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}}}
+        await work.create(POD_DISRUPTION_BUDGETS, budget)
         await make_nodes(work, *(node_object(f"node-{name}", cpu="1", labels={"is": name}) for name in ("a", "b")))
         for name in ("a", "b"):
             labels = {"app": name}
             await make_pods(work, pod_object(name, requests={"cpu": "800m"}, labels=labels, nodeSelector={"is": name}))
             await bound(work, name)
-        budget = {"metadata": {"name": "a"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}}}
-        await work.create(POD_DISRUPTION_BUDGETS, budget)
         await make_pods(work, pod_object("high", requests={"cpu": "800m"}, priority=1000))
         assert await bound(work, "high") == "node-b"
 

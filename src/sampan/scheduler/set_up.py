@@ -77,6 +77,7 @@ class _SetUp:
         self._factories = factories
         self._client = context.manager.client.direct
         self._random = random.Random(configuration.seed)
+        self._budgets_known = context.informer(POD_DISRUPTION_BUDGETS).lister()
         self._extenders = Extenders([self._extender(each) for each in configuration.extenders])
         self._cache = Cache(asyncio.get_running_loop().time)
         self._nominator = Nominator()
@@ -144,7 +145,7 @@ class _SetUp:
         return Fellows(self._store(SERVICES), {kind.kind: self._store(kind) for kind in controllers})
 
     def _budgets(self) -> list[Budget]:
-        return [read_budget(obj) for obj in self._context.informer(POD_DISRUPTION_BUDGETS).lister().list()]
+        return [read_budget(obj) for obj in self._budgets_known.list()]
 
     def _extender(self, config: ExtenderConfig) -> HttpExtender:
         pods, nodes = self._store(POD_VIEW), self._store(NODES)

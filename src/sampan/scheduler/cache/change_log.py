@@ -30,6 +30,10 @@ class ChangeLog:
             del rows[:forgotten]
             self._begin += forgotten
 
+    def only_change(self, position: int) -> int | None:
+        """The row, when there was a single change since then."""
+        return self._rows[-1] if position == self.position - 1 else None
+
     def since(self, position: int) -> Rows | None:
         """The rows that have changed since then; None when that is forgotten."""
         if position < self._begin:

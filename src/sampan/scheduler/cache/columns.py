@@ -17,6 +17,7 @@ COLUMNS_MAX: Final = 256
 """Columns that are kept; those that were not asked for longest go first."""
 
 Compute = Callable[[Rows], Ints]
+ComputeOne = Callable[[int], int]
 
 
 class _Column:
@@ -33,16 +34,22 @@ class Columns:
     def __init__(self) -> None:
         self._columns: OrderedDict[Hashable, _Column] = OrderedDict()
 
-    def get(self, key: Hashable, size: int, log: ChangeLog, compute: Compute) -> Ints:
-        """The column of a key. `compute` gives the values of some rows; `log` tells which of them change them."""
+    def get(self, key: Hashable, log: ChangeLog, compute: Compute, *, size: int, one: ComputeOne | None = None) -> Ints:
+        """The column of a key. `compute` gives the values of some rows; `log` tells which of them change them.
+
+        `one` gives the same for a single row, where arrays of one number would cost more than they spare.
+        """
         column = self._columns.get(key)
         position = log.position
         if column is not None and len(column.values) == size:
             if column.position != position:
-                rows = log.since(column.position)
-                if rows is None:
-                    rows = np.arange(size)
-                column.values[rows] = compute(rows)
+                row = None if one is None else log.only_change(column.position)
+                if row is not None and one is not None:
+                    column.values[row] = one(row)
+                else:
+                    rows = log.since(column.position)
+                    rows = np.arange(size) if rows is None else rows
+                    column.values[rows] = compute(rows)
                 column.position = position
             self._columns.move_to_end(key)
             return column.values

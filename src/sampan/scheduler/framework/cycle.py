@@ -8,7 +8,7 @@ import numpy as np
 
 from sampan.scheduler.cache.arrays import Ints, Mask
 from sampan.scheduler.cache.cache import Cache
-from sampan.scheduler.cache.columns import Columns, Compute
+from sampan.scheduler.cache.columns import Columns, Compute, ComputeOne
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.pod_info import PodInfo
 
@@ -46,12 +46,12 @@ class Cycle:
     def node_column(self, key: Hashable, compute: Compute) -> Ints:
         """Values that depend on nothing but Nodes and the key."""
         nodes = self.nodes
-        return self.columns.get(key, nodes.size, nodes.spec_log, compute)
+        return self.columns.get(key, nodes.spec_log, compute, size=nodes.size)
 
-    def usage_column(self, key: Hashable, compute: Compute) -> Ints:
-        """Values that depend on Nodes, on what their Pods use, and on the key."""
+    def usage_column(self, key: Hashable, compute: Compute, one: ComputeOne | None = None) -> Ints:
+        """Values that depend on Nodes, on what their Pods use, and on the key; `one` gives those of a single row."""
         nodes = self.nodes
-        return self.columns.get(key, nodes.size, nodes.usage_log, compute)
+        return self.columns.get(key, nodes.usage_log, compute, size=nodes.size, one=one)
 
     def zeros(self) -> Ints:
         """A new column."""

@@ -3,8 +3,9 @@
 Source: plugins/noderesources/balanced_allocation.go (1.36).
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
+import math
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from sampan.scheduler.amounts import CPU, MEMORY
 from sampan.scheduler.cache.arrays import Ints, Mask, Rows
 from sampan.scheduler.framework.cycle import Cycle
 from sampan.scheduler.framework.plugin import MAX_NODE_SCORE, ClusterEvent, Hint
+
+N = TypeVar("N", int, Ints)
 
 
 class NodeResourcesBalancedAllocation:
@@ -33,25 +36,52 @@ class NodeResourcesBalancedAllocation:
         if not any(value for _, value in wanted):
             return None
 
+        columns = [
+            (column, value)
+            for resource, value in wanted
+            if (value or "/" not in resource) and (column := nodes.resources.get(resource)) is not None
+        ]
+
         def weigh(rows: Rows) -> Ints:
-            columns = [
-                (column, value)
-                for resource, value in wanted
-                if (value or "/" not in resource) and (column := nodes.resources.get(resource)) is not None
-            ]
             places = np.array([column for column, _ in columns], dtype=np.intp)
             allocatable = nodes.allocatable[np.ix_(places, rows)]
             allocated = nodes.requested[np.ix_(places, rows)]
             with_pod = allocated + np.array([[value] for _, value in columns], dtype=np.int64)
-            better = _balance(with_pod, allocatable) - _balance(allocated, allocatable)
-            # Go divides towards zero; what is divided here is never below zero.
-            return MAX_NODE_SCORE // 2 + (MAX_NODE_SCORE // 2 + better) // 2
+            return _score(_balance(with_pod, allocatable) - _balance(allocated, allocatable))
 
-        return cycle.usage_column((self.name, wanted), weigh)
+        def weigh_one(row: int) -> int:
+            before: list[float] = []
+            after: list[float] = []
+            for column, value in columns:
+                allocatable = int(nodes.allocatable[column, row])
+                if allocatable > 0:
+                    allocated = int(nodes.requested[column, row])
+                    before.append(min(allocated / allocatable, 1.0))
+                    after.append(min((allocated + value) / allocatable, 1.0))
+            return _score(_balance_of_one(after) - _balance_of_one(before))
+
+        return cycle.usage_column((self.name, wanted), weigh, weigh_one)
+
+
+def _score(better: N) -> N:
+    """75 when the balance stays as it is. What is divided is never below zero, where Go would round otherwise."""
+    return MAX_NODE_SCORE // 2 + (MAX_NODE_SCORE // 2 + better) // 2
+
+
+def _balance_of_one(shares: Sequence[float]) -> int:
+    """100 when the same share of each resource is used."""
+    if len(shares) < 2:
+        std = 0.0
+    elif len(shares) == 2:
+        std = abs((shares[0] - shares[1]) / 2)
+    else:
+        mean = sum(shares) / len(shares)
+        std = math.sqrt(sum((share - mean) ** 2 for share in shares) / len(shares))
+    return int((1 - std) * MAX_NODE_SCORE)
 
 
 def _balance(requested: Ints, allocatable: Ints) -> Ints:
-    """100 when the same share of each resource is used; the first axis is the resources."""
+    """The same for many Nodes; the first axis is the resources."""
     has = allocatable > 0
     shares = np.where(has, np.minimum(requested / np.maximum(allocatable, 1), 1.0), 0.0)
     kinds = has.sum(axis=0)

@@ -4,6 +4,7 @@ Source: plugins/noderesources/fit.go, least_allocated.go, most_allocated.go (1.3
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -16,20 +17,36 @@ from sampan.scheduler.framework.plugin import MAX_NODE_SCORE, ClusterEvent, Hint
 from sampan.scheduler.pod_info import PodInfo
 
 _TOO_MANY_PODS: Final = 1
-Strategy = Callable[[Ints, Ints], Ints]
 
 
-def least_allocated(requested: Ints, allocatable: Ints) -> Ints:
-    """What is left, of 100. `allocatable` is nowhere 0."""
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How what would be requested, and what there is of it (never 0), become a score: for many Nodes and for one."""
+
+    rows: Callable[[Ints, Ints], Ints]
+    one: Callable[[int, int], int]
+
+
+def _least_allocated(requested: Ints, allocatable: Ints) -> Ints:
     return np.where(requested > allocatable, 0, (allocatable - requested) * MAX_NODE_SCORE // allocatable)
 
 
-def most_allocated(requested: Ints, allocatable: Ints) -> Ints:
-    """What is used, of 100. `allocatable` is nowhere 0."""
+def _least_allocated_of_one(requested: int, allocatable: int) -> int:
+    return 0 if requested > allocatable else (allocatable - requested) * MAX_NODE_SCORE // allocatable
+
+
+def _most_allocated(requested: Ints, allocatable: Ints) -> Ints:
     return np.minimum(requested, allocatable) * MAX_NODE_SCORE // allocatable
 
 
-STRATEGIES: Final[Mapping[str, Strategy]] = {"LeastAllocated": least_allocated, "MostAllocated": most_allocated}
+def _most_allocated_of_one(requested: int, allocatable: int) -> int:
+    return min(requested, allocatable) * MAX_NODE_SCORE // allocatable
+
+
+STRATEGIES: Final[Mapping[str, Strategy]] = {
+    "LeastAllocated": Strategy(_least_allocated, _least_allocated_of_one),
+    "MostAllocated": Strategy(_most_allocated, _most_allocated_of_one),
+}
 
 
 def _would_fit(pod: PodInfo, old: Any, new: Any) -> bool:
@@ -79,7 +96,15 @@ class NodeResourcesFit:
                 codes |= np.where(value > allocatable, UNRESOLVABLE, 0)
             return codes
 
-        return cycle.usage_column((self.name, wanted), lacking)
+        def lacking_of_one(row: int) -> int:
+            code = int(nodes.pod_count[row] >= nodes.pod_limit[row])
+            for bit, (column, value) in enumerate(wanted, 1):
+                allocatable = int(nodes.allocatable[column, row])
+                code |= int(value > allocatable - int(nodes.requested[column, row])) << bit
+                code |= UNRESOLVABLE if value > allocatable else 0
+            return code
+
+        return cycle.usage_column((self.name, wanted), lacking, lacking_of_one)
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
         """What is lacking."""
@@ -107,22 +132,33 @@ class NodeResourcesFit:
         nodes, constraints = cycle.nodes, cycle.pod.constraints
         asked = dict(constraints.requests)
         asked[CPU], asked[MEMORY] = constraints.nonzero
-        wanted = tuple((resource, weight, asked.get(resource, 0)) for resource, weight in self._resources.items())
+        wanted = tuple(
+            (resource, weight, asked.get(resource, 0))
+            for resource, weight in self._resources.items()
+            if asked.get(resource, 0) or "/" not in resource
+        )
 
         def weigh(rows: Rows) -> Ints:
             total = np.zeros(len(rows), dtype=np.int64)
             weights = np.zeros(len(rows), dtype=np.int64)
             for resource, weight, value in wanted:
-                if value == 0 and "/" in resource:
-                    continue
                 requested, allocatable = _counted(nodes, resource, rows)
                 has = allocatable > 0
-                scores = self._strategy(requested + value, np.maximum(allocatable, 1))
+                scores = self._strategy.rows(requested + value, np.maximum(allocatable, 1))
                 total += np.where(has, scores * weight, 0)
                 weights += np.where(has, weight, 0)
             return total // np.maximum(weights, 1)
 
-        return cycle.usage_column((self.name, "score", wanted), weigh)
+        def weigh_one(row: int) -> int:
+            total = weights = 0
+            for resource, weight, value in wanted:
+                requested, allocatable = _counted_of_one(nodes, resource, row)
+                if allocatable > 0:
+                    total += weight * self._strategy.one(requested + value, allocatable)
+                    weights += weight
+            return total // max(weights, 1)
+
+        return cycle.usage_column((self.name, "score", wanted), weigh, weigh_one)
 
     def _wanted(self, cycle: Cycle) -> tuple[tuple[int, int], ...]:
         requests = cycle.pod.constraints.requests
@@ -137,3 +173,11 @@ def _counted(nodes: NodeTable, resource: str, rows: Rows) -> tuple[Ints, Ints]:
         return nothing, nothing
     requested = nodes.nonzero[column, rows] if resource in (CPU, MEMORY) else nodes.requested[column, rows]
     return requested, nodes.allocatable[column, rows]
+
+
+def _counted_of_one(nodes: NodeTable, resource: str, row: int) -> tuple[int, int]:
+    column = nodes.resources.get(resource)
+    if column is None:
+        return 0, 0
+    requested = nodes.nonzero if resource in (CPU, MEMORY) else nodes.requested
+    return int(requested[column, row]), int(nodes.allocatable[column, row])
