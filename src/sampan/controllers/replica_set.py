@@ -15,6 +15,7 @@ from sampan.client import ClientError, NotFound
 from sampan.controllers.availability import is_available, next_available_s
 from sampan.controllers.context import ControllerContext
 from sampan.controllers.ownership import Owned, OwnerGone, controller_of, index_by_controller, owners_of_pods
+from sampan.controllers.pod_changes import CountsOtherwise
 from sampan.controllers.pod_control import PodControl, pod_from_template
 from sampan.controllers.pod_deletion_order import first_to_delete
 from sampan.controllers.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
@@ -69,7 +70,11 @@ class ReplicaController:
             Builder(self._context.manager)
             .named(self._name)
             .for_(self._kind)
-            .watches(POD_VIEW, owners_of_pods(self._kind, self._informer, self._selector))
+            .watches(
+                POD_VIEW,
+                owners_of_pods(self._kind, self._informer, self._selector),
+                predicates=[CountsOtherwise()],
+            )
             .with_options(max_concurrent_reconciles=WORKERS)
             .complete(self)
         )

@@ -1,0 +1,30 @@
+"""Which changes of a Pod concern whoever counts Pods.
+
+Of a thousand Pods that are made, each is bound, started and made ready; only the last of these changes a count.
+"""
+
+from typing import Any
+
+from sampan.controllers.ownership import controller_of
+from sampan.informer.ref import Ref
+from sampan.loops.views import Pod
+from sampan.operator.predicates import Predicate
+
+
+class CountsOtherwise(Predicate[Pod]):
+    """Drops updates after which a Pod counts as before: active, ready since the same moment, with the same owner."""
+
+    def update(self, old: Ref[Pod], new: Ref[Pod]) -> bool:
+        """Whether a count may have changed."""
+        if old.uid != new.uid or old.labels != new.labels:
+            return True
+        return _counted(old.decode()) != _counted(new.decode())
+
+
+def _counted(pod: Pod) -> tuple[Any, ...]:
+    ready, owner = pod.condition("Ready"), controller_of(pod)
+    return (
+        pod.is_active,
+        (ready.status, ready.last_transition_time) if ready is not None else None,
+        owner.uid if owner is not None else "",
+    )

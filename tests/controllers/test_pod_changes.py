@@ -1,0 +1,42 @@
+"""Which updates of Pods a loop that counts them looks at."""
+
+from typing import Any
+
+import pytest
+
+from sampan.controllers.pod_changes import CountsOtherwise
+from sampan.informer.ref import RefReader
+from sampan.loops.views import POD_VIEW
+from sampan.wire import json
+
+READY = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "a", "uid": "o", "controller": True}
+
+
+def _ref(metadata: dict[str, Any], spec: dict[str, Any], status: dict[str, Any]) -> Any:
+    return RefReader(POD_VIEW).read(
+        json.encode(
+            {"metadata": {"name": "p", "namespace": "n", "uid": "u", **metadata}, "spec": spec, "status": status}
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("metadata", "spec", "status", "counts"),
+    [
+        ({}, {"nodeName": "x"}, {}, False),
+        ({}, {}, {"phase": "Running", "podIP": "10.0.0.1"}, False),
+        ({"annotations": {"x": "y"}}, {}, {}, False),
+        ({}, {}, {"conditions": [READY]}, True),
+        ({}, {}, {"phase": "Failed"}, True),
+        ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, {}, {}, True),
+        ({"labels": {"x": "y"}}, {}, {}, True),
+        ({"ownerReferences": [OWNER]}, {}, {}, True),
+        ({"uid": "other"}, {}, {}, True),
+    ],
+    ids=["bound", "started", "annotated", "ready", "failed", "deleted", "labelled", "adopted", "made anew"],
+)
+def test_what_changes_a_count(
+    metadata: dict[str, Any], spec: dict[str, Any], status: dict[str, Any], counts: bool
+) -> None:
+    assert CountsOtherwise().update(_ref({}, {}, {}), _ref(metadata, spec, status)) is counts
