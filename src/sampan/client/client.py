@@ -19,6 +19,7 @@ from sampan.client.rest_client import RESTClient
 from sampan.client.rest_mapper import ResourceName, RESTMapper
 from sampan.client.stack import connect_transport
 from sampan.client.transport import Transport
+from sampan.client.warnings import WarningHandler
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic, object_type
 
 T = TypeVar("T")
@@ -42,9 +43,13 @@ class Client:
         self._write_options = WriteOptions(field_manager=field_manager)
 
     @classmethod
-    def from_config(cls, config: Config, *, field_manager: str = "") -> Self:
-        """A client of the server that a configuration names. Raises `ConfigError`."""
-        return cls(connect_transport(config), namespace=config.namespace, field_manager=field_manager)
+    def from_config(cls, config: Config, *, field_manager: str = "", warnings: WarningHandler | None = None) -> Self:
+        """A client of the server that a configuration names; `warnings` as for `connect_transport`.
+
+        Raises `ConfigError`.
+        """
+        transport = connect_transport(config, warnings=warnings)
+        return cls(transport, namespace=config.namespace, field_manager=field_manager)
 
     def with_defaults(
         self,

@@ -21,6 +21,7 @@ from sampan.app.errors import StartError
 from sampan.app.log import configure_logging
 from sampan.app.loops.settings import LoopSettings
 from sampan.client import Client, ConfigError, load_config
+from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.core.time import SystemClock
 from sampan.loops.context import ControllerContext
@@ -52,7 +53,9 @@ def run_loops(settings: LoopSettings) -> None:
 
 
 async def _run(settings: LoopSettings) -> None:
-    async with Client.from_config(load_config(settings.kubeconfig), field_manager="sampan") as client:
+    config = load_config(settings.kubeconfig)
+    # Warnings are for people: the loops know what is deprecated, and keep it up for those who still use it.
+    async with Client.from_config(config, field_manager="sampan", warnings=ignore_warnings) as client:
         manager = Manager(client, _options(settings))
         set_up(ControllerContext(manager, SystemClock()), settings)
         _settle()

@@ -24,7 +24,6 @@ from sampan.client import (
     TransportError,
     load_config,
 )
-from sampan.client.stack import connect_transport
 from sampan.client.warnings import Warning
 from sampan.core.errors import Reason
 
@@ -49,8 +48,7 @@ class Where:
         """A client for it, whose warnings are shown. Raises `ConfigError`."""
         overrides = ConfigOverrides(context=self.context, namespace=self.namespace)
         config = load_config(self.kubeconfig, overrides=overrides)
-        transport = connect_transport(config, warnings=WarningPrinter())
-        return Client(transport, namespace=config.namespace, field_manager="sampan")
+        return Client.from_config(config, field_manager="sampan", warnings=WarningPrinter())
 
 
 class WarningPrinter:
