@@ -204,6 +204,39 @@ async def test_a_succeeded_pod_is_replaced() -> None:
         assert event["type"] == "Normal"
 
 
+async def test_a_refused_pod_is_told_in_an_event_and_does_not_hold_up_the_status() -> None:
+    async with cluster(daemon_set.set_up) as c:
+        await add_nodes(c, "a")
+        owner = agent()
+        owner["spec"]["template"]["metadata"]["finalizers"] = ["unqualified"]
+        await c.create(DAEMON_SETS, owner)
+        await told(c, desiredNumberScheduled=1, currentNumberScheduled=0, numberUnavailable=1)
+        [event, *_] = await c.events("FailedCreate")
+        assert event["message"].startswith("Error creating: ")
+
+
+async def test_an_orphan_on_a_node_is_adopted_and_counts() -> None:
+    async with cluster(daemon_set.set_up) as c:
+        await add_nodes(c, "a")
+        spec = {**agent()["spec"]["template"]["spec"], "nodeName": "a"}
+        await c.create(PODS, {"metadata": {"name": "orphan", "labels": LABELS}, "spec": spec})
+        owner = await c.create(DAEMON_SETS, agent(updateStrategy={"type": "OnDelete"}))
+        pod = await c.until(PODS, "orphan", lambda pod: meta(pod).owner_references)
+        assert [each.uid for each in meta(pod).owner_references] == [meta(owner).uid]
+        await told(c, currentNumberScheduled=1, updatedNumberScheduled=0)
+        assert len(await c.all(PODS)) == 1
+
+
+async def test_a_pod_that_fits_no_longer_is_released_and_replaced() -> None:
+    async with cluster(daemon_set.set_up) as c:
+        await add_nodes(c, "a")
+        await c.create(DAEMON_SETS, agent())
+        [first] = await pods_on(c, "a")
+        await c.patch(PODS, meta(first).name, {"metadata": {"labels": {"app": "other"}}})
+        await c.until(PODS, meta(first).name, lambda pod: not meta(pod).owner_references)
+        await pods_on(c, "a", "a")
+
+
 async def test_an_update_replaces_as_many_as_may_be_unavailable() -> None:
     async with cluster(daemon_set.set_up) as c:
         await add_nodes(c, "a", "b", "d")

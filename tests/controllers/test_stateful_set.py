@@ -219,6 +219,64 @@ async def test_a_new_pod_waits_for_the_end_of_claims_that_go_with_an_earlier_one
         await c.until(PODS, "web-0", lambda pod: True)
 
 
+async def test_a_refused_pod_is_told_in_an_event_and_does_not_hold_up_the_status() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        owner = web(1)
+        owner["spec"]["template"]["metadata"]["finalizers"] = ["unqualified"]
+        await c.create(STATEFUL_SETS, owner)
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("observedGeneration"))
+        [event, *_] = await c.events("FailedCreate")
+        assert event["message"].startswith("Create Pod web-0 in StatefulSet web failed error: ")
+
+
+async def test_a_refused_claim_is_told_in_an_event_and_its_pod_is_not_made() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        claim = {"metadata": {"name": "data", "finalizers": ["unqualified"]}, "spec": CLAIM["spec"]}
+        await c.create(STATEFUL_SETS, web(1, volumeClaimTemplates=[claim]))
+        texts = [event["message"] for event in await c.events("FailedCreate")]
+        assert texts[0].startswith("Create Claim data-web-0 for Pod web-0 in StatefulSet web failed error: ")
+        assert await names(c) == []
+
+
+async def test_a_claim_that_is_being_deleted_is_waited_for() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        going = {"metadata": {"name": "data-web-0", "finalizers": ["example.com/stay"]}, "spec": CLAIM["spec"]}
+        await c.create(PERSISTENT_VOLUME_CLAIMS, going)
+        await c.delete(PERSISTENT_VOLUME_CLAIMS, "data-web-0")
+        await c.create(STATEFUL_SETS, web(1, volumeClaimTemplates=[CLAIM]))
+        [event, *_] = await c.events("FailedCreate")
+        text = "Create Pod web-0 in StatefulSet web failed error: pvc data-web-0 is being deleted"
+        assert event["message"] == text
+        await c.patch(PERSISTENT_VOLUME_CLAIMS, "data-web-0", {"metadata": {"finalizers": None}})
+        await c.until(PODS, "web-0", lambda pod: True)
+
+
+async def test_a_claim_that_another_controls_is_told_and_left_to_it() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        other = {"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u", "controller": True}
+        theirs = {"metadata": {"name": "data-web-0", "ownerReferences": [other]}, "spec": CLAIM["spec"]}
+        await c.create(PERSISTENT_VOLUME_CLAIMS, theirs)
+        policy = {"whenDeleted": "Delete", "whenScaled": "Retain"}
+        owner = web(1, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
+        await c.create(STATEFUL_SETS, owner)
+        await c.events("ConflictingController")
+        await c.until(PODS, "web-0", lambda pod: True)
+        claim = await c.get(PERSISTENT_VOLUME_CLAIMS, "data-web-0")
+        assert [each.kind for each in meta(claim).owner_references] == ["ConfigMap"]
+
+
+async def test_a_pod_whose_volumes_cannot_be_mended_is_told_in_an_event() -> None:
+    async with cluster() as c:
+        spec = web(1)["spec"]["template"]["spec"]
+        await c.create(PODS, {"metadata": {"name": "web-0", "labels": LABELS}, "spec": spec})
+        await ready(c, 0)
+        async with working(c.client, stateful_set.set_up):
+            await c.create(STATEFUL_SETS, web(1, volumeClaimTemplates=[CLAIM]))
+            [event, *_] = await c.events("FailedUpdate")
+            assert event["message"].startswith("Update Pod web-0 in StatefulSet web failed error: ")
+            await c.until(PERSISTENT_VOLUME_CLAIMS, "data-web-0", lambda claim: True)
+
+
 async def test_an_update_goes_from_the_highest_ordinal_down_and_waits_for_each() -> None:
     async with cluster(stateful_set.set_up) as c:
         await c.create(STATEFUL_SETS, web(3))
