@@ -1,14 +1,19 @@
 """The whole scheduler on a server in this process."""
 
+import asyncio
 from collections import Counter
 from functools import partial
 from typing import Any
 
+import pytest
+
+from sampan.client import Conflict
 from sampan.loops.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, REPLICA_SETS
 from sampan.resource import Object
 from sampan.scheduler.configuration import read_configuration
 from sampan.scheduler.set_up import set_up
-from tests.controllers.cluster import Working, cluster
+from tests.client.connected import connected
+from tests.controllers.cluster import Working, cluster, working
 from tests.scheduler.objects import node_object, pod_object
 
 
@@ -247,3 +252,54 @@ async def test_a_namespace_selector_is_asked_of_the_namespaces_labels() -> None:
         await storage.create({"apiVersion": "v1", "kind": "Pod", **db})
         await make_pods(work, pod_object("web", affinity=affinity))
         assert await bound(work, "web") == "node-2"
+
+
+async def test_why_a_pod_has_no_node_is_told_by_an_event_and_by_one_condition() -> None:
+    async with cluster(set_up) as work:
+        await make_pods(work, pod_object("web", requests={"cpu": "2"}))
+        pod = await work.until(PODS, "web", not_scheduled)
+        assert not_scheduled(pod) == "no nodes available to schedule pods"
+        (event,) = await work.events("FailedScheduling")
+        assert event["message"] == "no nodes available to schedule pods"
+        await make_nodes(work, node_object("small", cpu="1"))
+        again = await work.until(PODS, "web", lambda pod: "Insufficient cpu" in (not_scheduled(pod) or ""))
+        times = [each["lastTransitionTime"] for obj in (pod, again) for each in obj["status"]["conditions"]]
+        assert len(times) == 2
+        assert len(set(times)) == 1
+
+
+async def test_a_pod_that_somebody_else_has_bound_is_left_alone() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(work, node_object("node-1"), node_object("node-2"))
+        await make_pods(work, pod_object("gated", schedulingGates=[{"name": "g"}]), pod_object("web"))
+        node_name = await bound(work, "web")
+        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "web"}}
+        with pytest.raises(Conflict):
+            await (
+                work.client.resource(PODS)
+                .subresource("binding")
+                .create("web", {**binding, "target": {"kind": "Node", "name": "node-1"}})
+            )
+        assert await bound(work, "web") == node_name
+
+
+async def test_a_scheduler_that_begins_anew_counts_what_is_bound_already() -> None:
+    async with connected() as (client, _):
+        async with working(client, set_up) as work:
+            await make_nodes(work, *(node_object(f"node-{number}", cpu="1") for number in range(3)))
+            await make_pods(work, *(pod_object(f"a-{number}", requests={"cpu": "800m"}) for number in range(2)))
+            taken = {await bound(work, f"a-{number}") for number in range(2)}
+        async with working(client, set_up) as work:
+            await make_pods(work, pod_object("b", requests={"cpu": "800m"}))
+            assert await bound(work, "b") not in taken
+
+
+async def test_many_pods_are_bound_and_no_node_is_overfull() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(work, *(node_object(f"node-{number}", cpu="2") for number in range(5)))
+        names = [f"web-{number}" for number in range(24)]
+        await asyncio.gather(*(make_pods(work, pod_object(name, requests={"cpu": "500m"})) for name in names))
+        pods = await work.until_all(PODS, lambda pods: sum("nodeName" in pod["spec"] for pod in pods) == 20)
+        await work.until_all(PODS, lambda pods: sum(bool(not_scheduled(pod)) for pod in pods) >= 4)
+        nodes = Counter(pod["spec"]["nodeName"] for pod in pods if "nodeName" in pod["spec"])
+        assert set(nodes.values()) == {4}

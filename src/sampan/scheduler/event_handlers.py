@@ -101,11 +101,10 @@ class PodHandler:
             self._queue.delete(pod.uid)
 
     def _waits(self, pod: PodInfo) -> None:
-        if self._cache.is_assumed(pod.uid):
-            self.pending[pod.uid] = pod
-            return
         is_new = pod.uid not in self.pending
         self.pending[pod.uid] = pod
+        if self._cache.is_assumed(pod.uid) and not self._queue.is_in_flight(pod.uid):
+            return  # It is bound; this is what was before.
         if is_new:
             self._queue.add(pod)
         else:

@@ -218,6 +218,8 @@ class Scheduler:
 
     async def _tell(self, profile: Profile, pod: PodInfo, why: tuple[str, str], nominated: str | None) -> None:
         reason, message = why
+        if pod.uid not in self._parts.pending:
+            return  # It is gone, or has a Node: nobody cares.
         profile.recorder.warning(_reference(pod), "FailedScheduling", message, action="Scheduling")
         parts = self._parts
         try:

@@ -21,6 +21,7 @@ from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.queue.event_log import EventLog, Happening
 from sampan.scheduler.queue.heap import Heap
 from sampan.scheduler.queue.nominator import Nominator
+from sampan.scheduler.queue.parked import Parked
 from sampan.scheduler.queue.queued_pod import QueuedPod
 
 UNSCHEDULABLE_MAX_S: Final = 300.0
@@ -64,7 +65,7 @@ class SchedulingQueue:
         self._backing_off = Heap()
         self._failed = Heap()
         """Those that back off after an error: never tried before their time."""
-        self._unschedulable: dict[str, QueuedPod] = {}
+        self._unschedulable = Parked()
         self._events = EventLog()
         self._in_flight: dict[str, QueuedPod] = {}
         self._filled = asyncio.Event()
@@ -75,7 +76,7 @@ class SchedulingQueue:
 
     def pending(self) -> dict[str, int]:
         """How many Pods wait in which part."""
-        gated = sum(bool(queued.gate) for queued in self._unschedulable.values())
+        gated = sum(bool(queued.gate) for queued in self._unschedulable)
         return {
             "active": len(self._active),
             "backoff": len(self._backing_off) + len(self._failed),
@@ -109,7 +110,7 @@ class SchedulingQueue:
             self._events.add(Happening(ClusterEvent.SELF_UPDATED, old, pod))
         elif pod.uid in self._unschedulable and _changed(old, pod):
             if queued.gate:
-                del self._unschedulable[pod.uid]
+                self._unschedulable.remove(pod.uid)
                 self._enqueue(queued)
             elif self._helps(queued, Happening(ClusterEvent.SELF_UPDATED, old, pod)):
                 self._move(queued)
@@ -119,13 +120,13 @@ class SchedulingQueue:
         self.nominator.remove(uid)
         for heap in (self._active, self._backing_off, self._failed):
             heap.remove(uid)
-        self._unschedulable.pop(uid, None)
+        self._unschedulable.remove(uid)
 
     def happened(self, event: ClusterEvent, old: Any = None, new: Any = None) -> None:
         """Something has happened that may help Pods which fitted nowhere."""
         happening = Happening(event, old, new)
         self._events.add(happening)
-        for queued in list(self._unschedulable.values()):
+        for queued in self._unschedulable.alike(lambda one: self._waits_for(one, event)):
             if not queued.gate and self._helps(queued, happening):
                 self._move(queued)
 
@@ -165,7 +166,7 @@ class SchedulingQueue:
         if error or not plugins or any(self._helps(queued, happening) for happening in missed):
             self._back_off(queued, error=error)
         else:
-            self._unschedulable[uid] = queued
+            self._unschedulable.put(queued)
 
     def is_in_flight(self, uid: str) -> bool:
         """Whether the Pod is being tried or bound."""
@@ -182,7 +183,7 @@ class SchedulingQueue:
         while True:
             await asyncio.sleep(FLUSH_S)
             late = _now() - UNSCHEDULABLE_MAX_S
-            for queued in list(self._unschedulable.values()):
+            for queued in list(self._unschedulable):
                 if not queued.gate and queued.added_at <= late:
                     self._move(queued)
 
@@ -198,14 +199,14 @@ class SchedulingQueue:
     def _enqueue(self, queued: QueuedPod) -> None:
         queued.gate = self._gate(queued.pod)
         if queued.gate:
-            self._unschedulable[queued.pod.uid] = queued
+            self._unschedulable.put(queued)
         else:
             self._active.put(queued, queued.order)
             self._filled.set()
 
     def _move(self, queued: QueuedPod) -> None:
         """From the unschedulable ones to where it is tried again."""
-        del self._unschedulable[queued.pod.uid]
+        self._unschedulable.remove(queued.pod.uid)
         self._back_off(queued)
 
     def _back_off(self, queued: QueuedPod, *, error: bool = False) -> None:
@@ -237,6 +238,13 @@ class SchedulingQueue:
             queued = heap.pop()
             assert queued is not None
             self._enqueue(queued)
+
+    def _waits_for(self, queued: QueuedPod, event: ClusterEvent) -> bool:
+        """Whether a plugin that has rejected the Pod is to be asked about an event."""
+        if event is ClusterEvent.WILDCARD:
+            return True
+        hints = self._hints(queued.pod)
+        return any((events := hints.get(plugin)) is None or event in events for plugin in queued.plugins)
 
     def _helps(self, queued: QueuedPod, happening: Happening) -> bool:
         if happening.event is ClusterEvent.WILDCARD:
