@@ -36,6 +36,8 @@ LEASE_NAMESPACE: Final = "kube-system"
 ORPHAN_GRACE_S: Final = 2.0
 """How long a process may take that ends because nobody is there any more."""
 _GRACE_S: Final = 10.0
+_NICENESS: Final = 10
+"""Beside a server on a busy machine the loops step back: whoever asks is answered first, what follows comes after."""
 _GC_THRESHOLDS: Final = (50_000, 20, 100)
 _EXPECTED: Final = (ConfigError, OSError, LeaderElectionLost, CacheSyncTimeout, ShutdownTimeout)
 
@@ -45,6 +47,8 @@ _log = logging.getLogger("sampan.app")
 def run_loops(settings: LoopSettings) -> None:
     """Run until the end. Raises `StartError` with what prevented it, or ended it."""
     configure_logging(settings.log_level, settings.log_format)
+    if settings.ends_with_stdin:
+        os.nice(_NICENESS)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_run(settings))
