@@ -315,6 +315,7 @@ def test_a_schedule_that_never_comes_is_an_error() -> None:
         missed(parse_schedule("59 23 31 2 *"), at("2026-01-01T00:00:00Z"), at("2026-01-02T00:00:00Z"))
 
 
+@settings(deadline=None)
 @given(
     schedule=st.sampled_from(["* * * * *", "*/15 * * * *", "@every 90s", "7 * * * *"]),
     since_s=st.integers(0, 10**6),
