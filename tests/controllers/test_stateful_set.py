@@ -8,6 +8,7 @@ import pytest
 
 from sampan.client import DeleteOptions, StrategicMergePatch
 from sampan.controllers import stateful_set
+from sampan.controllers.history import data_of
 from sampan.controllers.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
 from sampan.controllers.stateful_set import plan
 from sampan.controllers.views import POD_VIEW
@@ -412,6 +413,60 @@ async def test_a_set_that_is_being_deleted_makes_nothing() -> None:
         await c.client.resource(PODS).delete("web-0", DeleteOptions(grace_period_seconds=0))
         await c.until(STATEFUL_SETS, "web", lambda each: each["status"]["replicas"] == 0)
         assert await names(c) == []
+
+
+async def test_revisions_that_are_deleted_with_the_set_are_not_made_again() -> None:
+    async with cluster(stateful_set.set_up) as c:
+        owner = web(1)
+        owner["metadata"]["finalizers"] = ["example.com/stay"]
+        await c.create(STATEFUL_SETS, owner)
+        before = await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("replicas") == 1)
+        await c.delete(STATEFUL_SETS, "web")
+        await c.until(STATEFUL_SETS, "web", lambda each: each["status"]["observedGeneration"] == 2)
+        await c.delete(CONTROLLER_REVISIONS, before["status"]["updateRevision"])
+        await c.client.resource(PODS).delete("web-0", DeleteOptions(grace_period_seconds=0))
+        after = await c.until(STATEFUL_SETS, "web", lambda each: each["status"]["replicas"] == 0)
+        assert after["status"]["updateRevision"] == before["status"]["updateRevision"]
+        assert await revisions(c) == []
+
+
+async def test_a_revision_that_says_less_but_means_the_same_stays_the_present_one() -> None:
+    async with cluster() as c:
+        async with working(c.client, stateful_set.set_up):
+            await c.create(STATEFUL_SETS, web(1))
+            await ready(c, 0)
+            await settled(c)
+        [revision] = await c.all(CONTROLLER_REVISIONS)
+        older = {"metadata": {"name": "older", "labels": meta(revision).labels}, "revision": 1}
+        older["data"] = data_of(
+            {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": "one"}]}}
+        )
+        await c.create(CONTROLLER_REVISIONS, older)
+        await c.delete(CONTROLLER_REVISIONS, meta(revision).name)
+        async with working(c.client, stateful_set.set_up):
+            await c.until(STATEFUL_SETS, "web", lambda each: each["status"]["updateRevision"] == "older")
+            assert [meta(each).name for each in await c.all(CONTROLLER_REVISIONS)] == ["older"]
+            await c.until(PODS, "web-0", lambda pod: pod["metadata"]["labels"]["controller-revision-hash"] == "older")
+            await ready(c, 0)
+            await settled(c)
+            await c.patch(STATEFUL_SETS, "web", of_image("two"))
+            await has_revision(c, 2)
+
+
+async def test_a_roll_out_that_one_has_begun_the_next_one_ends() -> None:
+    async with cluster() as c:
+        async with working(c.client, stateful_set.set_up):
+            await c.create(STATEFUL_SETS, web(2))
+            await ready(c, 0, 1)
+            await settled(c)
+            await c.patch(STATEFUL_SETS, "web", of_image("two"))
+            await c.until(PODS, "web-1", lambda pod: image_of(pod) == "two")
+        async with working(c.client, stateful_set.set_up):
+            await ready(c, 1)
+            await c.until(PODS, "web-0", lambda pod: image_of(pod) == "two")
+            await ready(c, 0)
+            await settled(c)
+        assert await revisions(c) == [1, 2]
 
 
 async def test_availability_comes_with_time() -> None:

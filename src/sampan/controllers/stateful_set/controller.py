@@ -16,6 +16,7 @@ from sampan.controllers.history import History, data_of, number_of, says_same, s
 from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from sampan.controllers.slow_start import slow_start
+from sampan.controllers.stateful_set.equivalence import Equivalences
 from sampan.controllers.stateful_set.identity import (
     has_identity,
     has_storage,
@@ -62,6 +63,7 @@ class StatefulSetController:
         self._sets = context.manager.client.resource(STATEFUL_SETS, namespace="")
         self._owned: Owned[Pod] = Owned(context, POD_VIEW, STATEFUL_SETS)
         self._history = History(context, STATEFUL_SETS, hash_label=HASH_LABEL)
+        self._equivalences = Equivalences(context.manager.client.direct)
         self._pods = StatefulPods(context, context.recorder(NAME))
 
     def start(self) -> None:
@@ -113,6 +115,9 @@ class StatefulSetController:
         """The revision of the template that is wanted now, and the one that the Pods had before."""
         told = stateful_set.get("status") or {}
         collisions = int(told.get("collisionCount") or 0)
+        if meta(stateful_set).deletion_timestamp is not None:
+            # What is deleted with the set must not be made again.
+            return Revisions(_named(told.get("currentRevision")), _named(told.get("updateRevision")), collisions)
         data = data_of(stateful_set["spec"]["template"])
         same = [revision for revision in history if says_same(revision, data)]
         number = number_of(history[-1]) + 1 if history else 1
@@ -120,6 +125,8 @@ class StatefulSetController:
             update = same[-1]
         elif same:
             update = await self._history.renumber(same[-1], number)
+        elif history and await self._equivalences.means_same(history[-1], stateful_set):
+            update = history[-1]
         else:
             update, collisions = await self._history.create(stateful_set, data, number, collisions)
         named = (revision for revision in history if meta(revision).name == told.get("currentRevision"))
@@ -198,6 +205,11 @@ async def _for_all(count: int, act: Callable[[int], Awaitable[bool]], *, ordered
 
     await slow_start(count, each)
     return True
+
+
+def _named(revision: str | None) -> Object:
+    """A revision of which no more than the name is needed."""
+    return {"metadata": {"name": revision or ""}}
 
 
 def _selector(stateful_set: Object) -> Selector:
