@@ -17,6 +17,7 @@ from sampan.controllers import (
     garbage_collector,
     job,
     namespace,
+    persistent_volumes,
     pod_garbage_collector,
     replica_set,
     resource_quota,
@@ -24,6 +25,7 @@ from sampan.controllers import (
     service_account,
     stateful_set,
     ttl_after_finished,
+    volume_protection,
 )
 from sampan.controllers.context import ControllerContext
 
@@ -40,6 +42,9 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "garbage-collector-controller": garbage_collector.set_up,
     "job-controller": job.set_up,
     "namespace-controller": namespace.set_up,
+    "persistentvolume-binder-controller": persistent_volumes.set_up,
+    "persistentvolume-protection-controller": volume_protection.set_up_volumes,
+    "persistentvolumeclaim-protection-controller": volume_protection.set_up_claims,
     "pod-garbage-collector-controller": pod_garbage_collector.set_up,
     "replicaset-controller": replica_set.set_up,
     "replicationcontroller-controller": replica_set.set_up_replication,

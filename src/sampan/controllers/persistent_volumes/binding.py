@@ -1,0 +1,82 @@
+"""The writes that bind a volume and a claim. Each is done only if it is not done yet, in an order that survives an end
+at any moment: first the volume says whose it is, then the claim.
+
+Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_controller.go `bind` (1.36).
+"""
+
+from typing import Any
+
+from sampan.client import MergePatch
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.persistent_volumes.matching import BIND_COMPLETED, BOUND_BY_CONTROLLER, reference_to
+from sampan.controllers.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from sampan.controllers.status import status_of, write_status
+from sampan.resource import Object, meta
+
+
+class Binding:
+    """Writes volumes and claims; a write of an object that has changed meanwhile raises `Conflict`."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._volumes = client.resource(PERSISTENT_VOLUMES)
+        self._claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+
+    async def bind(self, volume: Object, claim: Object) -> None:
+        """Bind them, or complete that. Raises `Conflict`, `ApiError`, `TransportError`."""
+        volume = await self._reserve(volume, claim)
+        await self.set_volume_phase(volume, "Bound")
+        claim = await self._take(claim, volume)
+        status = status_of(claim) | {
+            "phase": "Bound",
+            "accessModes": volume["spec"].get("accessModes") or [],
+            "capacity": (claim.get("status") or {}).get("capacity") or volume["spec"].get("capacity") or {},
+        }
+        await write_status(self._claims, claim, status, optimistic_lock=True)
+
+    async def _reserve(self, volume: Object, claim: Object) -> Object:
+        before = volume["spec"].get("claimRef") or {}
+        if before.get("uid") == meta(claim).uid:
+            return volume
+        change: dict[str, Any] = {"spec": {"claimRef": reference_to(claim)}}
+        annotations = {} if before else {BOUND_BY_CONTROLLER: "yes"}
+        return await self._patch_volume(volume, change, annotations)
+
+    async def _take(self, claim: Object, volume: Object) -> Object:
+        name, annotations = meta(volume).name, dict[str, str | None]()
+        if claim["spec"].get("volumeName") != name:
+            annotations[BOUND_BY_CONTROLLER] = "yes"
+        if meta(claim).annotations.get(BIND_COMPLETED) != "yes":
+            annotations[BIND_COMPLETED] = "yes"
+        if not annotations:
+            return claim
+        metadata = {"resourceVersion": meta(claim).resource_version, "annotations": annotations}
+        patch = MergePatch({"metadata": metadata, "spec": {"volumeName": name}})
+        return await self._claims.in_namespace(meta(claim).namespace).patch(meta(claim).name, patch)
+
+    async def unbind(self, volume: Object) -> None:
+        """Free a volume whose claim has another one. Who had reserved it by hand keeps it reserved."""
+        by_controller = BOUND_BY_CONTROLLER in meta(volume).annotations
+        freed: Any = None if by_controller else {"uid": None, "resourceVersion": None}
+        volume = await self._patch_volume(volume, {"spec": {"claimRef": freed}}, {BOUND_BY_CONTROLLER: None})
+        await self.set_volume_phase(volume, "Available")
+
+    async def set_volume_phase(self, volume: Object, phase: str, message: str = "") -> None:
+        """Write the phase of a volume, and why it is so."""
+        status = status_of(volume) | {"phase": phase}
+        status.pop("message", None)
+        if message:
+            status["message"] = message
+        await write_status(self._volumes, volume, status, optimistic_lock=True)
+
+    async def set_claim_phase(self, claim: Object, phase: str) -> None:
+        """Write the phase of a claim that has no volume."""
+        status = {name: value for name, value in status_of(claim).items() if name not in ("accessModes", "capacity")}
+        kept = status if phase == "Pending" else status_of(claim)
+        await write_status(self._claims, claim, kept | {"phase": phase}, optimistic_lock=True)
+
+    async def _patch_volume(self, volume: Object, change: Object, annotations: dict[str, Any]) -> Object:
+        metadata: dict[str, Any] = {"resourceVersion": meta(volume).resource_version}
+        if annotations:
+            metadata["annotations"] = annotations
+        return await self._volumes.patch(meta(volume).name, MergePatch({"metadata": metadata, **change}))

@@ -1,0 +1,148 @@
+"""The loop over PersistentVolumeClaims.
+
+Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_controller.go `syncClaim` (1.36).
+"""
+
+from typing import Final
+
+from sampan.client import AlreadyExists, Conflict, NotFound
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.persistent_volumes.binding import Binding
+from sampan.controllers.persistent_volumes.host_path import PROVISIONER, volume_for, volume_name
+from sampan.controllers.persistent_volumes.matching import (
+    BIND_COMPLETED,
+    SELECTED_NODE,
+    best_match,
+    class_of,
+    is_bound_to,
+    mismatch,
+)
+from sampan.controllers.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+COMPONENT: Final = "persistentvolume-controller"
+
+
+class ClaimBinder:
+    """Finds volumes for claims."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+        self._volumes = client.resource(PERSISTENT_VOLUMES)
+        self._classes = client.resource(STORAGE_CLASSES)
+        self._nodes = context.informer(NODES).indexer
+        self._recorder = context.recorder(COMPONENT)
+        self._binding = Binding(context)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one claim. Raises `ApiError`, `TransportError`."""
+        claim = await self._claims.find(request)
+        if claim is None:
+            return None
+        try:
+            if BIND_COMPLETED in meta(claim).annotations:
+                await self._check(claim)
+            elif claim["spec"].get("volumeName"):
+                await self._bind_named(claim)
+            elif meta(claim).deletion_timestamp is None:
+                await self._bind_any(claim)
+        except (Conflict, NotFound):
+            # What has changed brings the claim here again, but not always: the volume may be another's by now.
+            return Result(0.1)
+        return None
+
+    async def _bind_any(self, claim: Object) -> None:
+        storage_class = await self._class_of(claim)
+        waits = storage_class is not None and storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
+        selected = meta(claim).annotations.get(SELECTED_NODE, "")
+        volumes = await self._volumes.list()
+        volume = best_match(volumes, claim, wait=waits)
+        if volume is not None:
+            await self._binding.bind(volume, claim)
+            return
+        if waits and not selected:
+            note = "waiting for first consumer to be created before binding"
+            self._recorder.normal(claim, "WaitForFirstConsumer", note)
+        elif class_of(claim):
+            await self._provision(claim, storage_class, selected)
+        else:
+            note = "no persistent volumes available for this claim and no storage class is set"
+            self._recorder.normal(claim, "FailedBinding", note)
+        await self._binding.set_claim_phase(claim, "Pending")
+
+    async def _bind_named(self, claim: Object) -> None:
+        volume = await self._volumes.find(Request("", claim["spec"]["volumeName"]))
+        if volume is None:
+            await self._binding.set_claim_phase(claim, "Pending")
+            return
+        name = meta(volume).name
+        if volume["spec"].get("claimRef"):
+            if is_bound_to(volume, claim):
+                await self._binding.bind(volume, claim)
+                return
+            note = f'volume "{name}" already bound to a different claim.'
+            self._recorder.warning(claim, "FailedBinding", note)
+        else:
+            why = mismatch(volume, claim)
+            if not why:
+                await self._binding.bind(volume, claim)
+                return
+            self._recorder.warning(claim, "VolumeMismatch", f'Cannot bind to requested volume "{name}": {why}')
+        await self._binding.set_claim_phase(claim, "Pending")
+
+    async def _check(self, claim: Object) -> None:
+        """A claim that was bound: its volume must be there and say so."""
+        name = claim["spec"].get("volumeName")
+        if not name:
+            await self._lose(claim, "ClaimLost", "Bound claim has lost reference to PersistentVolume.")
+            return
+        volume = await self._volumes.find(Request("", name))
+        if volume is None:
+            await self._lose(claim, "ClaimLost", "Bound claim has lost its PersistentVolume.")
+        elif not volume["spec"].get("claimRef") or is_bound_to(volume, claim):
+            await self._binding.bind(volume, claim)
+        else:
+            note = "Two claims are bound to the same volume, this one is bound incorrectly"
+            await self._lose(claim, "ClaimMisbound", note, data=False)
+
+    async def _lose(self, claim: Object, reason: str, note: str, *, data: bool = True) -> None:
+        if (claim.get("status") or {}).get("phase") == "Lost":
+            return
+        self._recorder.warning(claim, reason, f"{note} Data on the volume is lost!" if data else note)
+        await self._binding.set_claim_phase(claim, "Lost")
+
+    async def _provision(self, claim: Object, storage_class: Object | None, node_name: str) -> None:
+        if storage_class is None:
+            note = f'storageclass.storage.k8s.io "{class_of(claim)}" not found'
+            self._recorder.warning(claim, "ProvisioningFailed", note)
+            return
+        provisioner = storage_class.get("provisioner", "")
+        if provisioner != PROVISIONER:
+            if provisioner != "kubernetes.io/no-provisioner":
+                self._tell_external(claim, provisioner)
+            return
+        if claim["spec"].get("selector") is not None:
+            self._recorder.warning(claim, "ProvisioningFailed", "claim.Spec.Selector is not supported for provisioning")
+            return
+        node = self._nodes.get(node_name) if node_name else None
+        hostname = node.labels.get("kubernetes.io/hostname", node_name) if node is not None else node_name
+        try:
+            await self._volumes.create(volume_for(claim, storage_class, hostname))
+        except AlreadyExists:
+            return
+        note = f"Successfully provisioned volume {volume_name(claim)} using {PROVISIONER}"
+        self._recorder.normal(claim, "ProvisioningSucceeded", note)
+
+    def _tell_external(self, claim: Object, provisioner: str) -> None:
+        note = (
+            "Waiting for a volume to be created either by the external provisioner "
+            f"'{provisioner}' or manually by the system administrator. If volume creation is delayed, please verify "
+            "that the provisioner is running and correctly registered."
+        )
+        self._recorder.normal(claim, "ExternalProvisioning", note)
+
+    async def _class_of(self, claim: Object) -> Object | None:
+        name = class_of(claim)
+        return await self._classes.find(Request("", name)) if name else None

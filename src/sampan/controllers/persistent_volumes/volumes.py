@@ -1,0 +1,84 @@
+"""The loop over PersistentVolumes.
+
+Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_controller.go `syncVolume`, `reclaimVolume`
+(1.36).
+"""
+
+from sampan.client import Conflict, DeleteOptions, NotFound
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.persistent_volumes.binding import Binding
+from sampan.controllers.persistent_volumes.claims import COMPONENT
+from sampan.controllers.persistent_volumes.host_path import PROVISIONER
+from sampan.controllers.persistent_volumes.matching import PROVISIONED_BY
+from sampan.controllers.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+
+class VolumeReclaimer:
+    """Tells the phase of volumes, and reclaims those whose claims are gone."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._volumes = client.resource(PERSISTENT_VOLUMES)
+        self._claims = client.direct.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+        self._cached_claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+        self._recorder = context.recorder(COMPONENT)
+        self._binding = Binding(context)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one volume. Raises `ApiError`, `TransportError`."""
+        volume = await self._volumes.find(request)
+        if volume is None:
+            return None
+        try:
+            await self._look(volume)
+        except (Conflict, NotFound):
+            return None  # What has changed in it brings it here again.
+        return None
+
+    async def _look(self, volume: Object) -> None:
+        reference = volume["spec"].get("claimRef") or {}
+        if not reference.get("uid"):
+            await self._binding.set_volume_phase(volume, "Available")
+            return
+        claim = await self._claim(reference)
+        if claim is None:
+            await self._release(volume)
+            return
+        name = claim["spec"].get("volumeName")
+        if name == meta(volume).name:
+            await self._binding.set_volume_phase(volume, "Bound")
+        elif name and meta(volume).annotations.get(PROVISIONED_BY) == PROVISIONER:
+            await self._release(volume)
+        elif name:
+            await self._binding.unbind(volume)
+
+    async def _claim(self, reference: Object) -> Object | None:
+        """The claim that has a volume. Only what the server does not know either is gone: data are at stake."""
+        request = Request(reference["namespace"], reference["name"])
+        claim = await self._cached_claims.find(request)
+        if claim is None or meta(claim).uid != reference["uid"]:
+            try:
+                claim = await self._claims.in_namespace(request.namespace).get(request.name)
+            except NotFound:
+                return None
+        return claim if meta(claim).uid == reference["uid"] else None
+
+    async def _release(self, volume: Object) -> None:
+        phase = (volume.get("status") or {}).get("phase")
+        if phase not in ("Released", "Failed"):
+            await self._binding.set_volume_phase(volume, "Released")
+            return  # The event of this brings it here again.
+        policy = volume["spec"].get("persistentVolumeReclaimPolicy", "Retain")
+        provisioner = meta(volume).annotations.get(PROVISIONED_BY)
+        if policy == "Retain" or meta(volume).deletion_timestamp is not None:
+            return
+        if policy == "Delete" and volume["spec"].get("hostPath"):
+            await self._volumes.delete(meta(volume).name, DeleteOptions(uid=meta(volume).uid))
+        elif policy == "Recycle" or not provisioner:
+            reason = "VolumeFailedDelete" if policy == "Delete" else "VolumeFailedRecycle"
+            note = f"No volume plugin can {policy.lower()} it"
+            if phase != "Failed":
+                self._recorder.warning(volume, reason, note)
+            await self._binding.set_volume_phase(volume, "Failed", note)

@@ -1,0 +1,169 @@
+"""Volumes and claims that are in use are not removed: finalizers hold them up as long as that is so.
+
+Source: kube-controller-manager pkg/controller/volume/{pvcprotection,pvprotection}/ (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from sampan.client import Conflict, MergePatch, NotFound, ResourceClient
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS
+from sampan.controllers.views import POD_VIEW, Pod
+from sampan.informer.ref import Ref
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+from sampan.wire import json
+
+CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
+VOLUME_FINALIZER: Final = "kubernetes.io/pv-protection"
+CLAIM_INDEX: Final = "claim"
+"""Index of Pods: by the claims that they use, `namespace/name`."""
+
+
+def set_up_claims(context: ControllerContext) -> None:
+    """Have the manager protect claims that Pods use."""
+    informer = context.informer(POD_VIEW)
+    if CLAIM_INDEX not in informer.indexer.index_names:
+        informer.indexer.add_indexer(CLAIM_INDEX, claims_of)
+    (
+        Builder(context.manager)
+        .named("persistentvolumeclaim-protection-controller")
+        .for_(PERSISTENT_VOLUME_CLAIMS)
+        .watches(POD_VIEW, _requests_of_claims)
+        .complete(ClaimProtection(context))
+    )
+
+
+def set_up_volumes(context: ControllerContext) -> None:
+    """Have the manager protect volumes that claims have."""
+    (
+        Builder(context.manager)
+        .named("persistentvolume-protection-controller")
+        .for_(PERSISTENT_VOLUMES)
+        .complete(VolumeProtection(context))
+    )
+
+
+class ClaimProtection:
+    """Puts the finalizer on claims, and takes it off those that are deleted when no Pod uses them."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+        self._pods = client.resource(POD_VIEW, namespace="")
+        self._live_pods = client.direct.resource(PODS, namespace="")
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one claim. Raises `ApiError`, `TransportError`."""
+        claim = await self._claims.find(request)
+        if claim is None:
+            return None
+        deleting = meta(claim).deletion_timestamp is not None
+        if deleting and CLAIM_FINALIZER in meta(claim).finalizers and await self._is_used(request):
+            return None
+        await set_finalizer(self._claims.in_namespace(request.namespace), claim, CLAIM_FINALIZER)
+        return None
+
+    async def _is_used(self, claim: Request) -> bool:
+        """Whether Pods use it. What the cache does not know is asked of the server: data are at stake."""
+        if any(uses(pod) for pod in await self._pods.by_index(CLAIM_INDEX, claim.key)):
+            return True
+        async for pod in self._live_pods.in_namespace(claim.namespace).items():
+            if claim.name in _names(json.encode(pod)) and uses(POD_VIEW.decode(json.encode(pod))):
+                return True
+        return False
+
+
+class VolumeProtection:
+    """Puts the finalizer on volumes, and takes it off those that are deleted when they are not bound."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._volumes = context.manager.client.resource(PERSISTENT_VOLUMES)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one volume. Raises `ApiError`, `TransportError`."""
+        volume = await self._volumes.find(request)
+        if volume is None:
+            return None
+        bound = (volume.get("status") or {}).get("phase") == "Bound"
+        if meta(volume).deletion_timestamp is None or not bound:
+            await set_finalizer(self._volumes, volume, VOLUME_FINALIZER)
+        return None
+
+
+async def set_finalizer(client: ResourceClient[Object], obj: Object, finalizer: str) -> None:
+    """Put a finalizer on what stays, and take it off what is deleted, unless that is so already."""
+    deleting = meta(obj).deletion_timestamp is not None
+    before = meta(obj).finalizers
+    if deleting is (finalizer not in before):
+        return
+    after = [each for each in before if each != finalizer] if deleting else [*before, finalizer]
+    metadata = {"resourceVersion": meta(obj).resource_version, "finalizers": after or None}
+    try:
+        await client.patch(meta(obj).name, MergePatch({"metadata": metadata}))
+    except (Conflict, NotFound):
+        return  # What has changed in it brings it here again.
+
+
+def uses(pod: Pod) -> bool:
+    """Whether a Pod that names a claim keeps it: a kubelet knows of it. Without one it will not start any more."""
+    return bool(pod.spec.node_name)
+
+
+class _Claim(msgspec.Struct, rename="camel"):
+    claim_name: str = ""
+
+
+class _Volume(msgspec.Struct, rename="camel"):
+    name: str = ""
+    persistent_volume_claim: _Claim | None = None
+    ephemeral: msgspec.Raw | None = None
+
+
+class _Spec(msgspec.Struct):
+    volumes: list[_Volume] = msgspec.field(default_factory=list)
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Status(msgspec.Struct):
+    phase: str = ""
+
+
+class _PodVolumes(msgspec.Struct):
+    metadata: _Metadata
+    spec: _Spec
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+_pod_volumes = msgspec.json.Decoder(_PodVolumes)
+
+
+def _names(raw: bytes) -> list[str]:
+    """The claims that a Pod uses: those it names, and, as long as it runs, those that are made for it."""
+    if b'"persistentVolumeClaim"' not in raw and b'"ephemeral"' not in raw:
+        return []
+    pod = _pod_volumes.decode(raw)
+    ended = pod.status.phase in ("Succeeded", "Failed")
+    return [
+        volume.persistent_volume_claim.claim_name
+        if volume.persistent_volume_claim is not None
+        else f"{pod.metadata.name}-{volume.name}"
+        for volume in pod.spec.volumes
+        if volume.persistent_volume_claim is not None or (volume.ephemeral is not None and not ended)
+    ]
+
+
+def claims_of(ref: Ref[Any]) -> Iterable[str]:
+    """The index function."""
+    return [f"{ref.namespace}/{name}" for name in _names(ref.raw)]
+
+
+def _requests_of_claims(ref: Ref[Any]) -> Iterable[Request]:
+    return [Request(ref.namespace, name) for name in _names(ref.raw)]

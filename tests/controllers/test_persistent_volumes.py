@@ -1,0 +1,215 @@
+"""PersistentVolumes and their claims: matching, binding, provisioning, release, protection."""
+
+from collections.abc import Callable
+
+import pytest
+
+from sampan.client import DeleteOptions, MergePatch
+from sampan.controllers import persistent_volumes, volume_protection
+from sampan.controllers.persistent_volumes.host_path import volume_for
+from sampan.controllers.persistent_volumes.matching import best_match, is_bound_to, mismatch
+from sampan.controllers.resources import (
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    PODS,
+    STORAGE_CLASSES,
+)
+from sampan.resource import Object, meta
+from tests.controllers.cluster import cluster
+
+
+def claim(size: str = "1Gi", **spec: object) -> Object:
+    """A claim."""
+    said = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, "storageClassName": ""}
+    return {"metadata": {"name": "c", "namespace": "default", "uid": "u"}, "spec": {**said, **spec}}
+
+
+def volume(name: str = "v", size: str = "1Gi", **spec: object) -> Object:
+    """A volume that is free."""
+    said = {
+        "accessModes": ["ReadWriteOnce"],
+        "capacity": {"storage": size},
+        "hostPath": {"path": "/tmp/x"},
+        "persistentVolumeReclaimPolicy": "Retain",
+        **spec,
+    }
+    return {"metadata": {"name": name, "labels": {"v": name}}, "spec": said, "status": {"phase": "Available"}}
+
+
+def to_create(obj: Object, **metadata: object) -> Object:
+    """The same as a client would write it."""
+    return {"metadata": {"name": meta(obj).name, **metadata}, "spec": obj["spec"]}
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (volume(), ""),
+        (volume(size="2Gi"), ""),
+        (volume(size="1Mi"), "requested PV is too small"),
+        (volume(storageClassName="x"), "storageClassName does not match"),
+        (volume(volumeMode="Block"), "incompatible volumeMode"),
+        (volume(accessModes=["ReadOnlyMany"]), "incompatible accessMode"),
+        (volume(volumeAttributesClassName="x"), "volumeAttributesClassName does not match"),
+    ],
+)
+def test_why_a_volume_does_not_do(found: Object, why: str) -> None:
+    assert mismatch(found, claim()) == why
+
+
+def name_of(found: Object | None) -> str:
+    """A name."""
+    return meta(found).name if found is not None else ""
+
+
+MINE = {"namespace": "default", "name": "c"}
+
+
+@pytest.mark.parametrize(
+    ("volumes", "selector", "wait", "expected"),
+    [
+        ([volume("b", "3Gi"), volume("s", "2Gi")], None, False, "s"),
+        ([volume("b", "3Gi", claimRef=MINE), volume("s", "2Gi")], None, False, "b"),
+        ([volume("s", claimRef={**MINE, "uid": "other"})], None, False, ""),
+        ([volume("b", "3Gi"), volume("s")], {"matchLabels": {"v": "b"}}, False, "b"),
+        ([volume("s")], None, True, ""),
+        ([volume("s", claimRef={**MINE, "uid": "u"})], None, True, "s"),
+        ([{**volume("s"), "status": {"phase": "Released"}}], None, False, ""),
+    ],
+    ids=["smallest", "reserved", "of another", "selected", "waits", "reserved, waits", "not available"],
+)
+def test_the_best_volume_for_a_claim(volumes: list[Object], selector: Object | None, wait: bool, expected: str) -> None:
+    assert name_of(best_match(volumes, claim(selector=selector), wait=wait)) == expected
+
+
+def test_a_volume_is_bound_to_one_claim() -> None:
+    assert is_bound_to(volume(claimRef={**MINE, "uid": "u"}), claim())
+    assert not is_bound_to(volume(claimRef={**MINE, "uid": "v"}), claim())
+    assert not is_bound_to(volume(claimRef={**MINE, "name": "d"}), claim())
+
+
+def test_a_directory_is_made_on_the_selected_node() -> None:
+    storage_class = {"metadata": {"name": "local"}, "parameters": {"path": "/data/"}, "reclaimPolicy": "Retain"}
+    made = volume_for(claim(), storage_class, "host")["spec"]
+    assert made["hostPath"] == {"path": "/data/pvc-u", "type": "DirectoryOrCreate"}
+    [term] = made["nodeAffinity"]["required"]["nodeSelectorTerms"]
+    assert term["matchExpressions"][0]["values"] == ["host"]
+    assert (made["persistentVolumeReclaimPolicy"], made["capacity"]) == ("Retain", {"storage": "1Gi"})
+
+
+def in_phase(phase: str) -> Callable[[Object], bool]:
+    """Whether an object is in a phase."""
+    return lambda obj: bool((obj.get("status") or {}).get("phase") == phase)
+
+
+async def test_a_claim_gets_the_volume_that_fits_and_keeps_it() -> None:
+    async with cluster(persistent_volumes.set_up) as c:
+        await c.create(PERSISTENT_VOLUMES, to_create(volume("large", "5Gi")))
+        await c.create(PERSISTENT_VOLUMES, to_create(volume("small", "2Gi")))
+        for name in ("large", "small"):
+            await c.until(PERSISTENT_VOLUMES, name, in_phase("Available"))
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim()))
+        bound = await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Bound"))
+        assert bound["spec"]["volumeName"] == "small"
+        assert bound["status"]["capacity"] == {"storage": "2Gi"}
+        assert set(meta(bound).annotations) == {
+            "pv.kubernetes.io/bind-completed",
+            "pv.kubernetes.io/bound-by-controller",
+        }
+        found = await c.until(PERSISTENT_VOLUMES, "small", in_phase("Bound"))
+        assert found["spec"]["claimRef"]["uid"] == meta(bound).uid
+
+
+async def test_a_claim_waits_for_a_volume_that_comes_later() -> None:
+    async with cluster(persistent_volumes.set_up) as c:
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim()))
+        await c.events("FailedBinding")
+        await c.create(PERSISTENT_VOLUMES, to_create(volume()))
+        await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Bound"))
+
+
+async def test_a_claim_may_name_its_volume_if_that_does() -> None:
+    async with cluster(persistent_volumes.set_up) as c:
+        await c.create(PERSISTENT_VOLUMES, to_create(volume("tiny", "1Mi")))
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(volumeName="tiny")))
+        [event] = await c.events("VolumeMismatch")
+        assert event["message"] == 'Cannot bind to requested volume "tiny": requested PV is too small'
+        await c.patch(PERSISTENT_VOLUMES, "tiny", {"spec": {"capacity": {"storage": "1Gi"}}})
+        bound = await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Bound"))
+        assert set(meta(bound).annotations) == {"pv.kubernetes.io/bind-completed"}
+
+
+async def test_a_retained_volume_is_released_when_its_claim_goes() -> None:
+    async with cluster(persistent_volumes.set_up) as c:
+        await c.create(PERSISTENT_VOLUMES, to_create(volume()))
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim()))
+        await c.until(PERSISTENT_VOLUMES, "v", in_phase("Bound"))
+        await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Bound"))
+        await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
+        await c.until(PERSISTENT_VOLUMES, "v", in_phase("Released"))
+
+
+async def test_a_claim_whose_volume_goes_is_lost() -> None:
+    async with cluster(persistent_volumes.set_up) as c:
+        await c.create(PERSISTENT_VOLUMES, to_create(volume()))
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim()))
+        await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Bound"))
+        await c.delete(PERSISTENT_VOLUMES, "v")
+        await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Lost"))
+        await c.events("ClaimLost")
+
+
+CLASS = {"metadata": {"name": "local"}, "provisioner": "sampan.dev/host-path", "volumeBindingMode": "Immediate"}
+
+
+async def test_a_class_with_our_provisioner_makes_volumes_and_deletes_them() -> None:
+    async with cluster(persistent_volumes.set_up) as c:
+        await c.create(STORAGE_CLASSES, CLASS)
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(storageClassName="local")))
+        bound = await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Bound"))
+        name = bound["spec"]["volumeName"]
+        assert name == f"pvc-{meta(bound).uid}"
+        await c.events("ProvisioningSucceeded")
+        await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
+        await c.until_gone(PERSISTENT_VOLUMES, name)
+
+
+async def test_a_class_that_waits_provisions_when_a_node_is_selected() -> None:
+    async with cluster(persistent_volumes.set_up) as c:
+        await c.create(NODES, {"metadata": {"name": "n", "labels": {"kubernetes.io/hostname": "host"}}})
+        await c.create(STORAGE_CLASSES, {**CLASS, "volumeBindingMode": "WaitForFirstConsumer"})
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(storageClassName="local")))
+        await c.events("WaitForFirstConsumer")
+        assert not await c.all(PERSISTENT_VOLUMES)
+        annotations = {"volume.kubernetes.io/selected-node": "n"}
+        await c.patch(PERSISTENT_VOLUME_CLAIMS, "c", {"metadata": {"annotations": annotations}})
+        await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Bound"))
+        [made] = await c.all(PERSISTENT_VOLUMES)
+        [term] = made["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"]
+        assert term["matchExpressions"][0]["values"] == ["host"]
+
+
+async def test_a_claim_that_a_pod_uses_is_protected() -> None:
+    async with cluster(volume_protection.set_up_claims) as c:
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim()))
+        await c.until(PERSISTENT_VOLUME_CLAIMS, "c", lambda p: meta(p).finalizers == ["kubernetes.io/pvc-protection"])
+        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+        spec = {"containers": [{"name": "c", "image": "i"}], "nodeName": "n", "volumes": volumes}
+        await c.create(PODS, {"metadata": {"name": "p"}, "spec": spec})
+        await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
+        stays = await c.until(PERSISTENT_VOLUME_CLAIMS, "c", lambda p: meta(p).deletion_timestamp)
+        assert meta(stays).finalizers
+        await c.client.resource(PODS).delete("p", DeleteOptions(grace_period_seconds=0))
+        await c.until_gone(PERSISTENT_VOLUME_CLAIMS, "c")
+
+
+async def test_a_bound_volume_is_protected() -> None:
+    async with cluster(volume_protection.set_up_volumes) as c:
+        await c.create(PERSISTENT_VOLUMES, to_create(volume()))
+        await c.until(PERSISTENT_VOLUMES, "v", lambda v: meta(v).finalizers == ["kubernetes.io/pv-protection"])
+        await c.client.resource(PERSISTENT_VOLUMES).status.patch("v", MergePatch({"status": {"phase": "Bound"}}))
+        await c.delete(PERSISTENT_VOLUMES, "v")
+        await c.until(PERSISTENT_VOLUMES, "v", lambda v: meta(v).deletion_timestamp)
+        await c.patch_status(PERSISTENT_VOLUMES, "v", {"phase": "Released"})
+        await c.until_gone(PERSISTENT_VOLUMES, "v")
