@@ -362,6 +362,34 @@ async def test_begun_anew_it_makes_nothing_twice() -> None:
             assert len(await c.all(CONTROLLER_REVISIONS)) == 1
 
 
+async def test_an_update_that_one_has_begun_the_next_one_ends() -> None:
+    async with cluster() as c:
+        await add_nodes(c, "a", "b")
+        async with working(c.client, daemon_set.set_up):
+            await c.create(DAEMON_SETS, agent())
+            await all_ready(c, "a", "b")
+            await told(c, numberAvailable=2)
+            await c.patch(DAEMON_SETS, "agent", of_image("two"))
+            await c.until_all(PODS, lambda pods: "two" in images(pods))
+        async with working(c.client, daemon_set.set_up):
+            await all_ready(c, "a", "b")
+            await c.until_all(PODS, lambda pods: images(pods) == ["two", "two"])
+            await all_ready(c, "a", "b")
+            await told(c, numberAvailable=2, updatedNumberScheduled=2)
+        assert sorted(each["revision"] for each in await c.all(CONTROLLER_REVISIONS)) == [1, 2]
+
+
+async def test_of_two_daemon_sets_a_node_concerns_only_the_one_that_fits() -> None:
+    async with cluster(daemon_set.set_up) as c:
+        other = agent(pod={"nodeSelector": {"gpu": "yes"}})
+        await c.create(DAEMON_SETS, {**other, "metadata": {"name": "other"}})
+        await c.create(DAEMON_SETS, agent())
+        await add_nodes(c, "a")
+        await told(c, currentNumberScheduled=1)
+        seen = await c.get(DAEMON_SETS, "other")
+        assert seen["status"]["desiredNumberScheduled"] == 0
+
+
 def test_replacements_wait_twice_as_long_each_time_and_are_forgotten() -> None:
     backoff = FailureBackoff()
     assert backoff.left_s("a", 0.0) == 0

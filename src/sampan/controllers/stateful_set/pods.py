@@ -159,6 +159,8 @@ class StatefulPods:
             except AlreadyExists:
                 raise
             except ApiError as error:
+                if error.has_cause(NAMESPACE_TERMINATING):
+                    raise
                 where = f"Claim {name} for Pod {pod_name} in StatefulSet {meta(stateful_set).name}"
                 self._recorder.warning(stateful_set, "FailedCreate", f"Create {where} failed error: {error}")
                 raise
