@@ -1,24 +1,218 @@
 """Pods on a simulated node."""
 
-from sampan.loops.resources import PODS
+from typing import Any
+
+import pytest
+
+from sampan.client import DeleteOptions
+from sampan.loops.resources import LEASES, NODES, PODS
 from sampan.resource import Object
-from tests.node.cluster import condition, create, simulated
+from tests.client.connected import connected
+from tests.controllers.cluster import working
+from tests.node.cluster import condition, create, nodes, simulated
+
+CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
 
 
 def is_ready(pod: Object) -> bool:
     return condition(pod, "Ready").get("status") == "True"
 
 
+def has_phase(phase: str) -> Any:
+    return lambda pod: pod["status"]["phase"] == phase
+
+
+def state(pod: Object, container: int = 0) -> Object:
+    found: Object = pod["status"]["containerStatuses"][container]["state"]
+    return found
+
+
 async def test_a_bound_pod_becomes_running_and_ready() -> None:
     async with simulated() as cluster:
         await create(cluster, "web")
+        status = (await cluster.until(PODS, "web", is_ready))["status"]
+        assert (status["phase"], status["hostIP"], status["podIP"]) == ("Running", "172.16.0.1", "10.128.0.2")
+        assert status["podIPs"] == [{"ip": "10.128.0.2"}]
+        assert {each["type"]: each["status"] for each in status["conditions"]} == dict.fromkeys(CONDITIONS, "True")
+        (container,) = status["containerStatuses"]
+        assert (container["ready"], container["started"], container["restartCount"]) == (True, True, 0)
+        assert container["state"]["running"]["startedAt"] == status["startTime"]
+        assert container["containerID"].startswith("simulated://")
+
+
+async def test_the_status_is_written_once() -> None:
+    async with simulated() as cluster:
+        created = await create(cluster, "web")
+        ready = await cluster.until(PODS, "web", is_ready)
+        await create(cluster, "behind")
+        await cluster.until(PODS, "behind", is_ready)
+        assert (await cluster.get(PODS, "web"))["metadata"]["resourceVersion"] == ready["metadata"]["resourceVersion"]
+        assert int(ready["metadata"]["resourceVersion"]) > int(created["metadata"]["resourceVersion"])
+
+
+async def test_pods_of_other_nodes_are_left_alone() -> None:
+    async with simulated() as cluster:
+        await create(cluster, "elsewhere", nodeName="other")
+        await create(cluster, "nowhere", nodeName="")
+        await create(cluster, "web")
+        await cluster.until(PODS, "web", is_ready)
+        for name in ("elsewhere", "nowhere"):
+            assert (await cluster.get(PODS, name))["status"]["phase"] == "Pending"
+
+
+async def test_a_pod_is_ready_as_late_as_it_says() -> None:
+    async with simulated() as cluster:
+        await create(cluster, "web", annotations={"sampan.dev/ready-after": "100ms"})
+        pod = await cluster.until(PODS, "web", has_phase("Running"))
+        assert condition(pod, "Ready")["reason"] == "ContainersNotReady"
+        assert condition(pod, "Ready")["message"] == "containers with unready status: [main]"
+        await cluster.until(PODS, "web", is_ready)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "policy", "phase", "code"),
+    [
+        ({}, "Never", "Succeeded", 0),
+        ({}, "OnFailure", "Succeeded", 0),
+        ({"sampan.dev/complete-after": "20ms"}, "Never", "Succeeded", 0),
+        ({"sampan.dev/fail-after": "0s"}, "Never", "Failed", 1),
+        ({"sampan.dev/exit-code": "3"}, "Never", "Failed", 3),
+        ({"sampan.dev/fail-after": "20ms", "sampan.dev/exit-code": "9"}, "Never", "Failed", 9),
+    ],
+    ids=["never", "on failure", "completes", "fails", "exit code", "fails with a code"],
+)
+async def test_a_pod_that_ends(annotations: dict[str, str], policy: str, phase: str, code: int) -> None:
+    async with simulated() as cluster:
+        await create(cluster, "task", annotations=annotations, restartPolicy=policy)
+        pod = await cluster.until(PODS, "task", has_phase(phase))
+        ended = state(pod)["terminated"]
+        assert (ended["exitCode"], ended["reason"]) == (code, "Error" if code else "Completed")
+        reason = "PodCompleted" if phase == "Succeeded" else "PodFailed"
+        assert condition(pod, "Ready")["reason"] == condition(pod, "ContainersReady")["reason"] == reason
+
+
+async def test_what_fails_is_started_again_once_at_once_and_then_later() -> None:
+    async with simulated() as cluster:
+        await create(cluster, "crashes", annotations={"sampan.dev/fail-after": "0s"})
+        pod = await cluster.until(PODS, "crashes", lambda pod: "CrashLoopBackOff" in str(pod["status"]))
+        (container,) = pod["status"]["containerStatuses"]
+        assert (pod["status"]["phase"], container["restartCount"]) == ("Running", 1)
+        assert container["lastState"]["terminated"]["exitCode"] == 1
+        uid = pod["metadata"]["uid"]
+        assert container["state"]["waiting"] == {
+            "reason": "CrashLoopBackOff",
+            "message": f"back-off 10s restarting failed container=main pod=crashes_default({uid})",
+        }
+
+
+async def test_init_containers_succeed_before_the_others_and_sidecars_stay() -> None:
+    init = [{"name": "first", "image": "i"}, {"name": "sidecar", "image": "s", "restartPolicy": "Always"}]
+    async with simulated() as cluster:
+        await create(cluster, "web", initContainers=init)
         pod = await cluster.until(PODS, "web", is_ready)
-        assert pod["status"]["phase"] == "Running"
+        first, sidecar = pod["status"]["initContainerStatuses"]
+        assert (first["state"]["terminated"]["exitCode"], first["ready"]) == (0, True)
+        assert "running" in sidecar["state"]
 
 
-async def test_a_deleted_pod_goes() -> None:
+async def test_sidecars_end_when_the_others_have() -> None:
+    init = [{"name": "sidecar", "image": "s", "restartPolicy": "Always"}]
+    async with simulated() as cluster:
+        await create(cluster, "task", initContainers=init, restartPolicy="Never")
+        pod = await cluster.until(PODS, "task", has_phase("Succeeded"))
+        assert "terminated" in pod["status"]["initContainerStatuses"][0]["state"]
+
+
+async def test_a_readiness_gate_is_waited_for() -> None:
+    async with simulated() as cluster:
+        await create(cluster, "web", readinessGates=[{"conditionType": "example.com/up"}])
+        pod = await cluster.until(PODS, "web", has_phase("Running"))
+        assert condition(pod, "Ready")["reason"] == "ReadinessGatesNotReady"
+        gate = {"type": "example.com/up", "status": "True"}
+        await cluster.patch_status(PODS, "web", {"conditions": [*pod["status"]["conditions"], gate]})
+        pod = await cluster.until(PODS, "web", is_ready)
+        assert "reason" not in condition(pod, "Ready")
+        assert condition(pod, "example.com/up")["status"] == "True"
+
+
+async def test_a_deleted_pod_goes_with_its_address() -> None:
     async with simulated() as cluster:
         await create(cluster, "web")
         await cluster.until(PODS, "web", is_ready)
         await cluster.delete(PODS, "web")
         await cluster.until_gone(PODS, "web")
+
+
+async def test_a_deleted_pod_that_a_finalizer_holds_has_ended() -> None:
+    async with simulated() as cluster:
+        made = await create(cluster, "web")
+        await cluster.patch(PODS, "web", {"metadata": {"finalizers": ["example.com/hold"]}})
+        await cluster.until(PODS, "web", is_ready)
+        await cluster.delete(PODS, "web")
+        pod = await cluster.until(PODS, "web", has_phase("Failed"))
+        assert state(pod)["terminated"]["exitCode"] == 143
+        assert pod["metadata"]["uid"] == made["metadata"]["uid"]
+        await cluster.patch(PODS, "web", {"metadata": {"finalizers": None}})
+        await cluster.until_gone(PODS, "web")
+
+
+async def test_containers_take_their_time_to_stop_but_not_more_than_they_have() -> None:
+    async with simulated() as cluster:
+        await create(cluster, "slow", annotations={"sampan.dev/stop-after": "1h"})
+        await cluster.patch(PODS, "slow", {"metadata": {"finalizers": ["example.com/hold"]}})
+        await cluster.until(PODS, "slow", is_ready)
+        await cluster.client.resource(PODS).delete("slow", DeleteOptions(grace_period_seconds=1))
+        assert "running" in state(await cluster.get(PODS, "slow"))
+        pod = await cluster.until(PODS, "slow", has_phase("Failed"))
+        assert state(pod)["terminated"]["exitCode"] == 137
+        await cluster.patch(PODS, "slow", {"metadata": {"finalizers": None}})
+
+
+async def test_a_pod_of_the_same_name_is_another() -> None:
+    async with simulated() as cluster:
+        before = await create(cluster, "web")
+        await cluster.until(PODS, "web", is_ready)
+        await cluster.client.resource(PODS).delete("web", DeleteOptions(grace_period_seconds=0))
+        await cluster.until_gone(PODS, "web")
+        after = await create(cluster, "web")
+        pod = await cluster.until(PODS, "web", is_ready)
+        assert pod["metadata"]["uid"] == after["metadata"]["uid"] != before["metadata"]["uid"]
+        assert pod["status"]["podIP"] == "10.128.0.3"
+
+
+async def test_runs_go_on_after_a_restart_of_the_agent() -> None:
+    async with connected() as (client, _):
+        async with working(client, nodes()) as cluster:
+            await create(cluster, "web")
+            await create(cluster, "task", annotations={"sampan.dev/complete-after": "300ms"}, restartPolicy="Never")
+            before = await cluster.until(PODS, "web", is_ready)
+            await cluster.until(PODS, "task", is_ready)
+        async with working(client, nodes()) as cluster:
+            await create(cluster, "new")
+            new = await cluster.until(PODS, "new", is_ready)
+            await cluster.until(PODS, "task", has_phase("Succeeded"))
+            after = await cluster.get(PODS, "web")
+            assert after["status"] == before["status"]
+            assert new["status"]["podIP"] != after["status"]["podIP"] == "10.128.0.2"
+
+
+async def test_nodes_register_themselves_and_renew_their_leases() -> None:
+    async with simulated(("one", "two")) as cluster:
+        node = await cluster.until(NODES, "two", lambda node: condition(node, "Ready").get("status") == "True")
+        assert node["status"]["capacity"]["pods"] == node["status"]["allocatable"]["pods"] == "110"
+        assert node["metadata"]["labels"]["kubernetes.io/hostname"] == "two"
+        assert node["spec"]["podCIDR"] == "10.128.1.0/24"
+        assert {"type": "InternalIP", "address": "172.16.0.2"} in node["status"]["addresses"]
+        leases = cluster.client.resource(LEASES, namespace="kube-node-lease")
+        found = await cluster.until_all(NODES, lambda found: len(found) == 2)
+        assert [node["metadata"]["name"] for node in found] == ["one", "two"]
+        lease = next(each for each in [*(await leases.list())] if each["metadata"]["name"] == "two")
+        assert lease["spec"]["leaseDurationSeconds"] == 40
+        assert lease["metadata"]["ownerReferences"][0]["uid"] == node["metadata"]["uid"]
+
+
+async def test_a_node_that_is_there_already_gets_its_status() -> None:
+    async with connected() as (client, _):
+        await client.resource(NODES).create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}})
+        async with working(client, nodes()) as cluster:
+            await cluster.until(NODES, "node", lambda node: condition(node, "Ready").get("status") == "True")
