@@ -1,22 +1,49 @@
 """Extenders, as they are asked and as they answer."""
 
+import asyncio
 import random
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 from sampan.client.transport import Headers, HttpRequest
 from sampan.scheduler.algorithm import Algorithm
+from sampan.scheduler.configuration import read_configuration
 from sampan.scheduler.extender.extenders import ExtenderBinder, Extenders
 from sampan.scheduler.extender.http_extender import ExtenderConfig, ExtenderError, HttpExtender, Objects
 from sampan.scheduler.framework.diagnosis import FitError
 from sampan.scheduler.framework.framework import Framework
 from sampan.scheduler.preemption.candidate import Candidate
 from sampan.scheduler.queue.nominator import Nominator
+from sampan.scheduler.set_up import set_up
 from sampan.wire import json
+from tests.controllers.cluster import cluster
 from tests.scheduler.frame import Board
-from tests.scheduler.objects import node, pod
+from tests.scheduler.objects import node, node_object, pod, pod_object
+from tests.scheduler.test_scheduler import bound, make_nodes, make_pods
+
+
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A service that leaves `node-2` alone, whatever it is asked."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    body = json.encode({"NodeNames": ["node-2"]} if head.startswith(b"POST /scheduler/filter ") else {"Error": "what?"})
+    writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+    await writer.drain()
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_a_service_is_asked_over_http() -> None:
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    said = {"urlPrefix": f"http://127.0.0.1:{port}/scheduler", "filterVerb": "filter", "nodeCacheCapable": True}
+    configured = partial(set_up, configuration=read_configuration({"extenders": [said]}))
+    async with server, cluster(configured) as work:
+        await make_nodes(work, *(node_object(f"node-{number}") for number in range(4)))
+        await make_pods(work, pod_object("web"))
+        assert await bound(work, "web") == "node-2"
 
 
 class Answer:

@@ -130,6 +130,10 @@ class Scheduler:
         except Unschedulable as error:
             self._undo(profile.framework, cycle, placed)
             return self._rejected(profile, queued, error)
+        except Exception as error:
+            _log.exception("reserving for %s failed", pod.key)
+            self._undo(profile.framework, cycle, placed)
+            return self._failed(profile, queued, str(error))
         return self._bind(profile, cycle, queued, placed)
 
     async def _bind(self, profile: Profile, cycle: Cycle, queued: QueuedPod, placed: PodInfo) -> None:
@@ -147,7 +151,9 @@ class Scheduler:
             self._undo(framework, cycle, placed)
             await self._rejected(profile, queued, error)
             return
-        except ClientError as error:
+        except Exception as error:
+            if not isinstance(error, ClientError):
+                _log.exception("binding %s failed", placed.key)
             self._undo(framework, cycle, placed)
             await self._failed(profile, queued, f"binding rejected: {error}")
             return
@@ -177,8 +183,8 @@ class Scheduler:
         for plugin in profile.framework.post_filters:
             try:
                 result = await plugin.post_filter(cycle, profile.framework)
-            except ClientError as failure:
-                _log.warning("making room for %s failed: %s", queued.pod.key, failure)
+            except Exception as failure:
+                _log.warning("%s of %s: %s", plugin.name, queued.pod.key, failure, exc_info=_unexpected(failure))
                 continue
             error = error.with_post_filter(result.message) if result.message else error
             if result.nominated_node_name or result.clear:
@@ -230,6 +236,11 @@ class Scheduler:
             pass
         except ClientError as error:
             _log.warning("the status of %s cannot be written: %s", pod.key, error)
+
+
+def _unexpected(error: Exception) -> Exception | None:
+    """The error, if its trace tells more than its text."""
+    return None if isinstance(error, ClientError) else error
 
 
 def _reference(pod: PodInfo) -> ObjectReference:

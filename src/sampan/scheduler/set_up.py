@@ -111,7 +111,17 @@ class _SetUp:
             algorithm=algorithm,
             profiles=self._profiles,
         )
-        self._context.manager.add(partial(_run, Scheduler(parts), registrations))
+        self._scheduler = Scheduler(parts)
+        self._registrations = registrations
+        self._context.manager.add(self._run)
+
+    async def _run(self) -> None:
+        try:
+            for registration in self._registrations:
+                await registration.synced()
+            await self._scheduler.run()
+        finally:
+            await self._extenders.aclose()
 
     def _profile(self, config: ProfileConfig) -> Profile:
         recorder = self._context.recorder(config.scheduler_name)
@@ -163,9 +173,3 @@ class _SetUp:
 def _raw(store: Indexer[Any], key: str) -> bytes | None:
     ref = store.get(key)
     return None if ref is None else ref.raw
-
-
-async def _run(scheduler: Scheduler, registrations: list[Registration[Any]]) -> None:
-    for registration in registrations:
-        await registration.synced()
-    await scheduler.run()

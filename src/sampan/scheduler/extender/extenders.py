@@ -31,6 +31,11 @@ class Extenders:
     def __bool__(self) -> bool:
         return bool(self.extenders)
 
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for extender in self.extenders:
+            await extender.aclose()
+
     async def filter(self, cycle: Cycle, feasible: Mask) -> tuple[tuple[str, int], ...]:
         """Take rejected rows out of `feasible`; gives the reasons with their counts. Raises `ClientError`."""
         reasons: Counter[str] = Counter()

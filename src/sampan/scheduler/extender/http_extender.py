@@ -76,6 +76,10 @@ class HttpExtender:
     def __str__(self) -> str:
         return f"extender {self.config.url_prefix}"
 
+    async def aclose(self) -> None:
+        """Close the connections to it."""
+        await self._transport.aclose()
+
     def is_interested(self, pod: PodInfo) -> bool:
         """Whether it is asked about a Pod."""
         managed = self.config.managed_resources
