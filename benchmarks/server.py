@@ -36,11 +36,11 @@ class Server:
 
 
 @contextmanager
-def running(data: Path) -> Iterator[Server]:
-    """A server on this data directory, ended in order."""
+def running(data: Path, *options: str) -> Iterator[Server]:
+    """A server on this data directory, ended in order; alone, unless the options say which loops run beside it."""
     began = time.monotonic()
     process = subprocess.Popen(
-        [*_COMMAND, *_NO_LOOPS, "--data", str(data)],
+        [*_COMMAND, *(options or _NO_LOOPS), "--data", str(data)],
         stdout=subprocess.PIPE,
         text=True,
     )

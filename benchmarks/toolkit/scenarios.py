@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.load import Figure
-from benchmarks.toolkit import imports, informer, operator, scheduler
+from benchmarks.toolkit import chain, imports, informer, operator, scheduler
 
 COUNT = 10_000
 """With how many objects goals are meant."""
@@ -30,6 +30,9 @@ SCENARIOS: tuple[ToolkitScenario, ...] = (
     ToolkitScenario("work-queue", "work queue: add, get and done", operator.measure_queue, 5, " µs", True),
     ToolkitScenario("import", "import of sampan.client", imports.measure_import, 150, " ms", True),
     ToolkitScenario("reconcile", "operator: networks reconciled", operator.measure_reconcile, 500),
+    ToolkitScenario("chain-created", "chain: Pods of a Deployment created", chain.measure_created, 600),
+    ToolkitScenario("chain-bound", "chain: the same, bound", chain.measure_bound, 400),
+    ToolkitScenario("chain-ready", "chain: the same, ready on simulated nodes", chain.measure_ready, 300),
     ToolkitScenario("schedule", "scheduler alone: Pods, 1,000 nodes", scheduler.measure_plain, 2000),
     ToolkitScenario("schedule-5000", "scheduler alone: Pods, 5,000 nodes", scheduler.measure_many_nodes, 1500),
     ToolkitScenario("schedule-replicas", "scheduler alone: replicas, 5,000 nodes", scheduler.measure_replicas, 1000),
