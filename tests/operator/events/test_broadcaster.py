@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from sampan.operator.events import EventBroadcaster
 from sampan.operator.events.broadcaster import EVENTS_MAX
 from sampan.operator.events.correlator import Sighting
 from sampan.testing.virtual_time import elapsed, settle, virtual_time
-from tests.operator.events.frame import event
+from tests.operator.events.frame import MAP, event
 
 
 class Sink:
@@ -97,11 +98,18 @@ async def test_too_many_events_are_dropped_with_a_line_in_the_log(caplog: pytest
     broadcaster = EventBroadcaster(Sink())
     with caplog.at_level(logging.WARNING):
         for number in range(EVENTS_MAX + 5):
-            broadcaster.put(event(str(number)))
+            broadcaster.put(event(regarding=replace(MAP, name=str(number))))
     assert broadcaster.dropped == 5
     assert [record.getMessage().partition(";")[0] for record in caplog.records] == [
         f"too many events wait, {count} dropped so far" for count in (1, 2, 4)
     ]
+
+
+async def test_spam_takes_no_place_in_the_queue() -> None:
+    broadcaster = EventBroadcaster(Sink())
+    for number in range(EVENTS_MAX + 5):
+        broadcaster.put(event(str(number)))
+    assert broadcaster.dropped == 0
 
 
 @virtual_time

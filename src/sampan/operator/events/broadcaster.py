@@ -33,7 +33,7 @@ class EventBroadcaster:
     def __init__(self, sink: EventSink) -> None:
         self._sink = sink
         self._correlator = EventCorrelator()
-        self._events: asyncio.Queue[Event] = asyncio.Queue(EVENTS_MAX)
+        self._sightings: asyncio.Queue[Sighting] = asyncio.Queue(EVENTS_MAX)
         self._dropped = 0
 
     def __str__(self) -> str:
@@ -45,9 +45,19 @@ class EventBroadcaster:
         return self._dropped
 
     def put(self, event: Event) -> None:
-        """Post an event, some time. Never waits, never raises."""
+        """Post an event, some time. Never waits, never raises. To be called on the running loop.
+
+        What is spam is dropped here and takes no place in the queue.
+        """
         try:
-            self._events.put_nowait(event)
+            sighting = self._correlator.correlate(event, asyncio.get_running_loop().time())
+        except Exception:
+            _log.exception("the event %s could not be understood", event)
+            return
+        if sighting is None:
+            return
+        try:
+            self._sightings.put_nowait(sighting)
         except asyncio.QueueFull:
             self._dropped += 1
             if self._dropped & (self._dropped - 1) == 0:  # The first, and at each doubling.
@@ -59,20 +69,18 @@ class EventBroadcaster:
         """Wait until all events have been posted, for `_DRAIN_S` at most: nobody waits long for events."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_S):
-                await self._events.join()
+                await self._sightings.join()
 
     async def run(self) -> None:
         """Post until cancelled."""
         while True:
-            event = await self._events.get()
+            sighting = await self._sightings.get()
             try:
-                sighting = self._correlator.correlate(event, asyncio.get_running_loop().time())
-                if sighting is not None:
-                    await self._post(sighting)
+                await self._post(sighting)
             except Exception:
-                _log.exception("the event %s could not be written", event)
+                _log.exception("the event %s could not be written", sighting.name)
             finally:
-                self._events.task_done()
+                self._sightings.task_done()
 
     async def _post(self, sighting: Sighting) -> None:
         for _ in range(_TRIES_MAX):
