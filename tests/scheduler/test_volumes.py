@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sampan.loops.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, STORAGE_CLASSES
+from sampan.loops.resources import CSI_NODES, NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, STORAGE_CLASSES
 from sampan.resource import Object
 from sampan.scheduler.set_up import set_up
 from tests.controllers.cluster import Working, cluster
@@ -114,3 +114,26 @@ async def test_volumes_of_a_zone_are_had_there_alone() -> None:
         await make_pods(work, with_claim("data"))
         assert await bound(work, "web") == "node-b"
         assert (await work.get(NODES, "node-b"))["metadata"]["labels"][zone] == "b"
+
+
+async def test_a_node_has_no_more_volumes_than_its_driver_allows() -> None:
+    async with cluster(set_up) as work:
+        await make_nodes(work, node_object("node-1"))
+        driver = {"name": "example.com", "nodeID": "1", "allocatable": {"count": 1}}
+        await work.create(CSI_NODES, {"metadata": {"name": "node-1"}, "spec": {"drivers": [driver]}})
+        for number in range(2):
+            csi = {"driver": "example.com", "volumeHandle": f"handle-{number}"}
+            spec = volume(f"data-{number}", "node-1", csi=csi)
+            spec["spec"].pop("local")
+            await work.create(PERSISTENT_VOLUMES, spec)
+            bound_claim = claim(f"data-{number}", volumeName=f"data-{number}")
+            bound_claim["metadata"]["annotations"] = {_BIND_COMPLETED: "yes"}
+            await work.create(PERSISTENT_VOLUME_CLAIMS, bound_claim)
+        source = {"persistentVolumeClaim": {"claimName": "data-0"}}
+        await make_pods(work, pod_object("first", volumes=[{"name": "data", **source}]))
+        assert await bound(work, "first") == "node-1"
+        await make_pods(work, with_claim("data-1"))
+        message = not_scheduled(await work.until(PODS, "web", not_scheduled))
+        assert "1 node(s) exceed max volume count" in message
+        await make_pods(work, pod_object("the-same", volumes=[{"name": "data", **source}]))
+        assert await bound(work, "the-same") == "node-1"

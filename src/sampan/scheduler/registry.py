@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sampan.client.client import Client
 from sampan.core.time import Clock
+from sampan.informer.indexer import Indexer
 from sampan.operator.events import EventRecorder
 from sampan.scheduler.extender.extenders import Extenders
 from sampan.scheduler.fellows import Fellows
@@ -21,6 +22,7 @@ from sampan.scheduler.plugins.node_ports import NodePorts
 from sampan.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from sampan.scheduler.plugins.node_resources_fit import STRATEGIES, NodeResourcesFit
 from sampan.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from sampan.scheduler.plugins.node_volume_limits import NodeVolumeLimits
 from sampan.scheduler.plugins.pod_topology_spread import PodTopologySpread, default_constraint
 from sampan.scheduler.plugins.scheduling_gates import SchedulingGates
 from sampan.scheduler.plugins.taint_toleration import TaintToleration
@@ -44,6 +46,7 @@ class Handle:
     extenders: Extenders
     fellows: Fellows
     storage: Storage
+    csi_nodes: Indexer[Any]
     budgets: Callable[[], Sequence[Budget]]
     random: random.Random
     ignored_resources: frozenset[str] = frozenset()
@@ -111,6 +114,7 @@ FACTORIES: Final[Mapping[str, Factory]] = {
     "NodePorts": lambda arguments, handle: NodePorts(),
     "NodeResourcesFit": _fit,
     "VolumeRestrictions": lambda arguments, handle: VolumeRestrictions(handle.storage),
+    "NodeVolumeLimits": lambda arguments, handle: NodeVolumeLimits(handle.storage, handle.csi_nodes),
     "VolumeBinding": lambda arguments, handle: VolumeBinding(handle.storage, handle.client),
     "VolumeZone": lambda arguments, handle: VolumeZone(handle.storage),
     "PodTopologySpread": _spread,

@@ -15,6 +15,7 @@ from sampan.informer.indexer import Indexer
 from sampan.informer.registration import Registration
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import (
+    CSI_NODES,
     NAMESPACES,
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
@@ -133,6 +134,7 @@ class _SetUp:
             extenders=self._extenders,
             fellows=self._fellows(),
             storage=Storage(*(self._store(kind) for kind in _OTHERS)),
+            csi_nodes=self._store(CSI_NODES),
             budgets=self._budgets,
             random=self._random,
             ignored_resources=frozenset().union(*(e.config.ignored_resources for e in self._extenders.extenders)),

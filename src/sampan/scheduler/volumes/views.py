@@ -74,6 +74,13 @@ class VolumeNodeAffinity(msgspec.Struct, gc=False):
     required: NodeSelector | None = None
 
 
+class CsiSource(msgspec.Struct, rename="camel", gc=False):
+    """A volume of a CSI driver."""
+
+    driver: str = ""
+    volume_handle: str = ""
+
+
 class VolumeSpec(msgspec.Struct, rename="camel", gc=False):
     """Of a volume's spec."""
 
@@ -83,6 +90,7 @@ class VolumeSpec(msgspec.Struct, rename="camel", gc=False):
     volume_mode: str = "Filesystem"
     claim_ref: ClaimReference | None = None
     node_affinity: VolumeNodeAffinity | None = None
+    csi: CsiSource | None = None
 
 
 class VolumeStatus(msgspec.Struct, gc=False):
