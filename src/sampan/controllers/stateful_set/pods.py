@@ -3,7 +3,7 @@
 Source: kube-controller-manager pkg/controller/statefulset/stateful_pod_control.go (1.36).
 """
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from sampan.client import AlreadyExists, ApiError, ClientError, DeleteOptions, MergePatch, NotFound, retry_on_conflict
@@ -19,7 +19,7 @@ from sampan.controllers.stateful_set.identity import (
     parent_and_ordinal,
     with_claims,
 )
-from sampan.controllers.stateful_set.retention import has_other_controller, is_left_over, new_references, owners
+from sampan.controllers.stateful_set.retention import Owners, has_other_controller, is_left_over, new_references, owners
 from sampan.controllers.views import Pod
 from sampan.operator.events import EventRecorder
 from sampan.resource import Object, meta
@@ -98,33 +98,33 @@ class StatefulPods:
     async def keep_claims(self, stateful_set: Object, pod_name: str, pod_uid: str) -> None:
         """Give the claims of a Pod the owners that the retention policy wants. Raises `ApiError`, `TransportError`."""
         ordinal = parent_and_ordinal(pod_name)[1]
-        for wanted in claims_of(stateful_set, ordinal).values():
-            claim = await self._claim(wanted)
-            if claim is None:
-                continue
-            references = meta(claim).owner_references
-            candidates = owners(stateful_set, ordinal, pod_name=pod_name, pod_uid=pod_uid)
-            if has_other_controller(references, candidates):
-                text = (
-                    f"PersistentVolumeClaim {meta(claim).name} has a conflicting OwnerReference that acts as a manging "
-                    "controller, the retention policy is ignored for this claim"
-                )
-                self._recorder.warning(stateful_set, "ConflictingController", text)
-            new = new_references(references, candidates)
-            if new is not None:
-                await self._give_owners(stateful_set, claim, [as_dict(reference) for reference in new], pod_name)
-
-    async def _give_owners(
-        self, stateful_set: Object, claim: Object, references: Sequence[Object], pod_name: str
-    ) -> None:
-        metadata = meta(claim)
-        fields = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
-        patch = MergePatch({"metadata": {**fields, "ownerReferences": references or None}})
+        candidates = owners(stateful_set, ordinal, pod_name=pod_name, pod_uid=pod_uid)
         try:
-            await self._claims.in_namespace(metadata.namespace).patch(metadata.name, patch)
+            for wanted in claims_of(stateful_set, ordinal).values():
+                await retry_on_conflict(partial(self._keep_claim, stateful_set, wanted, candidates))
         except ApiError as error:
             self._tell("Update", stateful_set, pod_name, error)
             raise
+
+    async def _keep_claim(self, stateful_set: Object, wanted: Object, candidates: Owners) -> None:
+        claim = await self._claim(wanted)
+        if claim is None:
+            return
+        metadata = meta(claim)
+        references = metadata.owner_references
+        if has_other_controller(references, candidates):
+            text = (
+                f"PersistentVolumeClaim {metadata.name} has a conflicting OwnerReference that acts as a manging "
+                "controller, the retention policy is ignored for this claim"
+            )
+            self._recorder.warning(stateful_set, "ConflictingController", text)
+        new = new_references(references, candidates)
+        if new is None:
+            return
+        said = [as_dict(reference) for reference in new]
+        lock = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+        patch = MergePatch({"metadata": {**lock, "ownerReferences": said or None}})
+        await self._claims.in_namespace(metadata.namespace).patch(metadata.name, patch)
 
     async def _mend(self, stateful_set: Object, name: str, uid: str) -> None:
         client = self._pods.in_namespace(meta(stateful_set).namespace)
