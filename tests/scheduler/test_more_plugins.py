@@ -1,5 +1,6 @@
 """Plugins of others."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ from sampan.scheduler.cache.arrays import Ints, Mask
 from sampan.scheduler.framework.cycle import Cycle, Unschedulable
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, Plugin
 from sampan.scheduler.pod_info import PodInfo
+from sampan.scheduler.scheduler import BINDINGS_MAX
 from tests.controllers.cluster import SetUp, cluster
 from tests.scheduler.objects import node_object, pod_object
 from tests.scheduler.test_scheduler import bound, make_nodes, make_pods, not_scheduled
@@ -51,6 +53,12 @@ class FailsToBindOnce(Mine):
             raise self._errors.pop()
 
 
+class WaitsForSome(Mine):
+    async def permit(self, cycle: Cycle, pod: PodInfo) -> None:
+        if pod.name.startswith("stuck"):
+            await asyncio.Event().wait()
+
+
 def with_plugin(make: Callable[[], Plugin], weight: int = 0) -> SetUp:
     multi_point = {"enabled": [{"name": "Mine", "weight": weight}]}
     configuration = read_configuration(
@@ -82,3 +90,11 @@ async def test_its_bugs_cost_the_pod_a_try_and_nothing_else() -> None:
             await make_nodes(work, node_object("node-1", cpu="1"))
             await make_pods(work, pod_object("web", requests={"cpu": "1"}))
             assert await bound(work, "web") == "node-1"
+
+
+async def test_pods_that_wait_do_not_hold_up_others() -> None:
+    async with cluster(with_plugin(WaitsForSome)) as work:
+        await make_nodes(work, node_object("node-1"))
+        await make_pods(work, *(pod_object(f"stuck-{number}") for number in range(BINDINGS_MAX + 1)))
+        await make_pods(work, pod_object("web"))
+        assert await bound(work, "web") == "node-1"

@@ -18,9 +18,12 @@ from tests.scheduler.objects import node_object, pod_object
 
 
 async def make_nodes(work: Working, *nodes: Object) -> None:
+    """Make Nodes, and wait until the scheduler knows them."""
     for node in nodes:
         await work.create(NODES, node)
         await work.patch_status(NODES, node["metadata"]["name"], node["status"])
+    latest = await work.get(NODES, nodes[-1]["metadata"]["name"])
+    await work.manager.informer_for(NODES).at_least(latest["metadata"]["resourceVersion"])
 
 
 async def make_pods(work: Working, *pods: Object) -> None:

@@ -2,7 +2,8 @@
 
 Concurrency: one task chooses Nodes, a Pod at a time, so that every decision sees all earlier ones. What follows a
 decision (permission, preparation, binding; or the words about a failure) runs in tasks of its own, at most
-`BINDINGS_MAX` at a time; when there are so many the choosing waits. All are children of `run` and end with it.
+`BINDINGS_MAX` at a time; when there are so many the choosing waits. Those that wait for a plugin (for a volume that is
+being made, say) are not counted: they may be as many as there are Pods. All are children of `run` and end with it.
 Source: pkg/scheduler/schedule_one.go, scheduler.go (1.36).
 """
 
@@ -140,10 +141,7 @@ class Scheduler:
         """Everything between the decision and the bound Pod."""
         framework, parts = profile.framework, self._parts
         try:
-            for permit in framework.permits:
-                await permit.permit(cycle, placed)
-            for pre_bind in framework.pre_binds:
-                await pre_bind.pre_bind(cycle, placed)
+            await self._prepare(framework, cycle, placed)
             for bind in framework.binds:
                 if await bind.bind(cycle, placed):
                     break
@@ -164,6 +162,17 @@ class Scheduler:
         profile.recorder.normal(_reference(placed), "Scheduled", note, action="Binding")
         for plugin in framework.post_binds:
             plugin.post_bind(cycle, placed)
+
+    async def _prepare(self, framework: Framework, cycle: Cycle, placed: PodInfo) -> None:
+        """Wait for the plugins, which may take long: the slot is others' meanwhile."""
+        self._slots.release()
+        try:
+            for permit in framework.permits:
+                await permit.permit(cycle, placed)
+            for pre_bind in framework.pre_binds:
+                await pre_bind.pre_bind(cycle, placed)
+        finally:
+            await self._slots.acquire()
 
     def _undo(self, framework: Framework, cycle: Cycle, placed: PodInfo) -> None:
         """The Pod does not get its Node: others may have it."""

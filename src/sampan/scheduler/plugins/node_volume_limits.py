@@ -70,6 +70,8 @@ class NodeVolumeLimits:
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
         """Whether there would be too many."""
+        if not cycle.pod.constraints.volumes:
+            return 0
         gone = {pod.uid for pod in what_if.removed}
         there = [pod for uid, pod in cycle.nodes.pods[what_if.row].items() if uid not in gone]
         return self._code(cycle, what_if.row, (*there, *what_if.added))
