@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sampan.controllers import (
+    cluster_role_aggregation,
     cron_job,
     daemon_set,
     deployment,
@@ -17,6 +18,7 @@ from sampan.controllers import (
     garbage_collector,
     job,
     namespace,
+    node_lifecycle,
     persistent_volumes,
     pod_garbage_collector,
     replica_set,
@@ -24,6 +26,7 @@ from sampan.controllers import (
     root_ca_publisher,
     service_account,
     stateful_set,
+    taint_eviction,
     ttl_after_finished,
     volume_protection,
 )
@@ -32,6 +35,7 @@ from sampan.controllers.context import ControllerContext
 SetUp = Callable[[ControllerContext], None]
 
 CONTROLLERS: Final[Mapping[str, SetUp]] = {
+    "clusterrole-aggregation-controller": cluster_role_aggregation.set_up,
     "cronjob-controller": cron_job.set_up,
     "daemonset-controller": daemon_set.set_up,
     "deployment-controller": deployment.set_up,
@@ -42,6 +46,7 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "garbage-collector-controller": garbage_collector.set_up,
     "job-controller": job.set_up,
     "namespace-controller": namespace.set_up,
+    "node-lifecycle-controller": node_lifecycle.set_up,
     "persistentvolume-binder-controller": persistent_volumes.set_up,
     "persistentvolume-protection-controller": volume_protection.set_up_volumes,
     "persistentvolumeclaim-protection-controller": volume_protection.set_up_claims,
@@ -52,5 +57,6 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "root-ca-certificate-publisher-controller": root_ca_publisher.set_up,
     "serviceaccount-controller": service_account.set_up,
     "statefulset-controller": stateful_set.set_up,
+    "taint-eviction-controller": taint_eviction.set_up,
     "ttl-after-finished-controller": ttl_after_finished.set_up,
 }

@@ -1,0 +1,23 @@
+"""Which Pods are on a node: an index that several loops share."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.views import POD_VIEW
+from sampan.informer.ref import Ref
+
+NODE_INDEX: Final = "node"
+"""Index of Pods: by the name of their node."""
+
+
+def index_pods_by_node(context: ControllerContext) -> None:
+    """Have the index, if it is not there yet."""
+    indexer = context.informer(POD_VIEW).indexer
+    if NODE_INDEX not in indexer.index_names:
+        indexer.add_indexer(NODE_INDEX, _node_of)
+
+
+def _node_of(ref: Ref[Any]) -> Iterable[str]:
+    name = ref.decode().spec.node_name if b'"nodeName"' in ref.raw else ""
+    return (name,) if name else ()

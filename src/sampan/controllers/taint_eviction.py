@@ -1,0 +1,164 @@
+"""The taint eviction controller: Pods that do not tolerate a taint `NoExecute` of their node are deleted, in time.
+
+Source: kube-controller-manager pkg/controller/tainteviction/taint_eviction.go (1.36).
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from sampan.client import Conflict, DeleteOptions, NotFound, StrategicMergePatch
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.pods_of_nodes import NODE_INDEX, index_pods_by_node
+from sampan.controllers.resources import NODES
+from sampan.controllers.views import POD_VIEW, Pod
+from sampan.core.time import timestamp
+from sampan.informer.ref import Ref
+from sampan.operator.builder import Builder
+from sampan.operator.predicates import PredicateFuncs
+from sampan.operator.request import Request, Result
+from sampan.resource import Object
+
+NAME: Final = "taint-eviction-controller"
+NO_EXECUTE: Final = "NoExecute"
+WORKERS: Final = 4
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    index_pods_by_node(context)
+    pods = context.informer(POD_VIEW).indexer
+
+    def pods_of_node(ref: Ref[Any]) -> Iterable[Request]:
+        return [Request.of_key(key) for key in pods.index_keys(NODE_INDEX, ref.name)]
+
+    (
+        Builder(context.manager)
+        .named(NAME)
+        .for_(POD_VIEW)
+        .watches(NODES, pods_of_node, predicates=[PredicateFuncs(_is_tainted, _is_tainted_otherwise, None)])
+        .with_options(max_concurrent_reconciles=WORKERS)
+        .complete(TaintEvictionController(context))
+    )
+
+
+class TaintEvictionController:
+    """Evicts."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._clock = context.clock
+        self._recorder = context.recorder(NAME)
+        self._pod_refs = context.informer(POD_VIEW).indexer
+        self._nodes = context.informer(NODES).indexer
+        self._pods = context.manager.client.resource(POD_VIEW, namespace="")
+        self._since: dict[Request, tuple[str, dt.datetime]] = {}
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one Pod. Raises `ApiError`, `TransportError`."""
+        ref = self._pod_refs.get(request.key)
+        pod = None if ref is None else ref.decode()
+        if ref is None or pod is None or pod.metadata.deletion_timestamp is not None or not pod.spec.node_name:
+            self._since.pop(request, None)
+            return None
+        node = self._nodes.get(pod.spec.node_name)
+        taints = no_execute_taints(node.decode()) if node is not None and _is_tainted(node) else []
+        tolerated_s = tolerated_for_s(taints, _tolerations.decode(ref.raw).spec.tolerations) if taints else None
+        if tolerated_s is None:
+            if self._since.pop(request, None) is not None:
+                note = f"Cancelling deletion of Pod {request.key}"
+                self._recorder.normal(_named(pod), "TaintManagerEviction", note)
+            return None
+        now = self._clock.now()
+        uid, since = self._since.get(request, ("", now))
+        if uid != pod.metadata.uid:
+            since = now
+        self._since[request] = (pod.metadata.uid, since)
+        wait_s = tolerated_s - (now - since).total_seconds()
+        if wait_s > 0:
+            return Result(wait_s)
+        await self._evict(pod)
+        self._since.pop(request, None)
+        return None
+
+    async def _evict(self, pod: Pod) -> None:
+        metadata, client = pod.metadata, self._pods.in_namespace(pod.metadata.namespace)
+        note = f"Marking for deletion Pod {metadata.namespace}/{metadata.name}"
+        self._recorder.normal(_named(pod), "TaintManagerEviction", note)
+        condition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "DeletionByTaintManager",
+            "message": "Taint manager: deleting due to NoExecute taint",
+            "lastTransitionTime": timestamp(self._clock),
+        }
+        patch = StrategicMergePatch({"metadata": {"uid": metadata.uid}, "status": {"conditions": [condition]}})
+        try:
+            await client.status.patch(metadata.name, patch)
+            await client.delete(metadata.name, DeleteOptions(uid=metadata.uid))
+        except (NotFound, Conflict):
+            return
+
+
+def no_execute_taints(node: Object) -> list[Object]:
+    """The taints of a node that make Pods leave."""
+    return [taint for taint in (node.get("spec") or {}).get("taints") or () if taint.get("effect") == NO_EXECUTE]
+
+
+class Toleration(msgspec.Struct, rename="camel"):
+    """What a Pod tolerates."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+    def tolerates(self, taint: Object) -> bool:
+        """Whether a taint is tolerated."""
+        if self.effect and self.effect != taint.get("effect"):
+            return False
+        if self.key and self.key != taint.get("key"):
+            return False
+        return self.operator == "Exists" or (
+            self.operator in ("", "Equal") and bool(self.key) and self.value == (taint.get("value") or "")
+        )
+
+
+def tolerated_for_s(taints: Iterable[Object], tolerations: Sequence[Toleration]) -> float | None:
+    """How long a Pod may stay on a node with some taints: 0 not at all, None for ever."""
+    used: list[Toleration] = []
+    for taint in taints:
+        found = [toleration for toleration in tolerations if toleration.tolerates(taint)]
+        if not found:
+            return 0.0
+        used += found
+    limits = [each.toleration_seconds for each in used if each.toleration_seconds is not None]
+    return max(float(min(limits)), 0.0) if limits else None
+
+
+class _Spec(msgspec.Struct):
+    tolerations: list[Toleration] = msgspec.field(default_factory=list)
+
+
+class _Tolerating(msgspec.Struct):
+    spec: _Spec
+
+
+_tolerations = msgspec.json.Decoder(_Tolerating)
+
+
+def _named(pod: Pod) -> Object:
+    metadata = {"name": pod.metadata.name, "namespace": pod.metadata.namespace, "uid": pod.metadata.uid}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+
+
+def _is_tainted(node: Ref[Any]) -> bool:
+    return b'"NoExecute"' in node.raw
+
+
+def _is_tainted_otherwise(old: Ref[Any], new: Ref[Any]) -> bool:
+    if not _is_tainted(old) and not _is_tainted(new):
+        return False
+    return no_execute_taints(old.decode()) != no_execute_taints(new.decode())
