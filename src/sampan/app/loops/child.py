@@ -18,7 +18,7 @@ from sampan.app.settings import UpSettings
 BACKOFF_FIRST_S: Final = 1.0
 BACKOFF_MAX_S: Final = 30.0
 STABLE_S: Final = 60.0
-"""A process that ran so long is started again without delay, and the next delay is the first one."""
+"""When a process has run so long, the next one is started after the first delay again."""
 END_S: Final = 3.0
 """How long the process may take to end; then it is killed."""
 
