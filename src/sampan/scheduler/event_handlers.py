@@ -20,8 +20,9 @@ class _Spec(msgspec.Struct, rename="camel", gc=False):
     node_name: str = ""
 
 
-class _Status(msgspec.Struct, gc=False):
+class _Status(msgspec.Struct, rename="camel", gc=False):
     phase: str = ""
+    start_time: str | None = None
 
 
 class _Metadata(msgspec.Struct, rename="camel", gc=False):
@@ -85,6 +86,8 @@ class PodHandler:
         if self._cache.confirm(ref.uid, seen.spec.node_name):
             self._has_node(known)
             return True
+        if seen.status.start_time and seen.status.start_time != known.started:
+            self._cache.note_start(ref.uid, seen.status.start_time)
         # Its requests may have been changed in place; that makes a new generation.
         return bool(ref.generation) and ref.generation == known.generation
 

@@ -6,6 +6,7 @@ Source: pkg/scheduler/backend/cache/cache.go (1.36).
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from sampan.scheduler.cache.node_table import NodeTable
@@ -69,6 +70,11 @@ class Cache:
         self._assumed.pop(pod.uid, None)
         self._add(pod)
         return old
+
+    def note_start(self, uid: str, started: str) -> None:
+        """A Pod has been started by its Node; nothing else about it has changed."""
+        pod = self._pods[uid] = replace(self._pods[uid], started=started)
+        self.nodes.replace_pod(pod)
 
     def remove_pod(self, uid: str) -> PodInfo | None:
         """A Pod is gone, or has ended; gives what was known of it."""

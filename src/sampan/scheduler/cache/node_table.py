@@ -118,6 +118,10 @@ class NodeTable:
         self._use(row, pod, 1)
         return row
 
+    def replace_pod(self, pod: PodInfo) -> None:
+        """Another state of a Pod, which uses the same on the same Node."""
+        self.pods[self.rows[pod.node_name]][pod.uid] = pod
+
     def remove_pod(self, pod: PodInfo) -> int:
         """A Pod is no more on its Node; gives the row that it was in."""
         row = self.rows[pod.node_name]
