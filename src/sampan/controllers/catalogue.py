@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sampan.controllers import (
+    certificate_signing,
     cluster_role_aggregation,
     cron_job,
     daemon_set,
@@ -35,6 +36,9 @@ from sampan.controllers.context import ControllerContext
 SetUp = Callable[[ControllerContext], None]
 
 CONTROLLERS: Final[Mapping[str, SetUp]] = {
+    "certificatesigningrequest-approving-controller": certificate_signing.set_up_approving,
+    "certificatesigningrequest-cleaner-controller": certificate_signing.set_up_cleaner,
+    "certificatesigningrequest-signing-controller": certificate_signing.set_up_signing,
     "clusterrole-aggregation-controller": cluster_role_aggregation.set_up,
     "cronjob-controller": cron_job.set_up,
     "daemonset-controller": daemon_set.set_up,

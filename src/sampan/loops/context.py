@@ -1,6 +1,6 @@
 """`ControllerContext`: what every control loop is given."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sampan.core.time import Clock
@@ -22,6 +22,10 @@ class ControllerContext:
     clock: Clock
     root_ca: str = ""
     """Certificates (PEM) by which the API server can be verified, for all namespaces; empty: none are published."""
+    signing_certificate: str = ""
+    """The authority (PEM) that signs CertificateSigningRequests for the cluster's own signers; empty: none does."""
+    signing_key: str = field(default="", repr=False)
+    """Its key (PEM, an elliptic curve)."""
 
     def informer(self, what: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]:
         """The shared informer of a kind (or of a view of it)."""

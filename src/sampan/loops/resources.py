@@ -32,6 +32,9 @@ STATEFUL_SETS: Final = _resource("apps", "v1", "statefulsets", "StatefulSet")
 HORIZONTAL_POD_AUTOSCALERS: Final = _resource(
     "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"
 )
+SUBJECT_ACCESS_REVIEWS: Final = _resource(
+    "authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", namespaced=False
+)
 CRON_JOBS: Final = _resource("batch", "v1", "cronjobs", "CronJob")
 JOBS: Final = _resource("batch", "v1", "jobs", "Job")
 CERTIFICATE_SIGNING_REQUESTS: Final = _resource(

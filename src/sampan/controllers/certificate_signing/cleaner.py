@@ -1,0 +1,78 @@
+"""The loop that removes requests that are done with, or that nobody has answered.
+
+Source: kubernetes pkg/controller/certificates/cleaner/cleaner.go (1.36).
+"""
+
+import base64
+import datetime as dt
+from typing import Final
+
+from cryptography import x509
+
+from sampan.client import DeleteOptions, NotFound
+from sampan.controllers.certificate_signing.rules import is_issued
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.resources import CERTIFICATE_SIGNING_REQUESTS
+from sampan.core.time import parse_time
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+NAME: Final = "certificatesigningrequest-cleaner-controller"
+ANSWERED: Final = dt.timedelta(hours=1)
+"""How long one stays that is issued, denied or failed."""
+PENDING: Final = dt.timedelta(hours=24)
+"""How long one stays that waits for an answer, or for its certificate."""
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    Builder(context.manager).named(NAME).for_(CERTIFICATE_SIGNING_REQUESTS).complete(Cleaner(context))
+
+
+class Cleaner:
+    """Removes."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._clock = context.clock
+        self._requests = context.manager.client.resource(CERTIFICATE_SIGNING_REQUESTS)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one request. Raises `ApiError`, `TransportError`."""
+        csr = await self._requests.find(request)
+        if csr is None:
+            return None
+        left = ends_at(csr) - self._clock.now()
+        if left > dt.timedelta():
+            return Result(left.total_seconds())
+        try:
+            await self._requests.delete(request.name, DeleteOptions(uid=meta(csr).uid))
+        except NotFound:
+            return None
+        return None
+
+
+def ends_at(csr: Object) -> dt.datetime:
+    """When a request is to be removed."""
+    created = parse_time(meta(csr).creation_timestamp or "9000-01-01T00:00:00Z")
+    conditions = (csr.get("status") or {}).get("conditions") or ()
+    if not conditions:
+        return created + PENDING
+    ends: list[dt.datetime] = []
+    for condition in conditions:
+        told = condition.get("lastUpdateTime")
+        kind = condition["type"]
+        if told and kind in ("Denied", "Failed"):
+            ends.append(parse_time(told) + ANSWERED)
+        elif told and kind == "Approved":
+            ends.append(parse_time(told) + (ANSWERED if is_issued(csr) else PENDING))
+        if kind == "Approved" and is_issued(csr):
+            ends.append(_expiry(csr))
+    return min(ends, default=dt.datetime.max.replace(tzinfo=dt.UTC))
+
+
+def _expiry(csr: Object) -> dt.datetime:
+    try:
+        return x509.load_pem_x509_certificate(base64.b64decode(csr["status"]["certificate"])).not_valid_after_utc
+    except ValueError:
+        return dt.datetime.max.replace(tzinfo=dt.UTC)

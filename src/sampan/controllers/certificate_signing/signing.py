@@ -1,0 +1,71 @@
+"""The loop that signs what is approved. All signers of the cluster sign with one authority.
+
+Source: kubernetes pkg/controller/certificates/signer/signer.go (1.36).
+"""
+
+import base64
+from typing import Final
+
+from sampan.client import Conflict, NotFound
+from sampan.controllers.certificate_signing.issue import issue, lifetime
+from sampan.controllers.certificate_signing.rules import SIGNERS, fault, has, is_issued, request_of
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.resources import CERTIFICATE_SIGNING_REQUESTS
+from sampan.controllers.status import status_of, write_status
+from sampan.core.certificates import KeyPair, read_key_pair
+from sampan.core.time import timestamp
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+from sampan.resource import Object
+
+NAME: Final = "certificatesigningrequest-signing-controller"
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it; without an authority nothing is signed. Raises `ValueError` for one that is none."""
+    if not context.signing_certificate:
+        return
+    ca = read_key_pair(context.signing_certificate.encode(), context.signing_key.encode())
+    (Builder(context.manager).named(NAME).for_(CERTIFICATE_SIGNING_REQUESTS).complete(SigningController(context, ca)))
+
+
+class SigningController:
+    """Signs."""
+
+    def __init__(self, context: ControllerContext, ca: KeyPair) -> None:
+        self._clock = context.clock
+        self._ca = ca
+        self._requests = context.manager.client.resource(CERTIFICATE_SIGNING_REQUESTS)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one request. Raises `ApiError`, `TransportError`."""
+        csr = await self._requests.find(request)
+        if csr is None or csr["spec"].get("signerName") not in SIGNERS:
+            return None
+        if is_issued(csr) or not has(csr, "Approved") or has(csr, "Denied") or has(csr, "Failed"):
+            return None
+        try:
+            await write_status(self._requests, csr, self._signed(csr), optimistic_lock=True)
+        except (Conflict, NotFound):
+            return None  # What has changed in it brings it here again.
+        return None
+
+    def _signed(self, csr: Object) -> Object:
+        """The status with a certificate, or with the reason why there will be none."""
+        spec, status = csr["spec"], status_of(csr)
+        try:
+            asked = request_of(csr)
+            why = fault(csr, asked)
+            if why:
+                return self._failed(status, why)
+            age = lifetime(spec.get("expirationSeconds"))
+            signed = issue(asked, spec.get("usages") or (), self._ca, self._clock.now(), age)
+        except ValueError as error:
+            return self._failed(status, f"unable to parse csr: {error}")
+        return status | {"certificate": base64.b64encode(signed).decode()}
+
+    def _failed(self, status: Object, why: str) -> Object:
+        now = timestamp(self._clock)
+        condition = {"type": "Failed", "status": "True", "reason": "SignerValidationFailure", "message": why}
+        condition |= {"lastUpdateTime": now, "lastTransitionTime": now}
+        return status | {"conditions": [*(status.get("conditions") or ()), condition]}

@@ -1,0 +1,190 @@
+"""CertificateSigningRequests: approval, signing, failure, removal."""
+
+import asyncio
+import base64
+import datetime as dt
+from collections.abc import Sequence
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from sampan.controllers import certificate_signing
+from sampan.controllers.certificate_signing.approving import ApprovingController, kinds_of
+from sampan.controllers.certificate_signing.cleaner import ends_at
+from sampan.controllers.certificate_signing.issue import issue, lifetime
+from sampan.controllers.certificate_signing.rules import (
+    API_CLIENT,
+    KUBELET_CLIENT,
+    KUBELET_SERVING,
+    LEGACY_UNKNOWN,
+    fault,
+    request_of,
+)
+from sampan.controllers.context import ControllerContext
+from sampan.controllers.resources import CERTIFICATE_SIGNING_REQUESTS
+from sampan.controllers.status import find_status_condition
+from sampan.core.certificates import make_authority, signed_by
+from sampan.core.time import format_time
+from sampan.resource import Object
+from tests.controllers.clock import SetClock
+from tests.controllers.cluster import cluster
+
+NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+CLIENT = ["digital signature", "client auth"]
+SERVER = ["digital signature", "key encipherment", "server auth"]
+KEY = ec.generate_private_key(ec.SECP256R1())
+NAMES = [x509.DNSName("n")]
+
+
+def csr(
+    signer: str = KUBELET_CLIENT,
+    usages: Sequence[str] = CLIENT,
+    *,
+    user: str = "system:node:n",
+    group: str = "system:nodes",
+    names: Sequence[x509.GeneralName] = (),
+) -> Object:
+    """A request of a kubelet, unless it says otherwise."""
+    subject = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group), x509.NameAttribute(NameOID.COMMON_NAME, user)]
+    builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name(subject))
+    if names:
+        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+    pem = builder.sign(KEY, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    spec = {"request": base64.b64encode(pem).decode(), "signerName": signer, "usages": list(usages)}
+    return {"metadata": {"name": "r"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("request_", "part"),
+    [
+        (csr(), ""),
+        (csr(usages=[*CLIENT, "key encipherment"]), ""),
+        (csr(usages=SERVER), "usages did not match"),
+        (csr(group="other"), "organization is not system:nodes"),
+        (csr(user="other"), "common name does not begin"),
+        (csr(names=NAMES), "not allowed"),
+        (csr(KUBELET_SERVING, SERVER, names=NAMES), ""),
+        (csr(KUBELET_SERVING, SERVER), "DNS or IP subjectAltName is required"),
+        (csr(KUBELET_SERVING, SERVER, names=[x509.RFC822Name("a@b.c")]), "only DNS and IP"),
+        (csr(API_CLIENT, user="anybody"), ""),
+        (csr(API_CLIENT, SERVER), "usages did not match"),
+        (csr(LEGACY_UNKNOWN, SERVER, user="x"), ""),
+    ],
+)
+def test_what_signers_ask_for(request_: Object, part: str) -> None:
+    found = fault(request_, request_of(request_))
+    assert part in found
+    assert bool(part) is bool(found)
+
+
+def test_a_certificate_is_what_was_asked_for_and_no_authority() -> None:
+    ca = make_authority("ca", NOW, dt.timedelta(days=3650))
+    asked = csr(KUBELET_SERVING, SERVER, names=NAMES)
+    made = x509.load_pem_x509_certificate(issue(request_of(asked), SERVER, ca, NOW, lifetime(3600)))
+    assert signed_by(made, ca.certificate)
+    assert made.not_valid_after_utc == NOW + dt.timedelta(hours=1)
+    assert made.subject == request_of(asked).subject
+    assert list(made.extensions.get_extension_for_class(x509.SubjectAlternativeName).value) == NAMES
+    assert not made.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    usage = made.extensions.get_extension_for_class(x509.KeyUsage).value
+    assert (usage.digital_signature, usage.key_encipherment, usage.key_cert_sign) == (True, True, False)
+
+
+def test_a_certificate_lasts_a_year_at_most_and_not_longer_than_its_authority() -> None:
+    assert lifetime(None) == lifetime(10**9) == dt.timedelta(days=365)
+    ca = make_authority("ca", NOW, dt.timedelta(days=1))
+    made = x509.load_pem_x509_certificate(issue(request_of(csr()), CLIENT, ca, NOW, lifetime(None)))
+    assert made.not_valid_after_utc == ca.certificate.not_valid_after_utc
+    with pytest.raises(ValueError, match="expired"):
+        issue(request_of(csr()), CLIENT, ca, NOW + dt.timedelta(days=2), lifetime(None))
+
+
+def test_what_may_be_approved_by_itself() -> None:
+    own = csr()
+    own["spec"]["username"] = "system:node:n"
+    assert [kind for kind, _ in kinds_of(own)] == ["selfnodeclient", "nodeclient"]
+    assert [kind for kind, _ in kinds_of(csr())] == ["nodeclient"]
+    assert kinds_of(csr(KUBELET_SERVING, SERVER, names=NAMES)) == []
+    assert kinds_of(csr(usages=SERVER)) == []
+
+
+@pytest.mark.parametrize(
+    ("conditions", "certificate", "hours"),
+    [
+        ([], "", 24),
+        (["Denied"], "", 1),
+        (["Failed", "Approved"], "", 1),
+        (["Approved"], "", 24),
+        (["Approved"], "bm90aGluZw==", 1),
+    ],
+    ids=["pending", "denied", "failed", "not issued", "issued"],
+)
+def test_how_long_requests_stay(conditions: list[str], certificate: str, hours: int) -> None:
+    told = [{"type": kind, "status": "True", "lastUpdateTime": format_time(NOW)} for kind in conditions]
+    metadata = {"name": "r", "creationTimestamp": format_time(NOW)}
+    status = {"conditions": told, "certificate": certificate}
+    assert ends_at({"metadata": metadata, "status": status}) == NOW + dt.timedelta(hours=hours)
+
+
+CA = make_authority("ca", dt.datetime.now(dt.UTC), dt.timedelta(days=10))
+
+
+def signing(context: ControllerContext) -> None:
+    """The loop with an authority."""
+    pair = {"signing_certificate": CA.certificate_pem().decode(), "signing_key": CA.key_pem().decode()}
+    certificate_signing.set_up_signing(ControllerContext(context.manager, context.clock, **pair))
+
+
+async def test_a_kubelets_request_is_approved_and_signed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def may(_: ApprovingController, _csr: Object, kind: str) -> bool:
+        return kind == "nodeclient"
+
+    monkeypatch.setattr(ApprovingController, "_may", may)
+    async with cluster(signing, certificate_signing.set_up_approving) as c:
+        await c.create(CERTIFICATE_SIGNING_REQUESTS, csr())
+        found = await c.until(CERTIFICATE_SIGNING_REQUESTS, "r", lambda r: r["status"].get("certificate"))
+        made = x509.load_pem_x509_certificate(base64.b64decode(found["status"]["certificate"]))
+        assert signed_by(made, CA.certificate)
+        approved = find_status_condition(found["status"], "Approved")
+        assert approved is not None
+        assert approved["message"] == "Auto approving kubelet client certificate after SubjectAccessReview."
+
+
+async def test_what_may_not_be_approved_waits_for_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = asyncio.Event()
+
+    async def may_not(_: ApprovingController, _csr: Object, _kind: str) -> bool:
+        asked.set()
+        return False
+
+    monkeypatch.setattr(ApprovingController, "_may", may_not)
+    async with cluster(certificate_signing.set_up_approving) as c:
+        await c.create(CERTIFICATE_SIGNING_REQUESTS, csr())
+        await asyncio.wait_for(asked.wait(), 5)
+        assert "conditions" not in (await c.get(CERTIFICATE_SIGNING_REQUESTS, "r"))["status"]
+
+
+async def test_an_approved_request_that_breaks_the_rules_fails() -> None:
+    async with cluster(signing) as c:
+        made = await c.create(CERTIFICATE_SIGNING_REQUESTS, csr(KUBELET_SERVING, SERVER))
+        approved = {"type": "Approved", "status": "True", "reason": "r", "message": ""}
+        client = c.client.resource(CERTIFICATE_SIGNING_REQUESTS)
+        await client.subresource("approval").update("r", {**made, "status": {"conditions": [approved]}})
+        found = await c.until(CERTIFICATE_SIGNING_REQUESTS, "r", lambda r: find_status_condition(r["status"], "Failed"))
+        failed = find_status_condition(found["status"], "Failed")
+        assert failed is not None
+        assert (failed["reason"], failed["message"]) == (
+            "SignerValidationFailure",
+            "DNS or IP subjectAltName is required",
+        )
+
+
+async def test_old_requests_are_removed() -> None:
+    clock = SetClock()
+    clock.forward(25 * 3600)
+    async with cluster(certificate_signing.set_up_cleaner, clock=clock) as c:
+        await c.create(CERTIFICATE_SIGNING_REQUESTS, csr())
+        await c.until_gone(CERTIFICATE_SIGNING_REQUESTS, "r")
