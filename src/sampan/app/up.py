@@ -109,13 +109,11 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
 async def _until_stopped(api: ApiServer, settings: UpSettings) -> None:
     """Serve, with the control loops beside. They end first: what they have begun they can still write."""
     command = command_of(settings)
-    loops = asyncio.create_task(LoopsChild(command).run(), name="control loops") if command else None
-    try:
+    async with asyncio.TaskGroup() as group:
+        loops = group.create_task(LoopsChild(command).run(), name="control loops") if command else None
         await api.lifecycle.stop_requested.wait()
-    finally:
         if loops is not None:
             loops.cancel()
-            await asyncio.wait({loops})
 
 
 async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:

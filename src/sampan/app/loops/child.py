@@ -19,6 +19,7 @@ BACKOFF_FIRST_S: Final = 1.0
 BACKOFF_MAX_S: Final = 30.0
 STABLE_S: Final = 60.0
 """When a process has run so long, the next one is started after the first delay again."""
+_NOT_STARTED: Final = -1
 END_S: Final = 3.0
 """How long the process may take to end; then it is killed."""
 
@@ -66,11 +67,15 @@ class LoopsChild:
             backoff_s = min(BACKOFF_MAX_S, backoff_s * 2)
 
     async def _run_once(self) -> int:
-        """Run the process until it ends; gives its exit code."""
+        """Run the process until it ends; gives its exit code, `_NOT_STARTED` when it could not even begin."""
         # A session of its own: what a terminal sends to the server's group, Ctrl-C, the server tells it in its order.
-        process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=PIPE, stdout=DEVNULL, start_new_session=True
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=PIPE, stdout=DEVNULL, start_new_session=True
+            )
+        except OSError as error:
+            _log.error("the control loops cannot be started: %s", error)
+            return _NOT_STARTED
         _log.info("control loops started", extra={"pid": process.pid})
         try:
             return await process.wait()

@@ -1,0 +1,117 @@
+"""The process of control loops beside a server: when it is started, and when it is not."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sampan.app.loops import child
+from sampan.app.loops.child import LoopsChild, command_of
+from sampan.app.settings import UpSettings
+
+WAIT_S = 20.0
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "BACKOFF_FIRST_S", 0.0)
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def test_nothing_is_started_that_nobody_wants() -> None:
+    assert command_of(UpSettings(controllers="", scheduler=False, nodes=0)) is None
+
+
+def test_the_command_says_what_is_wanted() -> None:
+    command = command_of(UpSettings(data=Path("d"), controllers="*,-job-controller", scheduler=False, nodes=2))
+    assert command is not None
+    assert command[3:] == [
+        "loops",
+        "--kubeconfig=d/kubeconfig",
+        "--controllers=*,-job-controller",
+        "--no-scheduler",
+        "--nodes=2",
+        "--log-level=info",
+        "--log-format=text",
+    ]
+
+
+class Said(logging.Handler):
+    """Waits for a line of the log."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+        self._said = asyncio.Event()
+        self.pid = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._text in record.getMessage():
+            self.pid = vars(record).get("pid", 0)
+            self._said.set()
+
+    async def wait(self) -> None:
+        async with asyncio.timeout(WAIT_S):
+            await self._said.wait()
+
+
+@contextmanager
+def said(text: str) -> Iterator[Said]:
+    """Listen to the log of the application."""
+    log = logging.getLogger("sampan.app")
+    handler = Said(text)
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    yield handler
+    log.removeHandler(handler)
+    log.setLevel(level)
+
+
+async def begin_and_end(command: list[str]) -> int:
+    """Run a process until it has started, then end it; gives its id."""
+    with said("control loops started") as started:
+        task = asyncio.create_task(LoopsChild(command).run())
+        await started.wait()
+        task.cancel()
+        await asyncio.wait({task}, timeout=WAIT_S)
+        assert task.cancelled()
+    return started.pid
+
+
+def is_there(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+async def test_a_process_that_ends_is_started_again(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    code = "import pathlib, sys; f = pathlib.Path(sys.argv[1]); f.open('a').write('x'); n = f.stat().st_size"
+    command = [*python(f"{code}; sys.exit(2 if n == 3 else 1)"), str(begun)]
+    async with asyncio.timeout(WAIT_S):
+        await LoopsChild(command).run()
+    assert begun.read_text() == "xxx"
+
+
+async def test_a_program_that_is_not_there_is_said() -> None:
+    with said("cannot be started") as failed:
+        task = asyncio.create_task(LoopsChild(["/nonexistent/program"]).run())
+        await failed.wait()
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def test_the_process_ends_with_its_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "END_S", 2 * WAIT_S)
+    assert not is_there(await begin_and_end(python("import sys; sys.stdin.read()")))
+
+
+async def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "END_S", 0.05)
+    assert not is_there(await begin_and_end(python("import time; time.sleep(600)")))
