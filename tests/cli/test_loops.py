@@ -142,7 +142,7 @@ def test_an_unknown_controller_is_said_and_not_tried_again(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("controllers", "--controllers=nonsense"), "'nonsense': there are cronjob-controller"),
+        (("controllers", "--controllers=nonsense"), "'nonsense': there are "),
         (("controllers", "--probe-address=8080"), "'8080' is not host:port"),
         (("scheduler", "--kubeconfig=/nonexistent"), "/nonexistent: there is no such file"),
         (("node",), "Missing option '--simulated'"),
