@@ -240,16 +240,17 @@ async def test_a_refused_claim_is_told_in_an_event_and_its_pod_is_not_made() -> 
 
 
 async def test_a_claim_that_is_being_deleted_is_waited_for() -> None:
-    async with cluster(stateful_set.set_up) as c:
+    async with cluster() as c:
         going = {"metadata": {"name": "data-web-0", "finalizers": ["example.com/stay"]}, "spec": CLAIM["spec"]}
         await c.create(PERSISTENT_VOLUME_CLAIMS, going)
         await c.delete(PERSISTENT_VOLUME_CLAIMS, "data-web-0")
         await c.create(STATEFUL_SETS, web(1, volumeClaimTemplates=[CLAIM]))
-        [event, *_] = await c.events("FailedCreate")
-        text = "Create Pod web-0 in StatefulSet web failed error: pvc data-web-0 is being deleted"
-        assert event["message"] == text
-        await c.patch(PERSISTENT_VOLUME_CLAIMS, "data-web-0", {"metadata": {"finalizers": None}})
-        await c.until(PODS, "web-0", lambda pod: True)
+        async with working(c.client, stateful_set.set_up):
+            [event, *_] = await c.events("FailedCreate")
+            text = "Create Pod web-0 in StatefulSet web failed error: pvc data-web-0 is being deleted"
+            assert event["message"] == text
+            await c.patch(PERSISTENT_VOLUME_CLAIMS, "data-web-0", {"metadata": {"finalizers": None}})
+            await c.until(PODS, "web-0", lambda pod: True)
 
 
 async def test_a_claim_that_another_controls_is_told_and_left_to_it() -> None:

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.controllers.history import POD_HASH_LABEL
-from sampan.controllers.stateful_set.identity import POD_NAME_LABEL, has_storage, parent_and_ordinal, with_claims
+from sampan.controllers.stateful_set.identity import (
+    POD_NAME_LABEL,
+    has_storage,
+    is_claim_name,
+    parent_and_ordinal,
+    with_claims,
+)
 from sampan.controllers.stateful_set.plan import (
     Revisions,
     Seen,
@@ -251,6 +257,16 @@ def test_a_claim_that_goes_with_an_earlier_pod_is_left_over() -> None:
     assert is_left_over([STALE], scaled)
     assert not is_left_over([SET], scaled)
     assert not is_left_over([STALE], owners(web(1), 0, pod_name="web-0", pod_uid=""))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("data-web-0", True), ("data-web-17", True), ("data-web", False), ("web-0", False), ("log-web-0", False)],
+    ids=str,
+)
+def test_a_claim_is_the_sets_by_its_name(name: str, expected: bool) -> None:
+    owner = web(1, volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {}}])
+    assert is_claim_name(owner, name) is expected
 
 
 def test_claims_take_the_place_of_volumes_of_the_same_name() -> None:

@@ -20,6 +20,7 @@ from sampan.controllers.stateful_set.equivalence import Equivalences
 from sampan.controllers.stateful_set.identity import (
     has_identity,
     has_storage,
+    is_claim_name,
     new_pod,
     parent_and_ordinal,
     revision_name_of,
@@ -42,12 +43,15 @@ from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
+from sampan.operator.predicates import Predicate, PredicateFuncs
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 
 NAME: Final = "statefulset-controller"
 WORKERS: Final = 5
 HASH_LABEL: Final = "controller.kubernetes.io/hash"
+
+_ONLY_DELETIONS: Final[Predicate[Any]] = PredicateFuncs(lambda _: False, lambda _, __: False)
 
 
 def set_up(context: ControllerContext) -> None:
@@ -61,6 +65,7 @@ class StatefulSetController:
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
         self._sets = context.manager.client.resource(STATEFUL_SETS, namespace="")
+        self._informer = context.informer(STATEFUL_SETS)
         self._owned: Owned[Pod] = Owned(context, POD_VIEW, STATEFUL_SETS)
         self._history = History(context, STATEFUL_SETS, hash_label=HASH_LABEL)
         self._equivalences = Equivalences(context.manager.client.direct)
@@ -68,14 +73,13 @@ class StatefulSetController:
 
     def start(self) -> None:
         """Have the manager run it."""
-        sets = self._context.informer(STATEFUL_SETS)
         (
             Builder(self._context.manager)
             .named(NAME)
             .for_(STATEFUL_SETS)
-            .watches(POD_VIEW, owners_of_pods(STATEFUL_SETS, sets, _selector))
+            .watches(POD_VIEW, owners_of_pods(STATEFUL_SETS, self._informer, _selector))
             .watches(CONTROLLER_REVISIONS, for_owner(STATEFUL_SETS))
-            .watches(PERSISTENT_VOLUME_CLAIMS, _sets_of_claim)
+            .watches(PERSISTENT_VOLUME_CLAIMS, self._sets_of_claim, predicates=[_ONLY_DELETIONS])
             .with_options(max_concurrent_reconciles=WORKERS)
             .complete(self)
         )
@@ -191,6 +195,11 @@ class StatefulSetController:
             await self._pods.delete(seen.stateful_set, pod)
         return todo is Step.KEEP
 
+    def _sets_of_claim(self, ref: Ref[Any]) -> Iterable[Request]:
+        """The sets that a claim that is gone was one of by its name: they may have waited for that."""
+        sets = self._informer.lister().namespaced(ref.namespace).list()
+        return [Request(ref.namespace, meta(each).name) for each in sets if is_claim_name(each, ref.name)]
+
 
 async def _for_all(count: int, act: Callable[[int], Awaitable[bool]], *, ordered: bool) -> bool:
     """In order until one says that the others have to wait (False then); or all at once, whatever they say."""
@@ -218,15 +227,3 @@ def _selector(stateful_set: Object) -> Selector:
 
 def _is_member(name: str) -> Callable[[Pod], bool]:
     return lambda pod: parent_and_ordinal(pod.metadata.name)[0] == name
-
-
-def _sets_of_claim(ref: Ref[Any]) -> Iterable[Request]:
-    """The set that a claim belongs to by its owner, be that the set or one of its Pods: Pods wait for claims' ends."""
-    if b'"ownerReferences"' not in ref.raw:
-        return ()
-    names = {
-        reference.name if reference.kind == "StatefulSet" else parent_and_ordinal(reference.name)[0]
-        for reference in ref.owner_references
-        if reference.kind in ("StatefulSet", "Pod")
-    }
-    return [Request(ref.namespace, name) for name in names if name]

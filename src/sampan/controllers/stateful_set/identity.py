@@ -83,6 +83,13 @@ def claim_name(stateful_set: Object, volume: str, ordinal: int) -> str:
     return f"{volume}-{pod_name(stateful_set, ordinal)}"
 
 
+def is_claim_name(stateful_set: Object, name: str) -> bool:
+    """Whether a claim is one of the set's by its name, of whatever ordinal."""
+    volume_and_set = parent_and_ordinal(name)[0]
+    templates = stateful_set["spec"].get("volumeClaimTemplates") or ()
+    return volume_and_set in {f"{each['metadata']['name']}-{meta(stateful_set).name}" for each in templates}
+
+
 def new_pod(stateful_set: Object, template: Object, ordinal: int, *, revision: str) -> Object:
     """The Pod with an ordinal, made of the template of a revision."""
     pod = pod_from_template(template, stateful_set)
