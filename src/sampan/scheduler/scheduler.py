@@ -8,10 +8,11 @@ Source: pkg/scheduler/schedule_one.go, scheduler.go (1.36).
 """
 
 import asyncio
+import functools
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sampan.client.client import Client
 from sampan.client.errors import ClientError, NotFound
@@ -38,6 +39,9 @@ _TURN_S: Final = 0.005
 """After so long other tasks get their turn."""
 
 _log = logging.getLogger("sampan.scheduler")
+
+Follows = Callable[[], Awaitable[None]]
+"""What is to be done after a decision; it is begun when there is a slot for it."""
 
 Actuate = Callable[[], Awaitable[None]] | None
 
@@ -93,9 +97,9 @@ class Scheduler:
                 await asyncio.sleep(0)
                 turn_ends = loop.time() + _TURN_S
 
-    async def _in_slot(self, follows: Coroutine[Any, Any, None]) -> None:
+    async def _in_slot(self, follows: Follows) -> None:
         try:
-            await follows
+            await follows()
         finally:
             self._slots.release()
 
@@ -108,7 +112,7 @@ class Scheduler:
 
     # One Pod
 
-    async def _try(self, queued: QueuedPod) -> Coroutine[Any, Any, None] | None:
+    async def _try(self, queued: QueuedPod) -> Follows | None:
         """Find a Node; gives what is to be done after that."""
         parts, pod = self._parts, queued.pod
         if pod.uid not in parts.pending or pod.is_terminating or parts.cache.get(pod.uid) is not None:
@@ -122,7 +126,7 @@ class Scheduler:
             return await self._unschedulable(profile, cycle, queued, error)
         except Exception as error:
             _log.exception("scheduling %s failed", pod.key)
-            return self._failed(profile, queued, str(error))
+            return functools.partial(self._failed, profile, queued, str(error))
         placed = pod.on(node_name)
         parts.cache.assume(placed)
         try:
@@ -134,8 +138,8 @@ class Scheduler:
         except Exception as error:
             _log.exception("reserving for %s failed", pod.key)
             self._undo(profile.framework, cycle, placed)
-            return self._failed(profile, queued, str(error))
-        return self._bind(profile, cycle, queued, placed)
+            return functools.partial(self._failed, profile, queued, str(error))
+        return functools.partial(self._bind, profile, cycle, queued, placed)
 
     async def _bind(self, profile: Profile, cycle: Cycle, queued: QueuedPod, placed: PodInfo) -> None:
         """Everything between the decision and the bound Pod."""
@@ -147,7 +151,7 @@ class Scheduler:
                     break
         except Unschedulable as error:
             self._undo(framework, cycle, placed)
-            await self._rejected(profile, queued, error)
+            await self._rejected(profile, queued, error)()
             return
         except Exception as error:
             if not isinstance(error, ClientError):
@@ -183,9 +187,7 @@ class Scheduler:
 
     # Failures
 
-    async def _unschedulable(
-        self, profile: Profile, cycle: Cycle, queued: QueuedPod, error: FitError
-    ) -> Coroutine[Any, Any, None]:
+    async def _unschedulable(self, profile: Profile, cycle: Cycle, queued: QueuedPod, error: FitError) -> Follows:
         """No Node is left: try to make room."""
         nominated: str | None = None
         actuate: Actuate = None
@@ -202,7 +204,7 @@ class Scheduler:
         if nominated is not None:
             self._parts.queue.nominator.set(queued.pod, nominated)
         self._requeue(queued, error.plugins)
-        return self._make_room(profile, queued.pod, str(error), (nominated, actuate))
+        return functools.partial(self._make_room, profile, queued.pod, str(error), (nominated, actuate))
 
     async def _make_room(self, profile: Profile, pod: PodInfo, message: str, room: tuple[str | None, Actuate]) -> None:
         """Tell where the Pod will fit, and evict what is in its way."""
@@ -215,10 +217,10 @@ class Scheduler:
                 _log.warning("making room for %s failed: %s", pod.key, error)
                 self._parts.queue.activate(pod.uid)
 
-    def _rejected(self, profile: Profile, queued: QueuedPod, error: Unschedulable) -> Coroutine[Any, Any, None]:
+    def _rejected(self, profile: Profile, queued: QueuedPod, error: Unschedulable) -> Follows:
         """A plugin that comes after the decision does not let it be."""
         self._requeue(queued, frozenset((error.plugin,)))
-        return self._tell(profile, queued.pod, ("Unschedulable", error.reason), None)
+        return functools.partial(self._tell, profile, queued.pod, ("Unschedulable", error.reason), None)
 
     async def _failed(self, profile: Profile, queued: QueuedPod, message: str) -> None:
         """Something went wrong that says nothing of the Pod."""
