@@ -13,6 +13,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import uvloop
@@ -20,7 +21,7 @@ import uvloop
 from sampan.app.errors import StartError
 from sampan.app.log import configure_logging
 from sampan.app.loops.settings import LoopSettings
-from sampan.client import Client, ConfigError, load_config
+from sampan.client import Client, Config, ConfigError, load_config
 from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.core.time import SystemClock
@@ -61,10 +62,18 @@ async def _run(settings: LoopSettings) -> None:
     # Warnings are for people: the loops know what is deprecated, and keep it up for those who still use it.
     async with Client.from_config(config, field_manager="sampan", warnings=ignore_warnings) as client:
         manager = Manager(client, _options(settings))
-        set_up(ControllerContext(manager, SystemClock()), settings)
+        set_up(ControllerContext(manager, SystemClock(), root_ca=_root_ca(config)), settings)
         _settle()
         with _ends_with_stdin(manager.stop) if settings.ends_with_stdin else _nothing():
             await manager.run(handle_signals=True)
+
+
+def _root_ca(config: Config) -> str:
+    """The authority by which Pods may know the server: the one by which we know it. Empty when it is the system's."""
+    tls = config.tls
+    if tls.ca_data or not tls.ca_file:
+        return tls.ca_data.decode()
+    return Path(tls.ca_file).read_text()
 
 
 def set_up(context: ControllerContext, settings: LoopSettings) -> None:
