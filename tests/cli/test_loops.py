@@ -109,6 +109,7 @@ def test_probes_answer_where_they_are_told_to(tmp_path: Path) -> None:
             address = f"http://127.0.0.1:{until(port)}"
             assert urlopen(f"{address}/healthz", timeout=WAIT_S).read() == b"ok"
             assert b"workqueue_depth" in urlopen(f"{address}/metrics", timeout=WAIT_S).read()
+            until(lambda: len(server.status("/api/v1/nodes", server.token)["items"]) == 3)
         nodes = server.status("/api/v1/nodes", server.token)["items"]
         assert [node["metadata"]["name"] for node in nodes] == ["node-1", "node-2", "node-3"]
 
