@@ -24,7 +24,8 @@ async def c(kubectl: Kubectl) -> AsyncIterator[Working]:
     """The loops at work, and a Node."""
     client = connect(kubectl.environment["KUBECONFIG"], namespace=kubectl.namespace)
     async with client, working(client, stateful_set.set_up, daemon_set.set_up) as found:
-        await found.create(NODES, {"metadata": {"name": kubectl.namespace}})
+        # Other tests leave Nodes behind: this one has a label of its own.
+        await found.create(NODES, {"metadata": {"name": kubectl.namespace, "labels": {"for": kubectl.namespace}}})
         yield found
         await found.delete(NODES, kubectl.namespace)
 
@@ -37,7 +38,8 @@ async def run(kubectl: Kubectl, *arguments: str, stdin: str | None = None) -> st
 async def rolled(c: Working, kubectl: Kubectl, kind: ResourceInfo, *images: str) -> str:
     """A set that has had some images; gives how kubectl calls it."""
     labels = {"app": "a"}
-    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": images[0]}]}}
+    pod = {"containers": [{"name": "c", "image": images[0]}], "nodeSelector": {"for": kubectl.namespace}}
+    template = {"metadata": {"labels": labels}, "spec": pod}
     spec = {"selector": {"matchLabels": labels}, "template": template}
     annotations = {"kubernetes.io/change-cause": f"to {images[0]}"}
     await c.create(kind, {"metadata": {"name": "a", "annotations": annotations}, "spec": spec})

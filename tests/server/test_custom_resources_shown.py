@@ -75,7 +75,8 @@ async def test_without_columns_name_and_age_are_shown(api: Api) -> None:
     await api.create(SHIRTS, shirt("a"))
     table = (await api.get(SHIRTS, accept=TABLE)).body
     assert [one["name"] for one in table["columnDefinitions"]] == ["Name", "Age"]
-    assert table["rows"][0]["cells"] == ["a", "0s"]
+    name, age = table["rows"][0]["cells"]
+    assert (name, age in ("0s", "1s", "2s")) == ("a", True)
 
 
 async def test_new_columns_are_shown_at_once(api: Api) -> None:
