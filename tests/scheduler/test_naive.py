@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sampan.core.tolerations import untolerated
 from sampan.scheduler.framework.plugin import Plugin
 from sampan.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from sampan.scheduler.plugins.node_affinity import NodeAffinity
@@ -14,7 +15,6 @@ from sampan.scheduler.plugins.node_resources_balanced_allocation import NodeReso
 from sampan.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from sampan.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from sampan.scheduler.plugins.taint_toleration import TaintToleration
-from sampan.scheduler.plugins.tolerations import untolerated
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Node
 from tests.scheduler.frame import Board, Fellows

@@ -52,7 +52,7 @@ class Affinity(msgspec.Struct, rename="camel", frozen=True, gc=False):
 
 def selects(selector: NodeSelector, name: str, labels: Mapping[str, str]) -> bool:
     """Whether a Node of that name and with those labels is meant."""
-    return any(_term_holds(term, name, labels) for term in selector.node_selector_terms)
+    return any(term_selects(term, name, labels) for term in selector.node_selector_terms)
 
 
 def named_node(selector: NodeSelector) -> str | None:
@@ -64,7 +64,8 @@ def named_node(selector: NodeSelector) -> str | None:
     return None
 
 
-def _term_holds(term: NodeTerm, name: str, labels: Mapping[str, str]) -> bool:
+def term_selects(term: NodeTerm, name: str, labels: Mapping[str, str]) -> bool:
+    """Whether all conditions of a term hold of a Node; of an empty term none does."""
     if not term.match_expressions and not term.match_fields:
         return False
     fields = {NAME_FIELD: name}

@@ -10,6 +10,7 @@ import msgspec
 
 NO_SCHEDULE: Final = "NoSchedule"
 NO_EXECUTE: Final = "NoExecute"
+PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
 HARD: Final = (NO_SCHEDULE, NO_EXECUTE)
 """Effects that keep Pods off a Node."""
 

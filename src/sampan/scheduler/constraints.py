@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sampan.core.label_selectors import NOTHING, Operator, Requirement, Selector, selector_from_label_selector
+from sampan.core.tolerations import Toleration
 from sampan.scheduler.amounts import CPU, MEMORY, NONZERO_CPU, NONZERO_MEMORY, pod_requests
 from sampan.scheduler.views import (
     NodeAffinity,
@@ -12,7 +13,6 @@ from sampan.scheduler.views import (
     PodSpec,
     PodTerm,
     SpreadConstraint,
-    Toleration,
     Volume,
     decode_pod_spec,
 )

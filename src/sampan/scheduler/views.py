@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from sampan.core.node_affinity import NodeSelector, NodeTerm
+from sampan.core.tolerations import Taint, Toleration
 from sampan.resource.meta import OwnerReference
 
 Labels = dict[str, str]
@@ -78,49 +80,11 @@ class Container(msgspec.Struct, rename="camel", gc=False):
     ports: list[ContainerPort] = msgspec.field(default_factory=list)
 
 
-class Toleration(msgspec.Struct, frozen=True, gc=False):
-    """Taints that a Pod tolerates."""
-
-    key: str = ""
-    operator: str = "Equal"
-    value: str = ""
-    effect: str = ""
-
-
-class Taint(msgspec.Struct, frozen=True, gc=False):
-    """What keeps Pods off a Node."""
-
-    key: str = ""
-    value: str = ""
-    effect: str = ""
-
-
-class NodeRequirement(msgspec.Struct, frozen=True, gc=False):
-    """One condition on a label or a field of Nodes."""
-
-    key: str = ""
-    operator: str = ""
-    values: tuple[str, ...] = ()
-
-
-class NodeTerm(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """Conditions that must all hold; a term without any matches nothing."""
-
-    match_expressions: tuple[NodeRequirement, ...] = ()
-    match_fields: tuple[NodeRequirement, ...] = ()
-
-
 class PreferredNodeTerm(msgspec.Struct, frozen=True, gc=False):
     """A wish with a weight."""
 
     weight: int = 0
     preference: NodeTerm = NodeTerm()
-
-
-class NodeSelector(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """Terms of which one must match."""
-
-    node_selector_terms: tuple[NodeTerm, ...] = ()
 
 
 class NodeAffinity(msgspec.Struct, frozen=True, gc=False):

@@ -9,13 +9,14 @@ from typing import Final
 
 import numpy as np
 
+from sampan.core.tolerations import Taint
 from sampan.scheduler.amounts import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, amounts
 from sampan.scheduler.cache.arrays import Ints, Mask, grown
 from sampan.scheduler.cache.change_log import ChangeLog
 from sampan.scheduler.cache.topology import Topology
 from sampan.scheduler.constraints import normalized_image
 from sampan.scheduler.pod_info import PodInfo
-from sampan.scheduler.views import Labels, Node, Taint
+from sampan.scheduler.views import Labels, Node
 
 _ROWS: Final = 64
 CPU_COLUMN: Final = 0

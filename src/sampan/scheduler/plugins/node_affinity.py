@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sampan.core.node_affinity import term_selects
 from sampan.scheduler.cache.arrays import Ints, Mask, Rows
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.constraints import Constraints
 from sampan.scheduler.framework.cycle import UNRESOLVABLE, Cycle
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, always
 from sampan.scheduler.plugins.local import LocalFilter
-from sampan.scheduler.plugins.node_match import matches_required, matches_term, named_nodes
+from sampan.scheduler.plugins.node_match import matches_required, named_nodes
 from sampan.scheduler.plugins.normalize import normalized
 from sampan.scheduler.pod_info import PodInfo
 
@@ -66,7 +67,7 @@ class NodeAffinity(LocalFilter):
                 sum(
                     each.weight
                     for each in preferred
-                    if matches_term(each.preference, nodes.names[row], nodes.labels(row))
+                    if term_selects(each.preference, nodes.names[row], nodes.labels(row))
                 )
                 for row in rows
             ]

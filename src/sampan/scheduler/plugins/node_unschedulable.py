@@ -8,15 +8,14 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from sampan.core.tolerations import Taint, untolerated
 from sampan.scheduler.cache.arrays import Ints, Rows
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.constraints import Constraints
 from sampan.scheduler.framework.cycle import UNRESOLVABLE
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, always
 from sampan.scheduler.plugins.local import LocalFilter
-from sampan.scheduler.plugins.tolerations import tolerates
 from sampan.scheduler.pod_info import PodInfo
-from sampan.scheduler.views import Taint
 
 TAINT: Final = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 
@@ -38,7 +37,7 @@ class NodeUnschedulable(LocalFilter):
 
     def key(self, constraints: Constraints) -> Hashable:
         """Nothing of the Pod, unless it tolerates everything."""
-        return None if tolerates(constraints.tolerations, TAINT) else "all"
+        return None if untolerated(constraints.tolerations, [TAINT]) is None else "all"
 
     def codes(self, constraints: Constraints, nodes: NodeTable, rows: Rows) -> Ints:
         """Those that are cordoned are rejected."""

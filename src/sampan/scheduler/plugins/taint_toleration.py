@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sampan.core.tolerations import PREFER_NO_SCHEDULE, untolerated
 from sampan.scheduler.cache.arrays import Ints, Mask, Rows
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.constraints import Constraints
@@ -15,7 +16,6 @@ from sampan.scheduler.framework.cycle import UNRESOLVABLE, Cycle
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, always
 from sampan.scheduler.plugins.local import LocalFilter
 from sampan.scheduler.plugins.normalize import normalized
-from sampan.scheduler.plugins.tolerations import tolerates, untolerated
 from sampan.scheduler.pod_info import PodInfo
 
 
@@ -47,11 +47,11 @@ class TaintToleration(LocalFilter):
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
         """The more taints that prefer others, the lower."""
         nodes = cycle.nodes
-        wanted = tuple(each for each in cycle.pod.constraints.tolerations if each.effect in ("", "PreferNoSchedule"))
+        wanted = tuple(each for each in cycle.pod.constraints.tolerations if each.effect in ("", PREFER_NO_SCHEDULE))
 
         def count(rows: Rows) -> Ints:
             found = [
-                sum(t.effect == "PreferNoSchedule" and not tolerates(wanted, t) for t in nodes.taints(row))
+                sum(untolerated(wanted, [taint], (PREFER_NO_SCHEDULE,)) is not None for taint in nodes.taints(row))
                 for row in rows
             ]
             return np.array(found, dtype=np.int64)

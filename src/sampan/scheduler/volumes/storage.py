@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from sampan.core.node_affinity import term_selects
 from sampan.informer.indexer import Indexer
 from sampan.scheduler.framework.cycle import Unschedulable
-from sampan.scheduler.plugins.node_match import matches_term
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Labels
 from sampan.scheduler.volumes.views import (
@@ -79,7 +79,7 @@ def reaches(volume: PersistentVolume, node_name: str, labels: Labels) -> bool:
     affinity = volume.spec.node_affinity
     if affinity is None or affinity.required is None:
         return True
-    return any(matches_term(term, node_name, labels) for term in affinity.required.node_selector_terms)
+    return any(term_selects(term, node_name, labels) for term in affinity.required.node_selector_terms)
 
 
 def fits(volume: PersistentVolume, claim: Claim) -> bool:

@@ -2,8 +2,9 @@
 
 import msgspec
 
+from sampan.core.node_affinity import NodeSelector
 from sampan.scheduler.amounts import amount
-from sampan.scheduler.views import Labels, NodeSelector, Requirements
+from sampan.scheduler.views import Labels, Requirements
 
 Quantities = dict[str, str | int | float]
 _STORAGE = "storage"
