@@ -1,7 +1,7 @@
 """All built-in loops at once, on one manager."""
 
 from sampan.controllers.catalogue import CONTROLLERS
-from sampan.controllers.resources import (
+from sampan.loops.resources import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     ENDPOINT_SLICES,

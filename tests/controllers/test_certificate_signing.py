@@ -23,11 +23,11 @@ from sampan.controllers.certificate_signing.rules import (
     fault,
     request_of,
 )
-from sampan.controllers.context import ControllerContext
-from sampan.controllers.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.controllers.status import find_status_condition
 from sampan.core.certificates import make_authority, signed_by
 from sampan.core.time import format_time
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.resource import Object
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import cluster

@@ -2,7 +2,7 @@
 
 from sampan.controllers import cluster_role_aggregation
 from sampan.controllers.cluster_role_aggregation import aggregated_rules
-from sampan.controllers.resources import CLUSTER_ROLES
+from sampan.loops.resources import CLUSTER_ROLES
 from sampan.resource import Object
 from tests.controllers.cluster import cluster
 

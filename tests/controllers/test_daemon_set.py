@@ -11,8 +11,8 @@ from sampan.controllers import daemon_set
 from sampan.controllers.daemon_set.failure_backoff import FailureBackoff
 from sampan.controllers.daemon_set.seen import look
 from sampan.controllers.daemon_set.status import status
-from sampan.controllers.resources import CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS
-from sampan.controllers.views import NODE_VIEW, POD_VIEW
+from sampan.loops.resources import CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS
+from sampan.loops.views import NODE_VIEW, POD_VIEW
 from sampan.resource import Object, meta
 from tests.controllers.cluster import Working, cluster, working
 

@@ -8,7 +8,9 @@ from sampan.client import TooManyRequests
 from sampan.controllers import disruption, replica_set
 from sampan.controllers.disruption.budget import desired_healthy, disrupted, healthy, needs_scale, scaled
 from sampan.controllers.disruption.stale_condition import stale_in_s
-from sampan.controllers.resources import (
+from sampan.controllers.status import find_status_condition
+from sampan.core.time import format_time
+from sampan.loops.resources import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     POD_DISRUPTION_BUDGETS,
@@ -16,9 +18,7 @@ from sampan.controllers.resources import (
     REPLICA_SETS,
     STATEFUL_SETS,
 )
-from sampan.controllers.status import find_status_condition
-from sampan.controllers.views import Pod, PodCondition, PodStatus
-from sampan.core.time import format_time
+from sampan.loops.views import Pod, PodCondition, PodStatus
 from sampan.resource import Object, ObjectMeta, ResourceInfo, meta
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster

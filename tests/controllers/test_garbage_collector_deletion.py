@@ -13,7 +13,7 @@ from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import state_of
 from sampan.controllers.garbage_collector.live_objects import LiveObjects
 from sampan.controllers.garbage_collector.node import Node
-from sampan.controllers.resources import CONFIG_MAPS, SECRETS
+from sampan.loops.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.manager import Manager
 from sampan.operator.queue import WorkQueue
 from sampan.resource import Object

@@ -13,7 +13,7 @@ from sampan.controllers.garbage_collector.alternatives import alternative_identi
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import Identity, OwnerRef, State, StateReader
 from sampan.controllers.garbage_collector.node import Node
-from sampan.controllers.resources import PODS
+from sampan.loops.resources import PODS
 from sampan.operator.queue import WorkQueue
 
 

@@ -8,12 +8,12 @@ from sampan.client import Client, Forbidden, TransportError
 from sampan.client.discovery import Discovered, discover
 from sampan.client.transport import HttpRequest
 from sampan.controllers import garbage_collector
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.monitors import Monitors, watchable
-from sampan.controllers.resources import CONFIG_MAPS, SECRETS
 from sampan.core.errors import Reason
 from sampan.core.gvk import GroupVersion, GroupVersionResource
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.queue import WorkQueue
 from sampan.resource import ResourceInfo
 from tests.client.connected import connected

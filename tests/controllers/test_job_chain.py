@@ -1,7 +1,7 @@
 """CronJob → Job → Pod → TTL → garbage collector, all at work on one server."""
 
 from sampan.controllers import cron_job, garbage_collector, job, ttl_after_finished
-from sampan.controllers.resources import CRON_JOBS, JOBS, PODS
+from sampan.loops.resources import CRON_JOBS, JOBS, PODS
 from sampan.resource import Object, meta
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster

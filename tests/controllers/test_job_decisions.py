@@ -17,7 +17,7 @@ from sampan.controllers.job.policies import PodFailure, pod_failure, success_mes
 from sampan.controllers.job.seen import TRACKING_FINALIZER, Seen, is_tracked, look
 from sampan.controllers.job.spec import JobSpec
 from sampan.controllers.job.templates import new_pod
-from sampan.controllers.views import ContainerStatus, InitContainer, Pod, PodCondition, PodSpec, PodStatus
+from sampan.loops.views import ContainerStatus, InitContainer, Pod, PodCondition, PodSpec, PodStatus
 from sampan.resource import Object, ObjectMeta
 
 NOW = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)

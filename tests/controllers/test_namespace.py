@@ -11,11 +11,11 @@ from sampan.client.options import Propagation
 from sampan.client.transport import HttpRequest
 from sampan.controllers import garbage_collector
 from sampan.controllers import namespace as namespace_controller
-from sampan.controllers import resources as kinds
 from sampan.controllers.namespace_conditions import Findings, conditions_after
-from sampan.controllers.resources import CONFIG_MAPS, NAMESPACES, PODS, SECRETS
 from sampan.core.errors import Reason
 from sampan.core.gvk import GroupVersionResource
+from sampan.loops import resources as kinds
+from sampan.loops.resources import CONFIG_MAPS, NAMESPACES, PODS, SECRETS
 from sampan.resource import Object, ResourceInfo
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, cluster, working

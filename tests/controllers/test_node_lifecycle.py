@@ -8,10 +8,10 @@ from sampan.controllers import node_lifecycle, taint_eviction
 from sampan.controllers.node_lifecycle.health import Probe, Sign, given_up, probe_of, silent_in_s
 from sampan.controllers.node_lifecycle.taints import UNREACHABLE, swaps_no_execute, taints_after
 from sampan.controllers.node_lifecycle.zones import RATE, SECONDARY_RATE, TaintingRate, rates
-from sampan.controllers.resources import EVENTS, LEASES, NODES, PODS
 from sampan.controllers.status import find_status_condition
 from sampan.controllers.taint_eviction import Toleration, tolerated_for_s
 from sampan.core.time import format_time
+from sampan.loops.resources import EVENTS, LEASES, NODES, PODS
 from sampan.resource import Object, meta
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster

@@ -8,7 +8,7 @@ from sampan.client import DeleteOptions, MergePatch
 from sampan.controllers import persistent_volumes, volume_protection
 from sampan.controllers.persistent_volumes.host_path import volume_for
 from sampan.controllers.persistent_volumes.matching import best_match, is_bound_to, mismatch
-from sampan.controllers.resources import (
+from sampan.loops.resources import (
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,

@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from sampan.client import DeleteOptions
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.pod_garbage_collector import PodGarbageSettings, set_up
 from sampan.controllers.pod_garbage_collector.garbage import (
     Quarantine,
@@ -15,9 +14,10 @@ from sampan.controllers.pod_garbage_collector.garbage import (
     terminated,
     unscheduled,
 )
-from sampan.controllers.resources import NODES, PODS
 from sampan.controllers.status import find_status_condition
-from sampan.controllers.views import Pod, PodSpec, PodStatus
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import NODES, PODS
+from sampan.loops.views import Pod, PodSpec, PodStatus
 from sampan.resource import Object, ObjectMeta, meta
 from tests.controllers.cluster import Working, cluster
 

@@ -7,9 +7,9 @@ import pytest
 
 from sampan.controllers import replica_set
 from sampan.controllers.pod_deletion_order import DELETION_COST, first_to_delete
-from sampan.controllers.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
 from sampan.controllers.slow_start import slow_start
-from sampan.controllers.views import Pod, PodCondition, PodSpec, PodStatus
+from sampan.loops.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
+from sampan.loops.views import Pod, PodCondition, PodSpec, PodStatus
 from sampan.resource import Object, ObjectMeta, meta
 from tests.controllers.cluster import cluster, working
 

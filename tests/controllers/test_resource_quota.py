@@ -2,8 +2,8 @@
 
 from sampan.controllers import resource_quota
 from sampan.controllers.resource_quota.controller import status_after
-from sampan.controllers.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, RESOURCE_QUOTAS, SERVICES
 from sampan.core.quantity import parse
+from sampan.loops.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, RESOURCE_QUOTAS, SERVICES
 from sampan.resource import Object
 from tests.controllers.cluster import Working, cluster
 

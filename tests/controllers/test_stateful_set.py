@@ -9,9 +9,9 @@ import pytest
 from sampan.client import DeleteOptions, StrategicMergePatch
 from sampan.controllers import stateful_set
 from sampan.controllers.history import data_of
-from sampan.controllers.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
 from sampan.controllers.stateful_set import plan
-from sampan.controllers.views import POD_VIEW
+from sampan.loops.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
+from sampan.loops.views import POD_VIEW
 from sampan.resource import Object, meta
 from tests.controllers.cluster import Working, cluster, working
 

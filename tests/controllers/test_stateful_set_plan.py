@@ -27,7 +27,7 @@ from sampan.controllers.stateful_set.plan import (
     template_for,
 )
 from sampan.controllers.stateful_set.retention import has_other_controller, is_left_over, new_references, owners
-from sampan.controllers.views import POD_VIEW, Pod, PodCondition, PodStatus
+from sampan.loops.views import POD_VIEW, Pod, PodCondition, PodStatus
 from sampan.resource import Object, ObjectMeta, OwnerReference
 from sampan.wire import json
 

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from sampan.client import connect
 from sampan.controllers import daemon_set, stateful_set
-from sampan.controllers.resources import DAEMON_SETS, NODES, PODS, STATEFUL_SETS
+from sampan.loops.resources import DAEMON_SETS, NODES, PODS, STATEFUL_SETS
 from sampan.resource import Object, ResourceInfo, meta
 from tests.controllers.cluster import Working, working
 from tests.e2e.kubectl import Kubectl

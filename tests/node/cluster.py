@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from sampan.controllers.context import ControllerContext
+from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PODS
 from sampan.node.set_up import SimulatedNodes, set_up
 from sampan.resource import Object

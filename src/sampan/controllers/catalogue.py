@@ -31,7 +31,7 @@ from sampan.controllers import (
     ttl_after_finished,
     volume_protection,
 )
-from sampan.controllers.context import ControllerContext
+from sampan.loops.context import ControllerContext
 
 SetUp = Callable[[ControllerContext], None]
 

@@ -13,9 +13,9 @@ from sampan.client import Client, ClientError, DeleteOptions, MethodNotAllowed, 
 from sampan.client.discovery import Discovered, discover
 from sampan.client.rest_mapper import preferred
 from sampan.controllers.namespace_conditions import Findings
-from sampan.controllers.resources import PODS
-from sampan.controllers.views import POD_VIEW
 from sampan.core.time import Clock
+from sampan.loops.resources import PODS
+from sampan.loops.views import POD_VIEW
 from sampan.resource import ObjectMeta, ResourceInfo
 
 FINALIZERS_ESTIMATE_S: Final = 15

@@ -7,9 +7,9 @@ import copy
 from typing import Any, Final
 
 from sampan.client import ApiError, DeleteOptions, NotFound
-from sampan.controllers.context import ControllerContext
-from sampan.controllers.resources import PODS
 from sampan.core.names import dns1123_subdomain_errors
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import PODS
 from sampan.operator.events import EventRecorder
 from sampan.operator.owner_references import set_controller_reference
 from sampan.resource import Object, meta

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from sampan.controllers.context import ControllerContext
-from sampan.controllers.views import POD_VIEW
 from sampan.informer.ref import Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.views import POD_VIEW
 
 NODE_INDEX: Final = "node"
 """Index of Pods: by the name of their node."""

@@ -13,12 +13,10 @@ from typing import Final
 
 from sampan.client import ClientError, NotFound
 from sampan.controllers.availability import is_available, next_available_s
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.ownership import Owned, OwnerGone, controller_of, index_by_controller, owners_of_pods
 from sampan.controllers.pod_changes import CountsOtherwise
 from sampan.controllers.pod_control import PodControl, pod_from_template
 from sampan.controllers.pod_deletion_order import first_to_delete
-from sampan.controllers.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
 from sampan.controllers.slow_start import slow_start
 from sampan.controllers.status import (
     find_status_condition,
@@ -27,8 +25,10 @@ from sampan.controllers.status import (
     status_of,
     write_status,
 )
-from sampan.controllers.views import POD_VIEW, Pod
 from sampan.core.label_selectors import Selector, selector_from_label_selector, selector_from_labels
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
+from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, ResourceInfo, meta

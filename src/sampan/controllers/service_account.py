@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.controllers.active_namespace import create_in_active, is_active
-from sampan.controllers.context import ControllerContext
-from sampan.controllers.resources import NAMESPACES, SERVICE_ACCOUNTS
 from sampan.informer.ref import Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import NAMESPACES, SERVICE_ACCOUNTS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 

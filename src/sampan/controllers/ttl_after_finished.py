@@ -8,10 +8,10 @@ import datetime as dt
 from typing import Final
 
 from sampan.client import Conflict, DeleteOptions, NotFound
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.job.conditions import finished_condition
-from sampan.controllers.resources import JOBS
 from sampan.core.time import parse_time
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import JOBS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

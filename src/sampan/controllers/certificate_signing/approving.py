@@ -14,9 +14,9 @@ from sampan.controllers.certificate_signing.rules import (
     is_issued,
     request_of,
 )
-from sampan.controllers.context import ControllerContext
-from sampan.controllers.resources import CERTIFICATE_SIGNING_REQUESTS, SUBJECT_ACCESS_REVIEWS
 from sampan.core.time import timestamp
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, SUBJECT_ACCESS_REVIEWS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object

@@ -11,9 +11,9 @@ from cryptography import x509
 
 from sampan.client import DeleteOptions, NotFound
 from sampan.controllers.certificate_signing.rules import is_issued
-from sampan.controllers.context import ControllerContext
-from sampan.controllers.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.core.time import parse_time
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

@@ -9,11 +9,11 @@ from typing import Final
 from sampan.client import Conflict, NotFound
 from sampan.controllers.certificate_signing.issue import issue, lifetime
 from sampan.controllers.certificate_signing.rules import SIGNERS, fault, has, is_issued, request_of
-from sampan.controllers.context import ControllerContext
-from sampan.controllers.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.controllers.status import status_of, write_status
 from sampan.core.certificates import KeyPair, read_key_pair
 from sampan.core.time import timestamp
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object

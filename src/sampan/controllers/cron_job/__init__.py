@@ -1,7 +1,7 @@
 """The CronJob controller: makes a Job whenever the schedule says so, and deletes those that are history."""
 
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.cron_job.controller import CronJobController
+from sampan.loops.context import ControllerContext
 
 __all__ = ["set_up"]
 

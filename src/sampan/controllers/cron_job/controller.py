@@ -12,7 +12,6 @@ from email.utils import format_datetime
 from typing import Final
 
 from sampan.client import AlreadyExists, ApiError, ClientError, Conflict, DeleteOptions, NotFound
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.cron_job import schedule as schedules
 from sampan.controllers.cron_job.jobs import (
     add_active,
@@ -27,11 +26,12 @@ from sampan.controllers.cron_job.source import CronJobSource
 from sampan.controllers.job.conditions import COMPLETE, finished_condition
 from sampan.controllers.ownership import Owned, controller_of
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
-from sampan.controllers.resources import CRON_JOBS, JOBS
 from sampan.controllers.status import status_of, write_status
 from sampan.core.cron import Schedule, check_time_zone
 from sampan.core.field import quote
 from sampan.core.time import format_time, parse_time
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import CRON_JOBS, JOBS
 from sampan.operator.controller import ControllerOptions
 from sampan.operator.handlers import for_owner
 from sampan.operator.request import Request, Result

@@ -11,7 +11,6 @@ from typing import Final
 
 from sampan.client import ClientError, MergePatch, NotFound
 from sampan.controllers.availability import next_available_s
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.daemon_set.failure_backoff import FailureBackoff
 from sampan.controllers.daemon_set.placement import new_pod, pinned, placement_of
 from sampan.controllers.daemon_set.rolling import rolling_update
@@ -21,12 +20,13 @@ from sampan.controllers.daemon_set.upkeep import Changes, upkeep
 from sampan.controllers.history import POD_HASH_LABEL, History, data_of, number_of, says_same, surplus
 from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.pod_control import PodControl
-from sampan.controllers.resources import CONTROLLER_REVISIONS, DAEMON_SETS, PODS
 from sampan.controllers.slow_start import slow_start
 from sampan.controllers.status import write_status
-from sampan.controllers.views import NODE_VIEW, POD_VIEW, Node, Pod
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.informer.ref import Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import CONTROLLER_REVISIONS, DAEMON_SETS, PODS
+from sampan.loops.views import NODE_VIEW, POD_VIEW, Node, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.predicates import PredicateFuncs

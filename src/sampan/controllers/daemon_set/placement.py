@@ -15,9 +15,9 @@ import msgspec
 
 from sampan.controllers.history import POD_HASH_LABEL
 from sampan.controllers.pod_control import pod_from_template
-from sampan.controllers.views import Node, Pod
 from sampan.core.node_affinity import NAME_FIELD, Affinity, NodeSelector, named_node, selects
 from sampan.core.tolerations import NO_EXECUTE, NO_SCHEDULE, Toleration, untolerated, with_toleration
+from sampan.loops.views import Node, Pod
 from sampan.resource import Object, meta
 
 GENERATION_ANNOTATION: Final = "deprecated.daemonset.template.generation"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sampan.controllers.daemon_set.seen import Seen
 from sampan.controllers.daemon_set.upkeep import Changes
-from sampan.controllers.views import Pod
+from sampan.loops.views import Pod
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sampan.controllers.daemon_set.placement import (
     target_node,
     template_generation,
 )
-from sampan.controllers.views import Node, Pod
+from sampan.loops.views import Node, Pod
 from sampan.resource import Object
 
 ROLLING_UPDATE: Final = "RollingUpdate"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sampan.controllers.daemon_set.seen import Seen, oldest_first
 from sampan.controllers.history import POD_HASH_LABEL
-from sampan.controllers.views import Node, Pod
+from sampan.loops.views import Node, Pod
 
 
 @dataclass(slots=True)

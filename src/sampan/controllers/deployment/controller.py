@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from sampan.client import AlreadyExists, ApiError, DeleteOptions, MergePatch, NotFound
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.deployment import status as told_status
 from sampan.controllers.deployment.annotations import (
     REVISION,
@@ -43,10 +42,11 @@ from sampan.controllers.deployment.templates import (
 )
 from sampan.controllers.ownership import Owned, OwnerGone, controller_of
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
-from sampan.controllers.resources import DEPLOYMENTS, REPLICA_SETS
 from sampan.controllers.status import find_status_condition, write_status
-from sampan.controllers.views import POD_VIEW, Pod
 from sampan.core.label_selectors import selector_from_label_selector
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import DEPLOYMENTS, REPLICA_SETS
+from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.owner_references import set_controller_reference

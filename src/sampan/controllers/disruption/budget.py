@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.controllers.status import status_of
-from sampan.controllers.views import Pod
 from sampan.core.time import Clock, parse_time
+from sampan.loops.views import Pod
 from sampan.operator.conditions import set_condition
 from sampan.resource import Object, meta
 

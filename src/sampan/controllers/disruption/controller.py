@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from sampan.client import ClientError, Conflict, ListOptions
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.disruption import stale_condition
 from sampan.controllers.disruption.budget import (
     Disrupted,
@@ -20,11 +19,12 @@ from sampan.controllers.disruption.budget import (
     status_of_failure,
 )
 from sampan.controllers.disruption.expected_scale import NoScale, ScaleFinder
-from sampan.controllers.resources import POD_DISRUPTION_BUDGETS
 from sampan.controllers.status import write_status
-from sampan.controllers.views import POD_VIEW, Pod
 from sampan.core.label_selectors import selector_from_label_selector, selector_text
 from sampan.informer.ref import Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import POD_DISRUPTION_BUDGETS
+from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

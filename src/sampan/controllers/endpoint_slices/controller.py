@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from sampan.client import ClientError, ListOptions
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.endpoint_slices.endpoint import address_types, endpoint_of, ports_of
 from sampan.controllers.endpoint_slices.packing import PortsKey, SliceChanges, endpoints_of, pack, ports_key
 from sampan.controllers.endpoint_slices.traffic_distribution import set_hints
@@ -21,7 +20,6 @@ from sampan.controllers.endpoint_slices.writing import (
     slices_of,
     write,
 )
-from sampan.controllers.resources import ENDPOINT_SLICES, NODES, SERVICES
 from sampan.controllers.service_pods import (
     HEADLESS_LABEL,
     ServicesOfPods,
@@ -31,7 +29,9 @@ from sampan.controllers.service_pods import (
     pod_selector,
 )
 from sampan.controllers.trigger_time import ANNOTATION, TriggerTimes
-from sampan.controllers.views import POD_VIEW, Pod
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import ENDPOINT_SLICES, NODES, SERVICES
+from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

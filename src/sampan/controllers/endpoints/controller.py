@@ -7,10 +7,8 @@ import asyncio
 from typing import Any, Final
 
 from sampan.client import ApiError, ListOptions, NotFound, merge_patch_between
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.endpoints.subsets import in_order, subsets_of, truncated
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
-from sampan.controllers.resources import ENDPOINTS, SERVICES
 from sampan.controllers.service_pods import (
     HEADLESS_LABEL,
     ServicesOfPods,
@@ -19,8 +17,10 @@ from sampan.controllers.service_pods import (
     pod_selector,
 )
 from sampan.controllers.trigger_time import ANNOTATION, TriggerTimes
-from sampan.controllers.views import POD_VIEW
 from sampan.informer.shared_informer import SharedInformer
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import ENDPOINTS, SERVICES
+from sampan.loops.views import POD_VIEW
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_object
 from sampan.operator.predicates import PredicateFuncs

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.controllers.views import ContainerStatus, Pod
 from sampan.core.time import parse_time
+from sampan.loops.views import ContainerStatus, Pod
 
 FIRST: Final = dt.timedelta(seconds=10)
 LONGEST: Final = dt.timedelta(minutes=10)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.client import ClientError, Conflict, NotFound
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.job.backoff import Failures
 from sampan.controllers.job.conditions import (
     COMPLETE,
@@ -34,13 +33,14 @@ from sampan.controllers.job.spec import JobSpec
 from sampan.controllers.job.templates import new_pod
 from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.pod_control import PodControl
-from sampan.controllers.resources import JOBS
 from sampan.controllers.slow_start import slow_start
 from sampan.controllers.status import status_of, write_status
-from sampan.controllers.views import POD_VIEW, Pod
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.core.time import format_time
 from sampan.informer.key import join_key
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import JOBS
+from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.controller import ControllerOptions
 from sampan.operator.handlers import for_object
 from sampan.operator.predicates import GenerationChanged

@@ -15,7 +15,7 @@ from sampan.controllers.job.conditions import SUCCESS_CRITERIA_MET
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.policies import is_failed, pod_failure
 from sampan.controllers.job.seen import Seen, is_tracked
-from sampan.controllers.views import Pod
+from sampan.loops.views import Pod
 from sampan.resource import Object
 
 NAMED_MAX: Final = 500

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 
 from sampan.client import ClientError, Conflict, NotFound, StrategicMergePatch
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.job.seen import TRACKING_FINALIZER, is_tracked
-from sampan.controllers.views import POD_VIEW, Pod
+from sampan.loops.context import ControllerContext
+from sampan.loops.views import POD_VIEW, Pod
 
 
 class FinalizerRemoval:

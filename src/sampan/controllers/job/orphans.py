@@ -8,16 +8,16 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import NotFound
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.job.conditions import finished_condition
 from sampan.controllers.job.finalizer import FinalizerRemoval
 from sampan.controllers.job.seen import TRACKING_FINALIZER, is_tracked
 from sampan.controllers.job.spec import JobSpec
 from sampan.controllers.ownership import CONTROLLER_INDEX, controller_of
-from sampan.controllers.resources import JOBS
-from sampan.controllers.views import POD_VIEW, Pod
 from sampan.informer.key import join_key
 from sampan.informer.ref import Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import JOBS
+from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request
 from sampan.resource import Object, OwnerReference

@@ -13,7 +13,7 @@ from sampan.controllers.job.backoff import index_wait
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.seen import Seen, is_terminating
 from sampan.controllers.pod_deletion_order import first_to_delete
-from sampan.controllers.views import Pod
+from sampan.loops.views import Pod
 
 BURST: Final = 500
 """Pods that one look makes or deletes at most."""

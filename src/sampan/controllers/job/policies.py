@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sampan.controllers.job.indexes import Indexes
 from sampan.controllers.job.spec import JobSpec
-from sampan.controllers.views import ContainerStatus, Pod
+from sampan.loops.views import ContainerStatus, Pod
 from sampan.resource import Object
 
 

@@ -9,7 +9,7 @@ from sampan.controllers.job.backoff import Failures, absolute_failure_count, fai
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.policies import is_failed, pod_failure
 from sampan.controllers.job.spec import JobSpec
-from sampan.controllers.views import Pod
+from sampan.loops.views import Pod
 from sampan.resource import Object
 
 TRACKING_FINALIZER: Final = "batch.kubernetes.io/job-tracking"

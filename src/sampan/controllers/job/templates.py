@@ -10,8 +10,8 @@ from sampan.controllers.job.indexes import COMPLETION_INDEX
 from sampan.controllers.job.policies import pod_failure
 from sampan.controllers.job.seen import TRACKING_FINALIZER, Seen
 from sampan.controllers.pod_control import pod_from_template
-from sampan.controllers.views import Pod
 from sampan.core.names import GENERATED_NAME_LENGTH_MAX
+from sampan.loops.views import Pod
 from sampan.resource import Object, meta
 
 COMPLETION_INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import Conflict, MergePatch, NotFound, StrategicMergePatch
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.node_lifecycle.health import Probe, given_up, probe_of, ready_status, silent_in_s
 from sampan.controllers.node_lifecycle.taints import swaps_no_execute, taints_after, taints_of, wants_no_execute
 from sampan.controllers.node_lifecycle.zones import TaintingRate, rates, zone_of
 from sampan.controllers.pods_of_nodes import NODE_INDEX, index_pods_by_node
-from sampan.controllers.resources import LEASES, NODES
-from sampan.controllers.views import POD_VIEW
 from sampan.core.time import timestamp
 from sampan.informer.ref import Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import LEASES, NODES
+from sampan.loops.views import POD_VIEW
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

@@ -7,10 +7,10 @@ Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_contro
 from typing import Any
 
 from sampan.client import MergePatch
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.persistent_volumes.matching import BIND_COMPLETED, BOUND_BY_CONTROLLER, reference_to
-from sampan.controllers.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.controllers.status import status_of, write_status
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.resource import Object, meta
 
 

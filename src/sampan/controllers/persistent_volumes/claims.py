@@ -6,7 +6,6 @@ Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_contro
 from typing import Final
 
 from sampan.client import AlreadyExists, Conflict, NotFound
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.persistent_volumes.binding import Binding
 from sampan.controllers.persistent_volumes.host_path import PROVISIONER, volume_for, volume_name
 from sampan.controllers.persistent_volumes.matching import (
@@ -17,7 +16,8 @@ from sampan.controllers.persistent_volumes.matching import (
     is_bound_to,
     mismatch,
 )
-from sampan.controllers.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 

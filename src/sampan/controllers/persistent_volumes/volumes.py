@@ -5,12 +5,12 @@ Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_contro
 """
 
 from sampan.client import Conflict, DeleteOptions, NotFound
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.persistent_volumes.binding import Binding
 from sampan.controllers.persistent_volumes.claims import COMPONENT
 from sampan.controllers.persistent_volumes.host_path import PROVISIONER
 from sampan.controllers.persistent_volumes.matching import PROVISIONED_BY
-from sampan.controllers.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.client import ClientError, DeleteOptions, NotFound, StrategicMergePatch
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.pod_garbage_collector.garbage import (
     Quarantine,
     is_out_of_service,
@@ -20,9 +19,10 @@ from sampan.controllers.pod_garbage_collector.garbage import (
     terminated,
     unscheduled,
 )
-from sampan.controllers.resources import NODES
-from sampan.controllers.views import POD_VIEW, Pod
 from sampan.core.time import timestamp
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import NODES
+from sampan.loops.views import POD_VIEW, Pod
 from sampan.resource import Object
 
 NAME: Final = "pod-garbage-collector-controller"

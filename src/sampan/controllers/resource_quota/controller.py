@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from sampan.client import Conflict, NotFound
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.resource_quota.counted import Counted
-from sampan.controllers.resources import PERSISTENT_VOLUME_CLAIMS, RESOURCE_QUOTAS, SERVICES
 from sampan.controllers.status import status_of, write_status
-from sampan.controllers.views import POD_VIEW, Pod
 from sampan.core.quantity import Quantity
 from sampan.core.quota import Usage, add, evaluator_for, scope_selectors
 from sampan.core.quota.usage import ZERO, amounts
 from sampan.informer.indexer import NAMESPACE_INDEX
 from sampan.informer.ref import Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, RESOURCE_QUOTAS, SERVICES
+from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result

@@ -11,10 +11,8 @@ from typing import Any, Final
 
 from sampan.client import ClientError, NotFound
 from sampan.controllers.availability import next_available_s
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.history import History, data_of, number_of, says_same, surplus
 from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
-from sampan.controllers.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from sampan.controllers.slow_start import slow_start
 from sampan.controllers.stateful_set.equivalence import Equivalences
 from sampan.controllers.stateful_set.identity import (
@@ -38,9 +36,11 @@ from sampan.controllers.stateful_set.plan import (
 )
 from sampan.controllers.stateful_set.pods import ClaimTerminating, StatefulPods
 from sampan.controllers.status import write_status
-from sampan.controllers.views import POD_VIEW, Pod
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.informer.ref import Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
+from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.predicates import Predicate, PredicateFuncs

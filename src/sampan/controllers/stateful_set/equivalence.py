@@ -11,7 +11,7 @@ from typing import Final
 
 from sampan.client import ApiError, Client, StrategicMergePatch, WriteOptions
 from sampan.controllers.history import data_of, says_same
-from sampan.controllers.resources import STATEFUL_SETS
+from sampan.loops.resources import STATEFUL_SETS
 from sampan.resource import Object, meta
 
 _KNOWN_MAX: Final = 10_000

@@ -11,7 +11,7 @@ import msgspec
 
 from sampan.controllers.history import POD_HASH_LABEL
 from sampan.controllers.pod_control import pod_from_template
-from sampan.controllers.views import Pod
+from sampan.loops.views import Pod
 from sampan.resource import Object, meta
 
 POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"

@@ -7,10 +7,8 @@ from functools import partial
 from typing import Final
 
 from sampan.client import AlreadyExists, ApiError, ClientError, DeleteOptions, MergePatch, NotFound, retry_on_conflict
-from sampan.controllers.context import ControllerContext
 from sampan.controllers.ownership import as_dict
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
-from sampan.controllers.resources import PERSISTENT_VOLUME_CLAIMS, PODS
 from sampan.controllers.stateful_set.identity import (
     POD_INDEX_LABEL,
     POD_NAME_LABEL,
@@ -20,7 +18,9 @@ from sampan.controllers.stateful_set.identity import (
     with_claims,
 )
 from sampan.controllers.stateful_set.retention import Owners, has_other_controller, is_left_over, new_references, owners
-from sampan.controllers.views import Pod
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PODS
+from sampan.loops.views import Pod
 from sampan.operator.events import EventRecorder
 from sampan.resource import Object, meta
 
