@@ -16,7 +16,7 @@ from benchmarks.connection import Target
 
 _STOP_TIMEOUT_S = 60.0
 _COMMAND = (sys.executable, "-m", "sampan.cli", "up", "--port", "0", "--log-level", "warning")
-_NO_LOOPS = ("--controllers=", "--no-scheduler", "--nodes=0")
+NO_LOOPS = ("--controllers=", "--no-scheduler", "--nodes=0")
 """The server alone is measured."""
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 
@@ -40,7 +40,7 @@ def running(data: Path, *options: str) -> Iterator[Server]:
     """A server on this data directory, ended in order; alone, unless the options say which loops run beside it."""
     began = time.monotonic()
     process = subprocess.Popen(
-        [*_COMMAND, *(options or _NO_LOOPS), "--data", str(data)],
+        [*_COMMAND, *(options or NO_LOOPS), "--data", str(data)],
         stdout=subprocess.PIPE,
         text=True,
     )

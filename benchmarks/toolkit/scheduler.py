@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from benchmarks.load import Figure
-from benchmarks.server import running
+from benchmarks.server import NO_LOOPS, running
 from sampan.client.client import Client
 from sampan.client.config import load_config
 from sampan.core.label_selectors import Selector, selector_from_labels
@@ -58,6 +58,10 @@ class _Replicas:
     def fellows(self, pod: PodInfo) -> Selector:
         """The Pods that are to lie apart."""
         return self._selector
+
+
+_BARE_NODES = "--disable-admission-plugins=TaintNodesByCondition"
+"""Nobody is there who would say that the Nodes are ready, as in Kubernetes' own scheduler_perf."""
 
 
 def measure_plain(count: int) -> Figure:
@@ -110,7 +114,7 @@ def measure_bound_many_nodes(count: int) -> Figure:
 def _measure_served(nodes: int, count: int) -> Figure:
     with tempfile.TemporaryDirectory(prefix="sampan-bench-") as directory:
         data = Path(directory)
-        with running(data):
+        with running(data, *NO_LOOPS, _BARE_NODES):
             return asyncio.run(_measure_bound(data / "kubeconfig", nodes, count))
 
 

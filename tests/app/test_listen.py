@@ -1,11 +1,13 @@
 """Addresses."""
 
+import ipaddress
 import socket
 import sys
+from contextlib import closing
 
 import pytest
 
-from sampan.app.listen import KEEPALIVE_S, bind_socket, client_host, serving_hosts
+from sampan.app.listen import KEEPALIVE_S, advertised_address, bind_socket, client_host, serving_hosts
 
 
 @pytest.mark.parametrize(
@@ -42,3 +44,11 @@ def test_connections_find_out_when_their_client_is_lost() -> None:
         with connection:
             assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == KEEPALIVE_S
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_server_is_found_at_an_address_of_its_own(host: str) -> None:
+    with closing(bind_socket(host, 0)) as sock:
+        address = ipaddress.ip_address(advertised_address(sock))
+    assert not address.is_unspecified
+    assert address.is_loopback or host == "0.0.0.0"

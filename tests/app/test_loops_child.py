@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sampan.app.loops import child
-from sampan.app.loops.child import LoopsChild, command_of
+from sampan.app.loops.child import LoopsChild, command_of, components_of
 from sampan.app.settings import UpSettings
 
 WAIT_S = 20.0
@@ -29,6 +29,19 @@ def test_nothing_is_started_that_nobody_wants() -> None:
     assert command_of(UpSettings(controllers="", scheduler=False, nodes=0)) is None
 
 
+@pytest.mark.parametrize(
+    ("settings", "components"),
+    [
+        (UpSettings(), {"controller-manager", "scheduler"}),
+        (UpSettings(controllers="", scheduler=True), {"scheduler"}),
+        (UpSettings(storage="etcd"), set()),
+    ],
+    ids=["all", "scheduler", "several servers"],
+)
+def test_the_server_knows_which_components_run_beside_it(settings: UpSettings, components: set[str]) -> None:
+    assert components_of(settings) == components
+
+
 def test_the_command_says_what_is_wanted() -> None:
     command = command_of(UpSettings(data=Path("d"), controllers="*,-job-controller", scheduler=False, nodes=2))
     assert command is not None
@@ -38,6 +51,9 @@ def test_the_command_says_what_is_wanted() -> None:
         "--controllers=*,-job-controller",
         "--no-scheduler",
         "--nodes=2",
+        "--service-account-private-key-file=d/pki/sa.key",
+        "--cluster-signing-cert-file=d/pki/ca.crt",
+        "--cluster-signing-key-file=d/pki/ca.key",
         "--log-level=info",
         "--log-format=text",
     ]
@@ -115,3 +131,12 @@ async def test_the_process_ends_with_its_standard_input(monkeypatch: pytest.Monk
 async def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "END_S", 0.05)
     assert not is_there(await begin_and_end(python("import time; time.sleep(600)")))
+
+
+def test_on_a_store_that_servers_share_the_loops_are_led() -> None:
+    command = command_of(UpSettings(storage="etcd"))
+    assert command is not None
+    assert "--leader-elect" in command
+    alone = command_of(UpSettings())
+    assert alone is not None
+    assert "--leader-elect" not in alone

@@ -133,11 +133,12 @@ def test_the_loops_end_with_their_server(tmp_path: Path) -> None:
         assert "Traceback" not in (tmp_path / "d.log").read_text()
 
 
-def test_an_unknown_controller_is_said_and_not_tried_again(tmp_path: Path) -> None:
-    log = tmp_path / "d.log"
-    with running(tmp_path / "d", "--storage", "memory", "--controllers=nonsense", loops=True):
-        until(lambda: "not tried again" in log.read_text())
-    assert "sampan: error: --controllers: 'nonsense': there are " in log.read_text()
+def test_a_server_does_not_start_with_an_unknown_controller(tmp_path: Path) -> None:
+    arguments = [sys.executable, "-m", "sampan.cli", "up", "--data", str(tmp_path / "d"), "--controllers=nonsense"]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=WAIT_S, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("sampan: error: --controllers: 'nonsense': there are ")
+    assert not (tmp_path / "d").exists()
 
 
 @pytest.mark.parametrize(
@@ -145,8 +146,10 @@ def test_an_unknown_controller_is_said_and_not_tried_again(tmp_path: Path) -> No
     [
         (("controllers", "--controllers=nonsense"), "'nonsense': there are "),
         (("controllers", "--probe-address=8080"), "'8080' is not host:port"),
+        (("controllers", "--cluster-signing-cert-file=ca.crt"), "belong together"),
+        (("controllers", "--cluster-cidr=10.0.0.0/25"), "--cluster-cidr: 10.0.0.0/25 has no parts of the size /24"),
         (("scheduler", "--kubeconfig=/nonexistent"), "/nonexistent: there is no such file"),
-        (("node",), "Missing option '--simulated'"),
+        (("node", "--runtime=vm"), "Invalid value for '--runtime'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -157,3 +160,10 @@ def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], said: str
     assert done.stderr.startswith("sampan: error: ")
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_the_account_of_the_first_pods_is_there_before_the_loops_are(tmp_path: Path) -> None:
+    options = ("--storage", "memory", "--controllers=serviceaccount-controller")
+    with running(tmp_path / "d", *options) as server:
+        path = "/api/v1/namespaces/default/serviceaccounts/default"
+        assert server.status(path, server.token)["kind"] == "ServiceAccount"

@@ -134,8 +134,9 @@ CA = make_authority("ca", dt.datetime.now(dt.UTC), dt.timedelta(days=10))
 
 def signing(context: ControllerContext) -> None:
     """The loop with an authority."""
-    pair = {"signing_certificate": CA.certificate_pem().decode(), "signing_key": CA.key_pem().decode()}
-    certificate_signing.set_up_signing(ControllerContext(context.manager, context.clock, **pair))
+    certificate, key = CA.certificate_pem().decode(), CA.key_pem().decode()
+    signer = ControllerContext(context.manager, context.clock, signing_certificate=certificate, signing_key=key)
+    certificate_signing.set_up_signing(signer)
 
 
 async def test_a_kubelets_request_is_approved_and_signed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ async def test_pods_are_counted_as_they_come_end_and_go() -> None:
         await c.create(RESOURCE_QUOTAS, quota(hard))
         status = await until_used(c, pods="1", requests__cpu="500m", memory="1Gi")
         assert status["hard"] == hard
-        await pod(c, "y", cpu="1")
+        await pod(c, "y", cpu="1", memory="0")
         await until_used(c, pods="2", requests__cpu="1500m", memory="1Gi")
         await c.patch_status(PODS, "y", {"phase": "Succeeded"})
         await until_used(c, pods="1", requests__cpu="500m", memory="1Gi")
@@ -82,3 +82,14 @@ def test_what_nobody_can_count_stays_as_it_was_told() -> None:
     told = {"hard": {"count/x": "2"}, "used": {"count/x": "1", "old": "1"}}
     status = status_after({"spec": {"hard": {"count/x": "3"}}, "status": told}, {})
     assert status == {"hard": {"count/x": "3"}, "used": {"count/x": "1"}}
+
+
+async def test_less_is_told_only_when_nobody_was_admitted_for_a_moment() -> None:
+    """What admission has taken for objects that are not there yet stays taken for a while."""
+    async with cluster(resource_quota.set_up) as c:
+        await c.create(RESOURCE_QUOTAS, quota({"pods": "5"}))
+        await until_used(c, pods="0")
+        await c.patch_status(RESOURCE_QUOTAS, "q", {"used": {"pods": "3"}})
+        await pod(c, "x")
+        assert (await c.get(RESOURCE_QUOTAS, "q"))["status"]["used"] == {"pods": "4"}
+        await until_used(c, pods="1")

@@ -1,7 +1,10 @@
-"""`kubectl auth whoami` and `certificate`."""
+"""`kubectl auth` and `certificate`."""
 
 import base64
+import json
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from cryptography import x509
@@ -53,6 +56,45 @@ def test_whoami(kubectl: Kubectl) -> None:
     assert "system:masters" in found["Groups"]
 
 
+def as_bearer(kubectl: Kubectl, token: str, folder: Path) -> Kubectl:
+    """kubectl with a token and nothing else."""
+    config = folder / "kubeconfig"
+    lines = Path(kubectl.environment["KUBECONFIG"]).read_text().splitlines()
+    kept = [line for line in lines if "client-" not in line]
+    config.write_text("\n".join([*kept, f"    token: {token}", ""]))
+    return replace(kubectl, environment={**kubectl.environment, "KUBECONFIG": str(config)})
+
+
+def test_a_token_of_a_service_account(kubectl: Kubectl, tmp_path: Path) -> None:
+    kubectl("create", "serviceaccount", "robot")
+    token = kubectl("create", "token", "robot", "--duration=15m")
+    lines = as_bearer(kubectl, token, tmp_path)("auth", "whoami").splitlines()
+    assert lines[1].split() == ["Username", f"system:serviceaccount:{kubectl.namespace}:robot"]
+
+
+def test_a_token_that_is_bound_to_a_secret_ends_with_it(kubectl: Kubectl, tmp_path: Path) -> None:
+    kubectl("create", "serviceaccount", "robot")
+    kubectl("create", "secret", "generic", "s")
+    token = kubectl("create", "token", "robot", "--bound-object-kind=Secret", "--bound-object-name=s")
+    kubectl("delete", "secret", "s")
+    message = as_bearer(kubectl, token, tmp_path).fails("auth", "whoami")
+    assert message == "error: You must be logged in to the server (Unauthorized)"
+
+
+def test_a_token_that_is_too_short_is_refused(kubectl: Kubectl) -> None:
+    kubectl("create", "serviceaccount", "robot")
+    message = kubectl.fails("create", "token", "robot", "--duration=1m")
+    assert "may not specify a duration less than 10 minutes" in message
+
+
+def test_whoami_as_somebody_else(kubectl: Kubectl) -> None:
+    shown = kubectl("auth", "whoami", "--as=jane", "--as-group=dev", "--as-group=CN=ops,O=acme", "-o", "json")
+    assert json.loads(shown)["status"]["userInfo"] == {
+        "username": "jane",
+        "groups": ["dev", "CN=ops,O=acme", "system:authenticated"],
+    }
+
+
 def test_a_request_is_pending(kubectl: Kubectl, request_name: str) -> None:
     header, row = kubectl("get", "csr", request_name).splitlines()
     assert header.split() == ["NAME", "AGE", "SIGNERNAME", "REQUESTOR", "REQUESTEDDURATION", "CONDITION"]
@@ -83,3 +125,80 @@ def test_describe_a_request(kubectl: Kubectl, request_name: str) -> None:
     words = kubectl("describe", "csr", request_name).split()
     assert words[words.index("Status:") + 1] == "Pending"
     assert words[words.index("Common") + 2] == request_name
+
+
+CLERK = """
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: clerk}
+rules:
+- {apiGroups: [""], resources: [configmaps], verbs: [get, list]}
+- {apiGroups: [""], resources: [pods/log], resourceNames: [web], verbs: [get]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: clerks}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: clerk}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: carl}]
+"""
+
+
+@pytest.fixture
+def clerk(kubectl: Kubectl) -> Kubectl:
+    """kubectl in a namespace in which carl is a clerk."""
+    kubectl("apply", "-f", "-", stdin=CLERK)
+    return kubectl
+
+
+CAN_I = [
+    pytest.param(("get", "configmaps"), "yes", id="what the role gives"),
+    pytest.param(("delete", "configmaps"), "no", id="another verb"),
+    pytest.param(("get", "pods/web", "--subresource=log"), "yes", id="subresource of a name"),
+    pytest.param(("get", "pods/db", "--subresource=log"), "no", id="subresource of another name"),
+    pytest.param(("get", "configmaps", "--all-namespaces"), "no", id="everywhere"),
+    pytest.param(("get", "/healthz"), "yes", id="public path"),
+    pytest.param(("get", "/metrics"), "no", id="path of the few"),
+]
+
+
+@pytest.mark.parametrize(("question", "answer"), CAN_I)
+def test_can_i(clerk: Kubectl, question: tuple[str, ...], answer: str) -> None:
+    done = clerk.run("auth", "can-i", *question, "--as=carl")
+    assert (done.stdout.strip(), done.returncode) == (answer, 0 if answer == "yes" else 1), done.stderr
+
+
+def test_the_administrator_can_do_everything(kubectl: Kubectl) -> None:
+    assert kubectl("auth", "can-i", "*", "*") == "yes"
+
+
+def test_can_i_list(clerk: Kubectl) -> None:
+    lines = clerk("auth", "can-i", "--list", "--as=carl").splitlines()
+    assert lines[0].split() == ["Resources", "Non-Resource", "URLs", "Resource", "Names", "Verbs"]
+    rows = [" ".join(line.split()) for line in lines[1:]]
+    assert "configmaps [] [] [get list]" in rows
+    assert "pods/log [] [web] [get]" in rows
+    assert "[/version/] [] [get]" in rows
+
+
+def test_what_the_role_does_not_give_is_forbidden(clerk: Kubectl) -> None:
+    assert clerk("get", "configmaps", "--as=carl", "-o", "name") == ""
+    message = clerk.fails("get", "secrets", "--as=carl")
+    expected = 'secrets is forbidden: User "carl" cannot list resource "secrets" in API group "" in the namespace'
+    assert f'Error from server (Forbidden): {expected} "{clerk.namespace}"' == message
+
+
+def test_reconcile(clerk: Kubectl) -> None:
+    more = CLERK.replace("verbs: [get, list]", "verbs: [get, watch]").replace("name: carl", "name: cora")
+    for name in ("clerk", "clerks"):  # this command wants the namespace to be said
+        more = more.replace(f"metadata: {{name: {name}}}", f"metadata: {{name: {name}, namespace: {clerk.namespace}}}")
+    done = clerk("auth", "reconcile", "-f", "-", stdin=more)
+    assert "role.rbac.authorization.k8s.io/clerk reconciled" in done
+    assert clerk.run("auth", "can-i", "watch", "configmaps", "--as=cora").stdout.strip() == "yes"
+    assert clerk.run("auth", "can-i", "list", "configmaps", "--as=carl").stdout.strip() == "yes"
+
+
+def test_create_role_and_bindings(kubectl: Kubectl) -> None:
+    kubectl("create", "role", "reader", "--verb=get", "--resource=pods")
+    kubectl("create", "rolebinding", "readers", "--role=reader", "--user=rob")
+    assert kubectl.run("auth", "can-i", "get", "pods", "--as=rob").stdout.strip() == "yes"
+    assert kubectl.run("auth", "can-i", "get", "pods", "--as=ron").stdout.strip() == "no"

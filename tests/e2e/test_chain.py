@@ -52,6 +52,12 @@ def chain(admin: Kubectl, request: pytest.FixtureRequest, numbers: Iterator[int]
     return Kubectl(admin.program, admin.environment, name)
 
 
+def test_the_first_pod_of_a_namespace_may_follow_at_once(admin: Kubectl) -> None:
+    admin("create", "namespace", "fresh")
+    admin("run", "web", "--image=app:1", "--namespace", "fresh")
+    admin("wait", "--for=condition=Ready", "pod/web", "--namespace", "fresh", TIMEOUT)
+
+
 def deploy(kubectl: Kubectl, replicas: int = 3) -> None:
     """A deployment `web` that has rolled out."""
     kubectl("create", "deployment", "web", "--image=nginx:1", f"--replicas={replicas}")
@@ -86,6 +92,20 @@ def test_a_new_image_is_rolled_out_and_undone(chain: Kubectl) -> None:
     chain("rollout", "status", "deployment/web", TIMEOUT)
     assert chain("get", "deployment/web", "-o", "jsonpath={..image}") == "nginx:1"
     assert chain("rollout", "history", "deployment/web").splitlines()[-1].split()[0] == "3"
+
+
+def test_an_autoscaler_says_that_it_can_not_know_and_keeps_its_bounds(chain: Kubectl) -> None:
+    deploy(chain, 1)
+    chain("set", "resources", "deployment/web", "--requests=cpu=100m")
+    done = chain("autoscale", "deployment/web", "--min=2", "--max=4", "--cpu-percent=80")
+    assert done == "horizontalpodautoscaler.autoscaling/web autoscaled"
+    chain("wait", "--for=jsonpath={.spec.replicas}=2", "deployment/web", TIMEOUT)
+    chain("wait", "--for=condition=AbleToScale", "hpa/web", TIMEOUT)
+    header, row = (line.split("  ") for line in chain("get", "hpa").splitlines())
+    assert [word.strip() for word in header if word] == [
+        "NAME", "REFERENCE", "TARGETS", "MINPODS", "MAXPODS", "REPLICAS", "AGE"
+    ]  # fmt: skip
+    assert [word.strip() for word in row if word][:5] == ["web", "Deployment/web", "cpu: <unknown>/80%", "2", "4"]
 
 
 def test_a_pod_that_is_deleted_is_made_again(chain: Kubectl) -> None:

@@ -24,9 +24,11 @@ def test_taints_are_added_and_removed(kubectl: Kubectl, node: str) -> None:
     assert [(taint["key"], taint.get("value"), taint["effect"]) for taint in taints] == [
         ("gpu", "yes", "NoSchedule"),
         ("old", None, "NoExecute"),
+        ("node.kubernetes.io/not-ready", None, "NoSchedule"),
     ]
     assert kubectl("taint", "node", node, "old:NoExecute-") == f"node/{node} untainted"
-    assert [taint["key"] for taint in kubectl.get("node", node)["spec"]["taints"]] == ["gpu"]
+    keys = [taint["key"] for taint in kubectl.get("node", node)["spec"]["taints"]]
+    assert keys == ["gpu", "node.kubernetes.io/not-ready"]
 
 
 def test_taints_are_not_overwritten_unless_asked(kubectl: Kubectl, node: str) -> None:

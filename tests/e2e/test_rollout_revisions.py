@@ -26,6 +26,8 @@ async def c(kubectl: Kubectl) -> AsyncIterator[Working]:
     async with client, working(client, stateful_set.set_up, daemon_set.set_up) as found:
         # Other tests leave Nodes behind: this one has a label of its own.
         await found.create(NODES, {"metadata": {"name": kubectl.namespace, "labels": {"for": kubectl.namespace}}})
+        # A new Node is not ready until somebody says so: here nobody does.
+        await found.patch(NODES, kubectl.namespace, {"spec": {"taints": None}})
         yield found
         await found.delete(NODES, kubectl.namespace)
 

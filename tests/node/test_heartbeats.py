@@ -65,7 +65,7 @@ def missing() -> ApiError:
 async def beating(client: Any, count: int, seconds: float) -> None:
     """Let some nodes live for a while."""
     members = [Member(f"n{number}", number, "172.16.0.1") for number in range(count)]
-    heartbeats = Heartbeats(client, members, shape=NodeShape(), runtime_version="test://1", clock=SystemClock())
+    heartbeats = Heartbeats(client, members, shape=NodeShape(), clock=SystemClock())
     task = asyncio.create_task(heartbeats.run())
     await heartbeats.registered()
     await asyncio.sleep(seconds)

@@ -164,3 +164,26 @@ async def test_nominations_come_from_the_status_and_stay_until_they_are_taken_ba
 
 def test_back_off_doubles_up_to_its_bound() -> None:
     assert [Backoff().after(failures) for failures in (0, 1, 2, 3, 4, 5, 50)] == [0.0, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
+
+
+@virtual_time
+async def test_it_is_counted_why_pods_come_into_a_queue() -> None:
+    queue = new_queue()
+    await failed(queue, "a")
+    queue.happened(ClusterEvent.POD_DELETED)
+    await popped(queue)
+    assert queue.incoming == {
+        ("active", "UnschedulablePodAdd"): 1,
+        ("unschedulable", "ScheduleAttemptFailure"): 1,
+        ("backoff", "AssignedPodDelete"): 1,
+        ("active", "PopFromBackoffQ"): 1,
+    }
+
+
+@virtual_time
+async def test_a_turn_is_the_first_when_the_gates_are_open() -> None:
+    queue = new_queue()
+    queue.add(pod("a", schedulingGates=[{"name": "wait"}]))
+    await asyncio.sleep(60)
+    queue.update(pod("a"))
+    assert (await queue.pop()).first_at == asyncio.get_running_loop().time()

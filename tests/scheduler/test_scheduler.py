@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from sampan.client import Conflict
-from sampan.loops.resources import NAMESPACES, NODES, POD_DISRUPTION_BUDGETS, PODS, REPLICA_SETS
+from sampan.loops.resources import (
+    NAMESPACES,
+    NODES,
+    POD_DISRUPTION_BUDGETS,
+    PODS,
+    PRIORITY_CLASSES,
+    REPLICA_SETS,
+)
 from sampan.resource import Object
 from sampan.scheduler.configuration import read_configuration
 from sampan.scheduler.set_up import set_up
@@ -27,7 +34,14 @@ async def make_nodes(work: Working, *nodes: Object) -> None:
 
 
 async def make_pods(work: Working, *pods: Object) -> None:
+    """Make Pods; one with a priority gets it from a class of its own."""
     for pod in pods:
+        spec = pod["spec"]
+        if spec.get("priority"):
+            policy = spec.pop("preemptionPolicy", "PreemptLowerPriority")
+            spec["priorityClassName"] = name = f"of-{pod['metadata']['name']}"
+            priority_class = {"metadata": {"name": name}, "value": spec.pop("priority"), "preemptionPolicy": policy}
+            await work.create(PRIORITY_CLASSES, priority_class)
         await work.create(PODS, pod)
 
 

@@ -35,6 +35,10 @@ class Client:
                 raise request_entity_too_large(f"limit is {limit}")
             return content
 
+        async def stream_body() -> AsyncIterator[bytes]:
+            if content:
+                yield content
+
         parsed = parse_target(method, target.encode())
         request = Request(
             method,
@@ -45,6 +49,9 @@ class Client:
             parsed.query,
             parsed.info,
             client_certificate=certificate,
+            client_address="192.0.2.1",
+            raw_path=parsed.raw_path,
+            stream_body=stream_body,
             received=asyncio.get_running_loop().time(),
             long_running=parsed.long_running,
         )

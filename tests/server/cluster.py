@@ -1,18 +1,28 @@
 """A whole API server in this process, without sockets: a cluster on a store in memory, and a client for it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import orjson
 
+from sampan.app.at_rest import AtRest, Unencrypted
 from sampan.app.cluster import run_cluster
+from sampan.app.keep_running import keep_running
 from sampan.registry.cluster import Cluster
-from sampan.server.apiserver import ApiServer
+from sampan.registry.kubernetes_service import KubernetesService
+from sampan.server.admission.settings import AdmissionSettings
+from sampan.server.aggregation.settings import AggregationSettings
+from sampan.server.apiserver import ApiServer, ApiServerSettings
+from sampan.server.audit.audit import Audit
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
+from sampan.server.authentication.identity import NO_IDENTITY, Identity
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
+from sampan.server.filters.tracing import Tracer
+from sampan.server.proxy.upstreams import ProxySettings
 from sampan.server.request import Response
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store
@@ -183,20 +193,52 @@ def _decoded(response: Response) -> Any:
     return response.body
 
 
+MakeIdentity = Callable[[Cluster], Identity]
+
+
+def no_identity(cluster: Cluster) -> Identity:
+    """The server issues no tokens."""
+    return NO_IDENTITY
+
+
 @asynccontextmanager
-async def served(store: Store | None = None) -> AsyncIterator[Api]:
-    """A server that has started; ends with the block."""
-    cluster = Cluster(store or MemoryStore())
+async def served(
+    store: Store | None = None,
+    *,
+    identity: MakeIdentity = no_identity,
+    proxy: ProxySettings | None = None,
+    admission: AdmissionSettings | None = None,
+    aggregation: AggregationSettings | None = None,
+    audit: Audit | None = None,
+    tracer: Tracer | None = None,
+    at_rest: AtRest | None = None,
+) -> AsyncIterator[Api]:
+    """A server that has started; ends with the block. It also knows the tokens that `identity` knows."""
+    at_rest = at_rest or Unencrypted()
+    cluster = Cluster(at_rest.wrap(store or MemoryStore()))
+    known = identity(cluster)
     server = ApiServer(
         cluster,
-        [BearerTokenAuthenticator([StaticTokenAuthenticator(TOKENS)])],
+        [BearerTokenAuthenticator([StaticTokenAuthenticator(TOKENS), *known.tokens])],
+        settings=ApiServerSettings(
+            identity=known,
+            proxy=proxy or ProxySettings(),
+            admission=admission or AdmissionSettings(),
+            aggregation=aggregation or AggregationSettings(),
+            audit=audit,
+            tracer=tracer,
+        ),
         server_address=lambda: "127.0.0.1:6443",
     )
+    service = KubernetesService(cluster.endpoint, cluster.clock, port=6443)
+    at_rest.attach(cluster, server.health)
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(run_cluster(cluster, port=6443, started=ready.set)),
+            group.create_task(run_cluster(cluster, service=service, started=ready.set, aggregator=server.aggregator)),
             group.create_task(server.deadlines.run()),
+            group.create_task(server.upstreams.run()),
+            group.create_task(keep_running("flow control", partial(server.flow_control.run, ready))),
         ]
         await ready.wait()
         server.lifecycle.serving = True

@@ -3,19 +3,21 @@
 import asyncio
 from dataclasses import dataclass, field
 
+from sampan.server.audit.audit import Audit
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.authentication.union import UnionAuthenticator
+from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Verdict
 from sampan.server.authorization.masters import MastersAuthorizer
-from sampan.server.authorization.public_paths import PublicPathsAuthorizer
 from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.filters.deadline import Deadlines
+from sampan.server.filters.tracing import Tracer
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.metrics import ServerMetrics
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
-from sampan.server.request import Handler, Request, Response, UserInfo
+from sampan.server.request import Handler, Request, RequestInfo, Response, UserInfo
 from tests.server.client import Client
 
 TOKENS = {
@@ -24,6 +26,14 @@ TOKENS = {
 }
 MASTER = {"authorization": "Bearer master-token"}
 JANE = {"authorization": "Bearer jane-token"}
+
+
+class PublicPathsAuthorizer:
+    """Lets everybody see how the server is, as the role system:public-info-viewer does in a cluster."""
+
+    async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
+        public = info.path.startswith(("/healthz", "/livez", "/readyz", "/version"))
+        return ALLOWED if public and info.verb in ("get", "head") else NO_OPINION
 
 
 @dataclass
@@ -35,6 +45,8 @@ class Frame:
     timeout_s: float = 60.0
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
+    audit: Audit | None = None
+    tracer: Tracer | None = None
 
     def __post_init__(self) -> None:
         self.deadlines = Deadlines(self.timeout_s)
@@ -53,6 +65,8 @@ class Frame:
                 self.deadlines,
                 asyncio.get_running_loop().time,
                 self.cors,
+                audit=self.audit,
+                tracer=self.tracer,
             ),
         )
 

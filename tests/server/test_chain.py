@@ -11,7 +11,7 @@ from sampan.core.gvk import GroupResource
 from sampan.server.filters.audit_id import audit_ids
 from sampan.server.filters.warnings import warning_headers
 from sampan.server.request import Request, Response
-from sampan.storage.store import StoreFull, StoreUnavailable
+from sampan.storage.store import OutcomeUnknown, StoreFull, StoreUnavailable, StoreUnreachable
 from tests.server.client import Client, header, status_of
 from tests.server.frame import JANE, Frame, ok
 
@@ -268,8 +268,9 @@ async def test_open_streams_are_counted_until_they_are_finished() -> None:
     [
         (StoreFull("database or disk is full"), 507, "InternalError", "the store is full: database or disk is full"),
         (StoreUnavailable("disk I/O error"), 503, "ServiceUnavailable", "the store cannot be written: disk I/O error"),
+        (StoreUnreachable("no route"), 503, "ServiceUnavailable", "the store cannot be reached: no route"),
     ],
-    ids=["full", "failing"],
+    ids=["full", "failing", "unreachable"],
 )
 async def test_a_store_that_cannot_be_written_says_so_and_when_to_try_again(
     error: Exception, code: int, reason: str, text: str
@@ -279,3 +280,11 @@ async def test_a_store_that_cannot_be_written_says_so_and_when_to_try_again(
     assert (response.status, status["reason"]) == (code, reason)
     assert text in status["message"]
     assert header(response, "Retry-After") == "5"
+
+
+async def test_a_write_that_may_have_been_made_is_a_timeout_that_is_not_tried_again_by_itself() -> None:
+    response = await raising(OutcomeUnknown("request timed out")).client().request("POST", POD)
+    status = status_of(response)
+    assert (response.status, status["reason"]) == (504, "Timeout")
+    assert "did not say in time whether it wrote" in status["message"]
+    assert header(response, "Retry-After") is None

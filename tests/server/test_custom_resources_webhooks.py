@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from sampan.storage.memory import MemoryStore
-from tests.registry.webhook.tls import bundle, listening, ok
+from tests.registry.webhook.tls import bundle, listening, ok, requests
 from tests.server.cluster import Api, Watch, served
 from tests.server.conversion_webhook import SHIRTS_2, V1, V2, FakeWebhook, Json, defined, reviewed
 from tests.server.custom_resources import CRD, CRDS, GROUP, SHIRTS, change, eventually, messages, shirt
@@ -296,9 +296,8 @@ async def test_the_rules_of_the_requests_version_hold(api: Api, webhook: FakeWeb
 
 async def test_a_webhook_is_asked_over_tls(api: Api, tmp_path: Path) -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-        writer.write(ok(orjson.dumps(reviewed(await reader.readexactly(length)))))
+        async for _, body in requests(reader):
+            writer.write(ok(orjson.dumps(reviewed(body))))
 
     async with listening(tmp_path, handle) as port:
         await api.create(CRDS, defined(url=f"https://127.0.0.1:{port}/convert", caBundle=bundle()))

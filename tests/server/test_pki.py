@@ -21,6 +21,8 @@ FILES = (
     "pki/apiserver.key",
     "pki/admin.crt",
     "pki/admin.key",
+    "pki/apiserver-kubelet-client.crt",
+    "pki/apiserver-kubelet-client.key",
     "admin.token",
 )
 WRITTEN = (
@@ -30,6 +32,8 @@ WRITTEN = (
     "pki/apiserver.crt",
     "pki/admin.key",
     "pki/admin.crt",
+    "pki/apiserver-kubelet-client.key",
+    "pki/apiserver-kubelet-client.crt",
     "admin.token",
 )
 """The same, in the order in which a first start writes them."""
@@ -60,7 +64,8 @@ def test_certificates_near_their_end_are_renewed_and_the_ca_stays(tmp_path: Path
     prepare_credentials(tmp_path, HOSTS, NOW)
     before = contents(tmp_path)
     prepare_credentials(tmp_path, HOSTS, NOW + datetime.timedelta(days=336))
-    assert changed(tmp_path, before) == {f"pki/{n}.{x}" for n in ("apiserver", "admin") for x in ("crt", "key")}
+    leaves = ("apiserver", "admin", "apiserver-kubelet-client")
+    assert changed(tmp_path, before) == {f"pki/{n}.{x}" for n in leaves for x in ("crt", "key")}
 
 
 def test_another_address_gets_another_serving_certificate(tmp_path: Path) -> None:

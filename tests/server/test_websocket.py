@@ -23,7 +23,8 @@ from sampan.server.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
 from sampan.server.tunnel import READ_AHEAD_BYTES, Tunnel
 from sampan.server.verbs.watch_websocket import split_delimited
-from sampan.server.websocket import MESSAGE_BYTES_MAX, WebSocket, accept
+from sampan.server.websocket import accept
+from sampan.wire.websocket import MESSAGE_BYTES_MAX, WebSocket
 from tests.server.client import Client
 from tests.server.cluster import Api, served
 from tests.server.frame import MASTER, TOKENS

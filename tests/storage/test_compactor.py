@@ -89,3 +89,23 @@ async def test_a_failed_compaction_is_tried_again(caplog: pytest.LogCaptureFixtu
         store.broken = False
         await steps.step()
     assert await oldest(store) == 2
+
+
+class SharedMemoryStore(MemoryStore):
+    """A store that another server compacts, unless it is this one's turn."""
+
+    my_turn = False
+
+    async def take_turn(self, revision: int) -> bool:
+        return self.my_turn
+
+
+async def test_of_a_shared_store_only_the_server_whose_turn_it_is_forgets_history() -> None:
+    store, steps = SharedMemoryStore(), Steps()
+    await store.create("/a", b"")
+    async with running(store, steps):
+        await steps.step()
+        assert await oldest(store) == 0
+        store.my_turn = True
+        await steps.step()
+    assert await oldest(store) == 2

@@ -2,7 +2,7 @@
 
 import json
 import tracemalloc
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 from hypothesis import given
@@ -122,3 +122,18 @@ def test_a_value_takes_no_more_memory_than_its_bytes() -> None:
     finally:
         tracemalloc.stop()
     assert used < 1.5 * sum(len(value) for value in values)
+
+
+class Part(TypedDict, total=False):
+    kind: str
+
+
+@pytest.mark.parametrize("kind", ["Gadget", None, 3])
+def test_the_part_that_selection_reads_is_enough_whatever_was_stored(kind: Any) -> None:
+    obj = {"kind": kind, "metadata": {"name": "a"}, "spec": {"size": 3}}
+    row = KeyValue("/a", encode(obj), 1, 1)
+
+    def fields(found: Object) -> dict[str, str]:
+        return {"kind": str(found.get("kind"))}
+
+    assert extractor(fields, Part)(row).fields == extractor(fields)(row).fields

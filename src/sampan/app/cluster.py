@@ -1,38 +1,67 @@
 """`run_cluster`: a cluster with all that keeps it alive, as one component.
 
-Concurrency: one `TaskGroup` owns the watch caches (through `Cluster.run`), the CRD controller and the compactor; it
-ends by cancellation.
+Concurrency: one `TaskGroup` owns the watch caches (through `Cluster.run`), the CRD controller, the compactor, the
+keepers of bootstrap objects, the loops of aggregation and the writer of policies' statuses; it ends by cancellation.
 """
 
 import asyncio
 from collections.abc import Callable
 
-from sampan.registry.bootstrap import bootstrap
+from sampan.app.keep_running import keep_running
+from sampan.registry.allocation.bootstrap import prepare_allocation
+from sampan.registry.bootstrap import bootstrap_default_account, bootstrap_priority_classes
+from sampan.registry.bootstrap_flow_control import ensure_flow_control, keep_flow_control
+from sampan.registry.bootstrap_policy.reconcile import ensure_policy
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.controller import CrdController
+from sampan.registry.kubernetes_service import KubernetesService
+from sampan.server.admission.policy.status import PolicyStatus
+from sampan.server.aggregation.aggregator import Aggregator
 from sampan.storage.compactor import Compactor
 
 
-async def run_cluster(cluster: Cluster, *, port: int, started: Callable[[], None]) -> None:
+async def run_cluster(
+    cluster: Cluster,
+    *,
+    service: KubernetesService,
+    started: Callable[[], None],
+    default_account: bool = False,
+    aggregator: Aggregator | None = None,
+) -> None:
     """Run until cancelled. `started` is called once everything that was stored is served.
 
-    `port` is the server's own.
+    `service` leads to the server; `default_account`: Pods need one from the beginning; without `aggregator` nobody
+    keeps APIServices.
     """
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(cluster.run(ready.set), name="cluster")
         await ready.wait()
-        await _bootstrap(cluster, port)
+        repair = await prepare_allocation(cluster)
+        group.create_task(repair.run(), name="claims of Services")
+        await _bootstrap(cluster, service)
+        if default_account:
+            accounts = cluster.endpoint("", "v1", "serviceaccounts")
+            assert accounts is not None
+            await bootstrap_default_account(accounts, cluster.clock)
+        group.create_task(service.keep(), name="Service kubernetes")
         controller = CrdController(cluster)
         group.create_task(controller.run(), name="CRD controller")
+        keeping = keep_flow_control(cluster.endpoint, cluster.clock)
+        group.create_task(keeping, name="objects of flow control")
         group.create_task(Compactor(cluster.store).run(), name="compactor")
         await controller.synced.wait()
+        group.create_task(keep_running("status of policies", PolicyStatus(cluster).run), name="status of policies")
+        if aggregator is not None:
+            await aggregator.start()
+            group.create_task(keep_running("aggregation", aggregator.run), name="aggregation")
         started()
 
 
-async def _bootstrap(cluster: Cluster, port: int) -> None:
-    namespaces = cluster.endpoint("", "v1", "namespaces")
-    services = cluster.endpoint("", "v1", "services")
-    assert namespaces is not None
-    assert services is not None
-    await bootstrap(namespaces, services, clock=cluster.clock, port=port)
+async def _bootstrap(cluster: Cluster, service: KubernetesService) -> None:
+    await service.begin()
+    priority_classes = cluster.endpoint("scheduling.k8s.io", "v1", "priorityclasses")
+    assert priority_classes is not None
+    await bootstrap_priority_classes(priority_classes, cluster.clock)
+    await ensure_policy(cluster.endpoint, cluster.clock)
+    await ensure_flow_control(cluster.endpoint, cluster.clock)

@@ -39,6 +39,21 @@ def bind_socket(host: str, port: int) -> socket.socket:
     return sock
 
 
+def advertised_address(sock: socket.socket) -> str:
+    """At which IP address others find a bound socket; of all addresses the one from which this machine asks others."""
+    host = str(sock.getsockname()[0]).partition("%")[0]
+    address = ipaddress.ip_address(host)
+    if not address.is_unspecified:
+        return host
+    loopback, somewhere = ("127.0.0.1", "192.0.2.1") if address.version == 4 else ("::1", "2001:db8::1")
+    try:
+        with socket.socket(sock.family, socket.SOCK_DGRAM) as probe:
+            probe.connect((somewhere, 9))  # Chooses a route; nothing is sent.
+            return str(probe.getsockname()[0]).partition("%")[0]
+    except OSError:
+        return loopback
+
+
 def client_host(bind: str) -> str:
     """How a client on this machine names an address to listen on."""
     try:

@@ -10,10 +10,11 @@ from sampan.app.errors import StartError
 from sampan.app.log import configure_logging
 from sampan.app.settings import UpSettings
 from sampan.app.up import Announce, raise_open_files_limit, run
+from sampan.server.admission.settings import BadConfiguration
 from sampan.storage.store import StoreUnavailable
 
-_EXPECTED = (OSError, sqlite3.Error, StoreUnavailable)
-"""Faults of the machine, not of the program: the person who started it can do something about them."""
+_EXPECTED = (OSError, sqlite3.Error, StoreUnavailable, BadConfiguration)
+"""Faults of the machine or of what it was told: the person who started it can do something about them."""
 
 SWITCH_INTERVAL_S = 0.0001
 """How long a thread keeps CPython's lock while another waits. With the default of 5 ms the thread that writes to SQLite

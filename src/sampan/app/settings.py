@@ -1,12 +1,17 @@
 """What `sampan up` is told."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from sampan.app.audit_settings import AuditSettings
+from sampan.app.authentication_settings import AuthenticationSettings
+from sampan.server.proxy.kubelet import PREFERRED_ADDRESS_TYPES
 from sampan.server.sni import CertKey
 
-STORAGES = ("sqlite", "memory")
+STORAGES = ("sqlite", "etcd", "memory")
+STORAGE_MEDIA_TYPES = ("application/json", "application/vnd.kubernetes.protobuf")
 HTTP2 = ("prefer", "offer", "off")
+RUNTIMES = ("simulated", "process")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,24 @@ class UpSettings:
     """0: any free one."""
     storage: str = "sqlite"
     """One of `STORAGES`; memory forgets everything at the end."""
+    etcd_servers: tuple[str, ...] = ("http://127.0.0.1:2379",)
+    """The URLs of etcd's endpoints."""
+    etcd_cafile: Path | None = None
+    etcd_certfile: Path | None = None
+    etcd_keyfile: Path | None = None
+    """Who signs the certificates of etcd's servers; what they are shown, both or none."""
+    etcd_prefix: str = "/registry"
+    """What keys begin with in etcd."""
+    storage_media_type: str = STORAGE_MEDIA_TYPES[0]
+    """One of `STORAGE_MEDIA_TYPES`: how built-in kinds are stored. All of them are read."""
+    read_only: bool = False
+    """Whether the store is left as it is."""
+    authentication: AuthenticationSettings = field(default_factory=AuthenticationSettings)
+    """Who may be who."""
+    audit: AuditSettings = field(default_factory=AuditSettings)
+    """What is recorded of requests, and where."""
+    tracing_config_file: Path | None = None
+    """A TracingConfiguration: where spans go; None: nobody collects any."""
     token_auth_file: Path | None = None
     """CSV: token,user,uid,"group1,group2"."""
     client_ca_file: Path | None = None
@@ -40,12 +63,50 @@ class UpSettings:
     cors_allowed_origins: tuple[str, ...] = ()
     profiling: bool = True
     """Whether /debug/pprof answers."""
+    enable_admission_plugins: tuple[str, ...] = ()
+    disable_admission_plugins: tuple[str, ...] = ()
+    admission_control_config_file: Path | None = None
+    """An AdmissionConfiguration: what plug-ins are told."""
+    authorization_mode: tuple[str, ...] = ("Node", "RBAC")
+    """Who is asked whether a request may be, in their order."""
+    authorization_config: Path | None = None
+    """An AuthorizationConfiguration in the place of the modes; read again when it changes."""
+    authorization_webhook_config_file: Path | None = None
+    """A kubeconfig for the mode Webhook."""
+    authorization_webhook_version: str = "v1beta1"
+    """Of the reviews that it is sent."""
     controllers: str = "*"
     """Which control loops run beside the server: names, `*` for all, `-name` to leave one out; empty: none."""
     scheduler: bool = True
     """Whether the scheduler runs beside the server."""
     nodes: int = 1
-    """How many simulated nodes run beside the server."""
+    """How many nodes run beside the server; of processes there is one at most."""
+    node_runtime: str = "simulated"
+    """One of `RUNTIMES`. process: containers are processes of this machine; what they keep is in the data directory."""
+    kubelet_client_certificate: Path | None = None
+    kubelet_client_key: Path | None = None
+    """What kubelets are shown; both, or none: the data directory's."""
+    kubelet_certificate_authority: Path | None = None
+    """Who signs kubelets' serving certificates; None: they are not verified."""
+    kubelet_preferred_address_types: tuple[str, ...] = PREFERRED_ADDRESS_TYPES
+    kubelet_timeout_s: float = 5.0
+    """How long a connection to a kubelet may take."""
+    proxy_allow_loopback: bool | None = None
+    """Whether proxy subresources may lead to loopback addresses; None: if `bind` is one."""
+    proxy_client_cert_file: Path | None = None
+    proxy_client_key_file: Path | None = None
+    """What the servers behind APIServices are shown; both, or none: the data directory's front proxy certificate."""
+    aggregator_reject_forwarding_redirect: bool = True
+    """Whether a redirect of such a server is answered with 502."""
+    encryption_provider_config: Path | None = None
+    """An EncryptionConfiguration: what is encrypted in the store."""
+    encryption_provider_config_automatic_reload: bool = False
+    """Whether it is read again when it changes."""
+    enable_priority_and_fairness: bool = True
+    """Whether FlowSchemas say which requests run; else only the two limits hold."""
+    max_requests_inflight: int = 400
+    max_mutating_requests_inflight: int = 200
+    """How many reading and changing requests run at once."""
     log_level: str = "info"
     log_format: str = "text"
     """text (key=value) or json."""
@@ -57,4 +118,6 @@ class UpSettings:
 
     def flags(self) -> tuple[tuple[str, str], ...]:
         """For /flagz."""
-        return tuple((name.replace("_", "-"), str(getattr(self, name))) for name in self.__dataclass_fields__)
+        names = [name for name in self.__dataclass_fields__ if name not in ("authentication", "audit")]
+        own = tuple((name.replace("_", "-"), str(getattr(self, name))) for name in names)
+        return (*own, *self.authentication.flags(), *self.audit.flags())

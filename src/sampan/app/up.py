@@ -13,39 +13,45 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
+from sampan.app.admission import admission_settings
+from sampan.app.aggregation import aggregation_settings
+from sampan.app.at_rest import at_rest_of
+from sampan.app.authentication import Authentication
+from sampan.app.authorization import authorizers_of, keep_authorizers
 from sampan.app.cluster import run_cluster
 from sampan.app.errors import StartError
-from sampan.app.listen import bind_socket, client_host, serving_hosts
+from sampan.app.flow_control import flow_control_settings
+from sampan.app.keep_running import keep_running
+from sampan.app.listen import advertised_address, bind_socket, client_host, serving_hosts
 from sampan.app.lock import locked_directory
-from sampan.app.loops.child import LoopsChild, command_of
+from sampan.app.loops.child import LoopsChild, command_of, components_of
+from sampan.app.observability import Observability
+from sampan.app.presence import Presence
+from sampan.app.proxy import proxy_settings
+from sampan.app.read_only import run_read_only
 from sampan.app.settings import UpSettings
+from sampan.app.storage import store_of
 from sampan.registry.cluster import Cluster
+from sampan.registry.kubernetes_service import KubernetesService
+from sampan.registry.servers.addresses import Address
+from sampan.server.admission.settings import SERVICE_ACCOUNT
 from sampan.server.apiserver import ApiServer, ApiServerSettings
-from sampan.server.authentication.authenticator import Authenticator
-from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
-from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
-from sampan.server.authentication.static_token import StaticTokenAuthenticator, read_token_file
-from sampan.server.authentication.websocket_token import WebSocketTokenAuthenticator
 from sampan.server.filters.cors import compile_origins
 from sampan.server.listener import HttpServer
 from sampan.server.pki.directory import (
-    ADMIN_GROUPS,
-    ADMIN_USER,
     Credentials,
     prepare_credentials,
     write_private,
 )
 from sampan.server.pki.kubeconfig import kubeconfig
-from sampan.server.request import UserInfo
 from sampan.server.settings import HttpSettings
 from sampan.server.sni import CertKey
 from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
-from sampan.storage.memory import MemoryStore
-from sampan.storage.sqlite import SQLiteStore
-from sampan.storage.store import Store
+from sampan.storage.sqlite.restore import is_unfinished
 
 _log = logging.getLogger("sampan.app")
 
@@ -59,6 +65,8 @@ Announce = Callable[[str], None]
 async def run(settings: UpSettings, announce: Announce) -> None:
     """Serve until a signal comes. `announce` gets the line that says where. Raises `StartError`."""
     with locked_directory(settings.data):
+        if is_unfinished(settings.data):
+            raise StartError(f"a restore of {settings.data} was cut short: restore the snapshot again")
         sock = _bind(settings)
         try:
             await _serve(settings, sock, announce)
@@ -72,27 +80,38 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     credentials = _credentials(settings, f"https://{address}")
     tls = _tls(settings, credentials)
     _check_origins(settings)
-    cluster = Cluster(_store(settings))
+    at_rest = at_rest_of(settings)
+    cluster = Cluster(store_of(settings, at_rest))
+    authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address)
+    observability = Observability(settings, cluster)
+    how = _api_settings(settings, credentials, authentication, observability)
     api = ApiServer(
         cluster,
-        _authenticators(settings, credentials, tls),
-        settings=ApiServerSettings(
-            cors_allowed_origins=settings.cors_allowed_origins,
-            request_timeout_s=settings.request_timeout_s,
-            flags=settings.flags(),
-            profiling=settings.profiling,
-        ),
+        authentication.authenticators,
+        authorizers := authorizers_of(settings, cluster),
+        settings=how,
         server_address=lambda: address,
     )
+    at_rest.attach(cluster, api.health)
     streams_max = settings.http2_max_streams_per_connection
     http = HttpServer(api.handler, HttpSettings(http2_streams_max=streams_max) if streams_max else HttpSettings())
     ready = asyncio.Event()
+    presence = Presence(settings, cluster, Address(advertised_address(sock), port))
+    accounts = how.admission.is_on(SERVICE_ACCOUNT)
+    running = _running(settings, api, service=presence.service, accounts=accounts, started=ready.set)
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(run_cluster(cluster, port=port, started=ready.set), name="cluster"),
+            group.create_task(running, name="cluster"),
             group.create_task(http.run(), name="http"),
             group.create_task(api.deadlines.run(), name="deadlines"),
+            group.create_task(api.upstreams.run(), name="upstreams"),
+            group.create_task(keep_running("flow control", partial(api.flow_control.run, ready)), name="flow control"),
             group.create_task(tls.run(asyncio.sleep), name="certificates"),
+            group.create_task(keep_authorizers(authorizers), name="authorization"),
+            group.create_task(authentication.run(ready), name="authentication"),
+            group.create_task(observability.run(), name="observability"),
+            group.create_task(at_rest.run(), name="encryption at rest"),
+            group.create_task(presence.run(ready), name="presence"),
         ]
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
@@ -101,9 +120,43 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
                 _settle()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
                 await _until_stopped(api, settings)
+                await presence.leave()
                 await _end(api, http, settings)
             for task in tasks:
                 task.cancel()
+
+
+def _running(
+    settings: UpSettings, api: ApiServer, *, service: KubernetesService, accounts: bool, started: Callable[[], None]
+) -> Coroutine[None, None, None]:
+    """The cluster, not yet begun."""
+    if settings.read_only:
+        return run_read_only(api.cluster, started)
+    return run_cluster(
+        api.cluster, service=service, started=started, default_account=accounts, aggregator=api.aggregator
+    )
+
+
+def _api_settings(
+    settings: UpSettings, credentials: Credentials, authentication: Authentication, observability: Observability
+) -> ApiServerSettings:
+    """How the server answers. Raises `StartError`."""
+    return ApiServerSettings(
+        cors_allowed_origins=settings.cors_allowed_origins,
+        request_timeout_s=settings.request_timeout_s,
+        flags=settings.flags(),
+        profiling=settings.profiling,
+        proxy=proxy_settings(settings, credentials),
+        aggregation=aggregation_settings(settings, credentials),
+        flow_control=flow_control_settings(settings),
+        admission=admission_settings(settings),
+        components=components_of(settings),
+        identity=authentication.identity,
+        anonymous=authentication.anonymous,
+        request_headers=authentication.request_headers,
+        audit=observability.audit,
+        tracer=observability.tracer,
+    )
 
 
 async def _until_stopped(api: ApiServer, settings: UpSettings) -> None:
@@ -229,27 +282,6 @@ def _check_origins(settings: UpSettings) -> None:
         compile_origins(settings.cors_allowed_origins)
     except ValueError as error:
         raise StartError(str(error)) from error
-
-
-def _authenticators(settings: UpSettings, credentials: Credentials, tls: ServingTls) -> list[Authenticator]:
-    admin = StaticTokenAuthenticator({credentials.admin_token: UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)})
-    tokens = [admin]
-    if settings.token_auth_file:
-        try:
-            tokens.append(StaticTokenAuthenticator(read_token_file(settings.token_auth_file)))
-        except OSError as error:
-            raise StartError(f"cannot read {settings.token_auth_file}: {error.strerror}") from error
-        except ValueError as error:
-            raise StartError(str(error)) from error
-    return [
-        ClientCertificateAuthenticator(tls.verifier),
-        BearerTokenAuthenticator(tokens),
-        WebSocketTokenAuthenticator(tokens),
-    ]
-
-
-def _store(settings: UpSettings) -> Store:
-    return MemoryStore() if settings.storage == "memory" else SQLiteStore(settings.data / "state.db")
 
 
 def raise_open_files_limit() -> None:

@@ -30,10 +30,32 @@ _OPTIONS = (
     click.option("--log-format", type=click.Choice(("text", "json")), default="text", show_default=True),
 )
 
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_SIGNING = (
+    click.option(
+        "--service-account-private-key-file",
+        type=_FILE,
+        help="The key that signs the tokens of Secrets; without it no Secret gets one.",
+    ),
+    click.option(
+        "--cluster-signing-cert-file",
+        type=_FILE,
+        help="The authority that signs approved CertificateSigningRequests; without it they wait.",
+    ),
+    click.option("--cluster-signing-key-file", type=_FILE, help="Its key."),
+)
+
 
 def loop_options(command: Callable[..., T]) -> Callable[..., T]:
     """Give a command --kubeconfig, --probe-address, --log-level and --log-format."""
     for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def signing_options(command: Callable[..., T]) -> Callable[..., T]:
+    """Give a command the files of keys with which its loops sign."""
+    for option in reversed(_SIGNING):
         command = option(command)
     return command
 

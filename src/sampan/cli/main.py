@@ -3,12 +3,13 @@
 import gc
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
 import click
 
 from sampan.app.errors import StartError
+from sampan.cli.command_group import CommandGroup
 from sampan.cli.plain_error import PlainError
+from sampan.cli.plugins.run import run_plugin
 
 _COMMANDS = {
     "api-resources": "sampan.cli.objects.api_resources",
@@ -21,7 +22,10 @@ _COMMANDS = {
     "get": "sampan.cli.objects.get",
     "loops": "sampan.cli.loops",
     "node": "sampan.cli.node",
+    "plugin": "sampan.cli.plugins.command",
     "scheduler": "sampan.cli.scheduler",
+    "snapshot": "sampan.cli.snapshot",
+    "storage": "sampan.cli.storage",
     "up": "sampan.cli.up",
     "version": "sampan.cli.version",
     "wait": "sampan.cli.objects.wait",
@@ -29,23 +33,7 @@ _COMMANDS = {
 """The module of each command; it calls the command `<name>_command`."""
 
 
-class CommandGroup(click.Group):
-    """Loads a command when it is asked for: `sampan version` needs no server."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, for --help."""
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name."""
-        module = _COMMANDS.get(cmd_name)
-        if module is None:
-            return None
-        command: click.Command = getattr(import_module(module), f"{cmd_name.replace('-', '_')}_command")
-        return command
-
-
-@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, modules=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Kubernetes' declarative API in Python."""
 
@@ -62,7 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
     try:
+        if given and given[0] not in _COMMANDS:
+            run_plugin(given)
         result = cli.main(arguments, prog_name="sampan", standalone_mode=False)
     except PlainError as error:
         click.echo(error.message, err=True)

@@ -1,11 +1,22 @@
 """`sampan up`: run an API server."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from sampan.app.loops.choice import UnknownController, chosen_controllers
+from sampan.app.loops.settings import USAGE_ERROR
 from sampan.app.main import up
-from sampan.app.settings import HTTP2, STORAGES, UpSettings
+from sampan.app.settings import HTTP2, RUNTIMES, STORAGES, UpSettings
+from sampan.cli.audit_options import audit_options, take_audit
+from sampan.cli.authentication_options import authentication_options, take_authentication
+from sampan.cli.encryption_options import check_encryption_options, encryption_options
+from sampan.cli.etcd_options import etcd_options
+from sampan.cli.flow_control_options import check_flow_control_options, flow_control_options
+from sampan.cli.proxy_options import check_proxy_options, proxy_options
+from sampan.cli.storage_options import storage_options, take_storage
+from sampan.controllers.names import NAMES
 from sampan.server.sni import CertKey, parse_cert_key
 from sampan.server.tls import CIPHER_SUITES, VERSIONS
 
@@ -18,6 +29,10 @@ def _cert_keys(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...
         return tuple(parse_cert_key(text) for text in texts)
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, param) from error
+
+
+def _names(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, ...]:
@@ -87,6 +102,45 @@ def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tup
     help="Answer /debug/pprof/ to those who may do everything.",
 )
 @click.option(
+    "--enable-admission-plugins",
+    default="",
+    callback=_names,
+    metavar="NAMES",
+    help="Admission plug-ins besides those that are on. ServiceAccount is on where the serviceaccount-controller makes "
+    "the accounts beside the server (--controllers), else only when it is named here.",
+)
+@click.option(
+    "--disable-admission-plugins",
+    default="",
+    callback=_names,
+    metavar="NAMES",
+    help="Admission plug-ins to leave out, with commas between them.",
+)
+@click.option(
+    "--admission-control-config-file", type=_FILE, help="AdmissionConfiguration: what admission plug-ins are told."
+)
+@click.option(
+    "--authorization-mode",
+    default=",".join(_DEFAULTS.authorization_mode),
+    show_default=True,
+    callback=_names,
+    help="Who is asked whether a request may be, with commas between them: Node, RBAC, Webhook, AlwaysAllow, "
+    "AlwaysDeny.",
+)
+@click.option(
+    "--authorization-config",
+    type=_FILE,
+    help="AuthorizationConfiguration in the place of the modes; read again when it changes.",
+)
+@click.option("--authorization-webhook-config-file", type=_FILE, help="Kubeconfig of the webhook of mode Webhook.")
+@click.option(
+    "--authorization-webhook-version",
+    type=click.Choice(("v1", "v1beta1")),
+    default=_DEFAULTS.authorization_webhook_version,
+    show_default=True,
+    help="Version of the SubjectAccessReviews that it is sent.",
+)
+@click.option(
     "--controllers",
     default=_DEFAULTS.controllers,
     show_default=True,
@@ -100,8 +154,23 @@ def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tup
     type=click.IntRange(0, 32768),
     default=_DEFAULTS.nodes,
     show_default=True,
-    help="Simulated nodes, which run Pods as their annotations say.",
+    help="Nodes beside the server: simulated ones, which run Pods as their annotations say, or one of processes.",
 )
+@click.option(
+    "--node-runtime",
+    type=click.Choice(RUNTIMES),
+    default=_DEFAULTS.node_runtime,
+    show_default=True,
+    help="process: containers are processes of this machine, as whoever runs the server.",
+)
+@etcd_options
+@storage_options
+@authentication_options
+@audit_options
+@click.option("--tracing-config-file", type=_FILE, help="TracingConfiguration: where spans of requests are sent.")
+@proxy_options
+@flow_control_options
+@encryption_options
 @click.option(
     "--log-level",
     type=click.Choice(("debug", "info", "warning", "error")),
@@ -126,12 +195,24 @@ def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tup
     show_default=True,
     help="Seconds that requests under way may take at the end.",
 )
-def up_command(**options: object) -> None:
+def up_command(**options: Any) -> int:
     """Run a Kubernetes API server.
 
     Prints one line when it serves. The data directory then holds a kubeconfig and admin.token, both with all rights.
     """
-    settings = UpSettings(**options)  # type: ignore[arg-type]  # click has checked the types
+    authentication = take_authentication(options)
+    audit = take_audit(options)
+    take_storage(options)
+    settings = UpSettings(**options, authentication=authentication, audit=audit)
     if (settings.tls_cert_file is None) != (settings.tls_private_key_file is None):
         raise click.UsageError("--tls-cert-file and --tls-private-key-file belong together")
+    check_proxy_options(settings)
+    check_flow_control_options(settings)
+    check_encryption_options(settings)
+    try:
+        chosen_controllers(settings.controllers, NAMES)
+    except UnknownController as error:
+        click.echo(f"sampan: error: --controllers: {error}", err=True)
+        return USAGE_ERROR
     up(settings, lambda line: click.echo(line))
+    return 0

@@ -1,5 +1,6 @@
 """Certificates of one's own: an authority, and what it signs. Keys are ECDSA P-256."""
 
+import base64
 import datetime
 import ipaddress
 from collections.abc import Sequence
@@ -75,6 +76,25 @@ def make_client_certificate(
     name = x509.Name([*attributes, x509.NameAttribute(NameOID.COMMON_NAME, user)])
     builder = _leaf(ca, _builder(name, ca.certificate.subject, key, now, lifetime), ExtendedKeyUsageOID.CLIENT_AUTH)
     return KeyPair(builder.sign(ca.key, hashes.SHA256()), key)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom a certificate is asked for."""
+
+    common_name: str
+    organizations: tuple[str, ...]
+
+
+def requested_subject(request: str) -> Subject:
+    """The subject of a certificate request, PEM in base64 as in a CertificateSigningRequest. Raises `ValueError`."""
+    pem = base64.b64decode(request)
+    if b"-----BEGIN CERTIFICATE REQUEST-----" not in pem:
+        raise ValueError("PEM block type must be CERTIFICATE REQUEST")
+    name = x509.load_pem_x509_csr(pem).subject
+    names = [str(each.value) for each in name.get_attributes_for_oid(NameOID.COMMON_NAME)]
+    organizations = name.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
+    return Subject(names[-1] if names else "", tuple(str(each.value) for each in organizations))
 
 
 def signed_by(certificate: x509.Certificate, ca: x509.Certificate) -> bool:

@@ -1,9 +1,10 @@
 """Which taints of Nodes a Pod tolerates.
 
-Source: component-helpers scheduling/corev1/helpers.go; pkg/apis/core/v1/helper `AddOrUpdateTolerationInPodSpec` (1.36).
+Source: component-helpers scheduling/corev1/helpers.go; pkg/apis/core/v1/helper `AddOrUpdateTolerationInPodSpec`;
+pkg/util/tolerations/tolerations.go (1.36).
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -67,6 +68,34 @@ def with_toleration(tolerations: Iterable[Toleration], added: Toleration) -> lis
     for position in same:
         found[position] = added
     return found if same else [*found, added]
+
+
+def merge_tolerations(tolerations: Sequence[Toleration]) -> list[Toleration]:
+    """Those that no other one makes needless; of equal ones the first."""
+    merged: list[Toleration] = []
+    for position, each in enumerate(tolerations):
+        later = tolerations[position + 1 :]
+        needless = any(covers(other, each) for other in merged)
+        if not needless and not any(other != each and covers(other, each) for other in later):
+            merged.append(each)
+    return merged
+
+
+def covers(wide: Toleration, narrow: Toleration) -> bool:
+    """Whether the one tolerates all that the other does, and for as long."""
+    if wide == narrow:
+        return True
+    if narrow.key != wide.key and (wide.key or wide.operator != "Exists"):
+        return False
+    if wide.effect and narrow.effect != wide.effect:
+        return False
+    if wide.effect == NO_EXECUTE and wide.toleration_seconds is not None:
+        seconds = narrow.toleration_seconds
+        if seconds is None or seconds > wide.toleration_seconds:
+            return False
+    if wide.operator in ("", "Equal"):
+        return narrow.operator == "Equal" and narrow.value == wide.value
+    return wide.operator == "Exists"
 
 
 def _without_time(toleration: Toleration) -> tuple[str, str, str, str]:

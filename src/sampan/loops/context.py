@@ -1,13 +1,16 @@
 """`ControllerContext`: what every control loop is given."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from sampan.core.time import Clock
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.events import EventRecorder
 from sampan.operator.manager import Manager
 from sampan.resource import ObjectType, ResourceInfo
+
+CLUSTER_CIDR: Final = "10.128.0.0/9"
+"""Where the addresses of Pods are: beside the Services' 10.96.0.0/12."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,22 @@ class ControllerContext:
     clock: Clock
     root_ca: str = ""
     """Certificates (PEM) by which the API server can be verified, for all namespaces; empty: none are published."""
+    api_server: str = ""
+    """Where the API server is (`https://host:port`), for what does not reach the cluster's own network; empty: as the
+    Service `kubernetes` says.
+    """
     signing_certificate: str = ""
     """The authority (PEM) that signs CertificateSigningRequests for the cluster's own signers; empty: none does."""
     signing_key: str = field(default="", repr=False)
     """Its key (PEM, an elliptic curve)."""
+
+    cluster_cidr: str = CLUSTER_CIDR
+    """Of which range nodes get the addresses of their Pods."""
+    node_cidr_mask_size: int = 24
+    """How large the range of a node is, as the length of its prefix."""
+
+    service_account_key: str = field(default="", repr=False)
+    """What signs the tokens of Secrets (PEM); empty: no Secret gets a token."""
 
     def informer(self, what: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]:
         """The shared informer of a kind (or of a view of it)."""

@@ -105,6 +105,7 @@ class NodeSpec(msgspec.Struct, rename="camel", gc=False):
     """What is wanted of a Node."""
 
     unschedulable: bool = False
+    pod_cidr: str = msgspec.field(name="podCIDR", default="")
     taints: list[Taint] = msgspec.field(default_factory=list)
 
 

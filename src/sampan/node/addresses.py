@@ -1,10 +1,14 @@
 """`PodAddresses`: the addresses that a node gives to its Pods, from its own range."""
 
+import asyncio
 import ipaddress
 from typing import Final
 
 RANGE: Final = ipaddress.IPv4Network("10.128.0.0/9")
 """Where the ranges of simulated nodes are, a /24 each: beside the Services' 10.96.0.0/12."""
+
+ASSIGNED_WITHIN_S: Final = 2.0
+"""How long a Pod waits for its node's range before it is tried again later."""
 
 
 def pod_cidr(number: int) -> str:
@@ -16,21 +20,42 @@ def pod_cidr(number: int) -> str:
 
 
 class AddressesExhausted(RuntimeError):
-    """All addresses of the node are in use."""
+    """All addresses of the node are in use, or it has none yet."""
 
 
 class PodAddresses:
     """Hands out one range, round and round, so that an address is not used again at once."""
 
-    def __init__(self, cidr: str) -> None:
-        """Raises `ValueError`."""
+    def __init__(self, cidr: str = "") -> None:
+        """Empty: the range is assigned later. Raises `ValueError`."""
+        self.cidr = ""
+        """The range; empty as long as there is none."""
+        self._assigned = asyncio.Event()
+        self._next = 0
+        self._by_uid: dict[str, str] = {}
+        self._used: set[str] = set()
+        if cidr:
+            self.assign(cidr)
+
+    def assign(self, cidr: str) -> None:
+        """The range from now on; who has an address keeps it. Raises `ValueError`."""
         network = ipaddress.ip_network(cidr)
         self._first = network.network_address + 2
         """Behind the network's own address and that of the bridge."""
         self._count = network.num_addresses - 3
         self._next = 0
-        self._by_uid: dict[str, str] = {}
-        self._used: set[str] = set()
+        self.cidr = cidr
+        self._assigned.set()
+
+    async def assigned(self) -> None:
+        """Wait until there is a range. Raises `AddressesExhausted` when that takes long."""
+        if self.cidr:
+            return
+        try:
+            async with asyncio.timeout(ASSIGNED_WITHIN_S):
+                await self._assigned.wait()
+        except TimeoutError:
+            raise AddressesExhausted("the node has no range of addresses yet") from None
 
     def reserve(self, uid: str, address: str) -> None:
         """A Pod has this address already."""

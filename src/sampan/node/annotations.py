@@ -7,6 +7,8 @@
 | `sampan.dev/fail-after` | a duration | the same with exit code 1; goes before `complete-after` |
 | `sampan.dev/exit-code` | a number, 0–255 | the exit code, also of containers that are stopped |
 | `sampan.dev/stop-after` | a duration | how long they take to end when they are stopped, at most the grace period |
+| `sampan.dev/cpu` | a quantity, `250m` | the CPU that each of them uses while it runs |
+| `sampan.dev/memory` | a quantity, `64Mi` | the memory that each of them uses |
 
 Containers of Pods that restart always run for ever, those of others succeed at once, unless they are told otherwise.
 Init containers succeed at once; sidecars run until they are stopped.
@@ -17,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from sampan.core.quantity import parse as parse_quantity
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
 
 READY_AFTER: Final = "sampan.dev/ready-after"
@@ -24,6 +27,8 @@ COMPLETE_AFTER: Final = "sampan.dev/complete-after"
 FAIL_AFTER: Final = "sampan.dev/fail-after"
 EXIT_CODE: Final = "sampan.dev/exit-code"
 STOP_AFTER: Final = "sampan.dev/stop-after"
+CPU: Final = "sampan.dev/cpu"
+MEMORY: Final = "sampan.dev/memory"
 
 _log = logging.getLogger("sampan.node")
 
@@ -39,6 +44,9 @@ class Script:
     stop_after_s: float = 0.0
     stopped_exit_code: int = 143
     """Of a process that ends by SIGTERM, unless the Pod says another."""
+    cpu_cores: float | None = None
+    memory_bytes: float | None = None
+    """What a container uses; both None: nothing is told of it."""
 
 
 def script_of(annotations: Mapping[str, str], restart_policy: str) -> Script:
@@ -55,6 +63,8 @@ def script_of(annotations: Mapping[str, str], restart_policy: str) -> Script:
         exit_code=default if said is None else said,
         stop_after_s=_seconds(annotations, STOP_AFTER) or 0.0,
         stopped_exit_code=143 if said is None else said,
+        cpu_cores=_amount(annotations, CPU, -9),
+        memory_bytes=_amount(annotations, MEMORY, 0),
     )
 
 
@@ -64,6 +74,18 @@ def _seconds(annotations: Mapping[str, str], name: str) -> float | None:
         return None
     try:
         return max(0.0, parse_duration(text) / NANOSECONDS_PER_SECOND)
+    except ValueError as error:
+        _log.warning("annotation %s: %s", name, error)
+        return None
+
+
+def _amount(annotations: Mapping[str, str], name: str, scale: int) -> float | None:
+    """The amount; exact to that power of ten."""
+    text = annotations.get(name)
+    if text is None:
+        return None
+    try:
+        return float(max(0, parse_quantity(text).scaled_value(scale))) * 10.0**scale
     except ValueError as error:
         _log.warning("annotation %s: %s", name, error)
         return None

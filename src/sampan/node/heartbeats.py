@@ -14,7 +14,7 @@ from typing import Final
 from sampan.client import AlreadyExists, Client, ClientError, MergePatch, NotFound, StrategicMergePatch
 from sampan.core.time import Clock, format_micro_time, format_time
 from sampan.loops.resources import LEASES, NODES
-from sampan.node.node_object import NodeShape, conditions, new_node, node_status
+from sampan.node.node_object import NodeAddress, NodeShape, conditions, new_node, node_status
 from sampan.resource import Object, meta
 
 LEASE_NAMESPACE: Final = "kube-node-lease"
@@ -47,14 +47,16 @@ class Heartbeats:
         members: Sequence[Member],
         *,
         shape: NodeShape,
-        runtime_version: str,
         clock: Clock,
+        serving: Callable[[], Awaitable[NodeAddress]] | None = None,
     ) -> None:
+        """`serving` waits for the server of all the nodes and says where it is; without it nobody serves."""
         self._nodes = client.resource(NODES)
         self._leases = client.resource(LEASES, namespace=LEASE_NAMESPACE)
         self._members = members
         self._shape = shape
-        self._runtime_version = runtime_version
+        self._serving = serving
+        self._server: NodeAddress | None = None
         self._clock = clock
         self._uids: dict[str, str] = {}
         self._registered = asyncio.Event()
@@ -68,6 +70,8 @@ class Heartbeats:
 
     async def run(self) -> None:
         """Register, then renew leases and tell status until cancelled."""
+        if self._serving is not None:
+            self._server = await self._serving()
         await self._together(self._register)
         await self._together(self._renew)
         self._registered.set()
@@ -114,7 +118,7 @@ class Heartbeats:
     async def _register(self, member: Member) -> None:
         """Create the Node; one that is there already gets our status."""
         now = format_time(self._clock.now())
-        node = new_node(member.name, member.number, self._shape, runtime_version=self._runtime_version, now=now)
+        node = new_node(member.name, member.number, self._shape, where=self._where(member), now=now)
         try:
             created = await self._nodes.create(node)
         except AlreadyExists:
@@ -129,10 +133,13 @@ class Heartbeats:
         except NotFound:
             return
         self._uids[member.name] = meta(node).uid
-        status = node_status(member.name, member.host_ip, self._shape, runtime_version=self._runtime_version)
+        status = node_status(member.name, self._where(member), self._shape)
         now = format_time(self._clock.now())
         status["conditions"] = conditions(now, node.get("status", {}).get("conditions"))
         await self._nodes.status.patch(member.name, StrategicMergePatch({"status": status}))
+
+    def _where(self, member: Member) -> NodeAddress:
+        return self._server or NodeAddress(member.host_ip)
 
     async def _renew(self, member: Member) -> None:
         """Renew the lease, which is made when it is not there."""

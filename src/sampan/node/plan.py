@@ -43,6 +43,9 @@ def plan(pod: Pod, records: Records, now: dt.datetime) -> Plan:
     found = Plan()
     over = _mains_are_over(pod, records)
     found.initialized = _init(pod, records, now, found) or over or any(c.name in records for c in pod.spec.containers)
+    if found.initialized and not over:
+        # They are run once, whatever becomes of them.
+        found.start.extend((each, 0) for each in pod.spec.ephemeral_containers if each.name not in records)
     if over or found.init_failed:
         found.start, found.backing_off, found.wake_s = [], {}, None
         found.stop = [name for name, record in records.items() if record.is_running]
@@ -63,7 +66,8 @@ def _init(pod: Pod, records: Records, now: dt.datetime, found: Plan) -> bool:
                 return False
         elif record is None or record.is_running or record.exit_code != 0:
             _look(container, record, policy, now, found)
-            found.init_failed = record is not None and not record.is_running and policy == "Never"
+            ended = record is not None and not record.is_running
+            found.init_failed = ended and record is not None and not runs_again(container, record, policy)
             return False
     return True
 
@@ -73,7 +77,7 @@ def _look(container: Container, record: ContainerRecord | None, policy: str, now
     if record is None:
         found.start.append((container, 0))
         return
-    if record.finished_at is None or not runs_again(record, policy):
+    if record.finished_at is None or not runs_again(container, record, policy):
         return
     wait_s = backoff_s(record)
     left_s = wait_s - (now - record.finished_at).total_seconds()
@@ -84,8 +88,13 @@ def _look(container: Container, record: ContainerRecord | None, policy: str, now
     found.wake_s = left_s if found.wake_s is None else min(found.wake_s, left_s)
 
 
-def runs_again(record: ContainerRecord, policy: str) -> bool:
-    """Whether a container that has ended is to be started again."""
+def runs_again(container: Container, record: ContainerRecord, policy: str) -> bool:
+    """Whether a container that has ended is to be started again: by its rules, its own policy, or the Pod's."""
+    for rule in container.restart_policy_rules:
+        codes = rule.exit_codes
+        if codes is not None and (record.exit_code in codes.values) == (codes.operator == "In"):
+            return True
+    policy = container.restart_policy or policy
     return policy == "Always" or (policy == "OnFailure" and record.exit_code != 0)
 
 
@@ -103,6 +112,6 @@ def _mains_are_over(pod: Pod, records: Records) -> bool:
     policy = pod.spec.restart_policy
     for container in pod.spec.containers:
         record = records.get(container.name)
-        if record is None or record.is_running or runs_again(record, policy):
+        if record is None or record.is_running or runs_again(container, record, policy):
             return False
     return bool(pod.spec.containers)

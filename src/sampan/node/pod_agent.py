@@ -12,29 +12,28 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.client import Conflict, DeleteOptions, NotFound, StrategicMergePatch
-from sampan.core.time import Clock
+from sampan.core.time import Clock, format_time, parse_time
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.informer.version import older
 from sampan.loops.context import ControllerContext
-from sampan.node.plan import Plan, plan
-from sampan.node.pod_status import Seen, difference, pod_status
+from sampan.node.admission import NodeAdmission, Refusal
+from sampan.node.details import DETAILED_POD_VIEW, DetailedPod
+from sampan.node.node_home import NodeHome
+from sampan.node.plan import Plan, Records, plan
+from sampan.node.pod_status import Seen, Status, difference, pod_status
+from sampan.node.pod_worker import PodWorker, pod_addresses
 from sampan.node.runtime import Runtime
+from sampan.node.server.hosted import HostedPod
 from sampan.node.views import NODE_POD_VIEW, Pod, node_name_of
 from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.request import Request, Result
 from sampan.operator.source import KindSource
+from sampan.resource import ObjectType
 
 WORKERS: Final = 32
 """Pods that are worked on at a time: mostly they wait for the API server."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeHome:
-    """A node, seen by the agent."""
-
-    host_ip: str
-    runtime: Runtime
+_OVERDUE: Final = Refusal("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 
 
 @dataclass(slots=True)
@@ -50,21 +49,56 @@ class _Known:
 class PodAgent:
     """The agent of some nodes, by name; they may be put into `nodes` until the manager runs."""
 
-    def __init__(self, context: ControllerContext, informer: SharedInformer[Any]) -> None:
-        """`informer`: of Pods, in any view, with at least those of the nodes."""
-        self.nodes: dict[str, NodeHome] = {}
+    def __init__(
+        self,
+        context: ControllerContext,
+        informer: SharedInformer[Any],
+        *,
+        worker: PodWorker | None = None,
+        admission: NodeAdmission | None = None,
+        nodes: dict[str, NodeHome] | None = None,
+    ) -> None:
+        """`informer`: of Pods, in any view, with at least those of the nodes.
+
+        `worker` is needed for nodes whose runtime takes a config; without `admission` every Pod may come.
+        """
+        self.nodes: dict[str, NodeHome] = {} if nodes is None else nodes
         self._informer = informer
         self._clock: Clock = context.clock
-        self._pods = context.manager.client.direct.resource(NODE_POD_VIEW, namespace="")
+        client = context.manager.client.direct
+        self._pods = client.resource(NODE_POD_VIEW, namespace="")
+        self._detailed_pods = client.resource(DETAILED_POD_VIEW, namespace="")
+        self._worker = worker
+        self._admission = admission
         self._known: dict[str, _Known] = {}
         self._recovered = False
         options = ControllerOptions(max_concurrent_reconciles=WORKERS, needs_leader_election=False)
         self._controller: Controller = context.manager.new_controller("node-agent", self.reconcile, options)
         self._controller.watch(KindSource(informer, self._requests))
+        if worker is not None:
+            worker.on_change(self.changed)
 
     def changed(self, key: str) -> None:
         """A container of a Pod has changed on its own: for runtimes."""
         self._controller.queue.add(Request.of_key(key))
+
+    def pod(self, namespace: str, name: str) -> tuple[Pod, Runtime] | None:
+        """A Pod that is here, and its runtime: for those who want to look into it."""
+        key = f"{namespace}/{name}"
+        ref = self._informer.indexer.get(key)
+        home = None if ref is None else self.nodes.get(node_name_of(ref.raw))
+        pod = self._pod(key) if home is not None else None
+        return None if pod is None or home is None else (pod, home.runtime)
+
+    def hosted(self) -> list[HostedPod]:
+        """All Pods that are here."""
+        found = []
+        for key in list(self._known):
+            ref, pod = self._informer.indexer.get(key), self._pod(key)
+            home = self.nodes.get(pod.spec.node_name) if pod is not None else None
+            if ref is not None and pod is not None and home is not None:
+                found.append(HostedPod(pod, home.runtime, ref.raw))
+        return found
 
     async def reconcile(self, request: Request) -> Result | None:
         """One look at one Pod."""
@@ -81,16 +115,44 @@ class PodAgent:
             return None
         if known is None:
             known = self._known[request.key] = _Known(pod.metadata.uid, pod.spec.node_name)
+        if pod.has_ended:
+            self._release(known)
         if pod.metadata.deletion_timestamp is not None:
             await self._end(pod, home, known)
             return None
         if pod.has_ended:
-            await home.runtime.stop_sandbox(known.uid)
+            await self._finish(pod, home, known)
+            return None
+        refusal = self._refusal(pod, known)
+        if refusal is not None:
+            await self._refuse(pod, home, known, refusal)
             return None
         return await self._run(pod, home, known)
 
+    # ---- Pods that run
+
     async def _run(self, pod: Pod, home: NodeHome, known: _Known) -> Result | None:
         """Have it run, as far as it goes now."""
+        uid = pod.metadata.uid
+        if self._worker is not None and isinstance(pod, DetailedPod):
+            done = await self._worker.sync(pod, home)
+            now = self._clock.now()
+            seen = Seen(done.records, done.plan, home.host_ip, done.addresses, now, waiting=done.waiting)
+            wake_s = done.wake_s
+        else:
+            seen = await self._run_plainly(pod, home)
+            wake_s = seen.plan.wake_s
+        if await self._write(pod, known, pod_status(pod, seen)) in ("Succeeded", "Failed"):
+            self._release(known)
+            await home.runtime.stop_sandbox(uid)
+        deadline_s = pod.spec.active_deadline_seconds
+        if deadline_s is not None:
+            left_s = max(0.1, deadline_s - self._active_s(known.written or pod))
+            wake_s = left_s if wake_s is None else min(wake_s, left_s)
+        return Result(wake_s)
+
+    async def _run_plainly(self, pod: Pod, home: NodeHome) -> Seen:
+        """Have it run by a runtime that needs nothing but the Pod."""
         uid = pod.metadata.uid
         addresses = await home.runtime.run_sandbox(pod)
         next_steps = plan(pod, home.runtime.containers(uid), self._clock.now())
@@ -100,26 +162,83 @@ class PodAgent:
             next_steps = plan(pod, home.runtime.containers(uid), self._clock.now())
         if next_steps.stop:
             await home.runtime.stop_containers(pod, next_steps.stop, _grace_s(pod))
-        seen = Seen(home.runtime.containers(uid), next_steps, home.host_ip, addresses, self._clock.now())
-        if await self._write(pod, known, seen) in ("Succeeded", "Failed"):
-            await home.runtime.stop_sandbox(uid)
-        return Result(next_steps.wake_s)
+        return Seen(home.runtime.containers(uid), next_steps, home.host_ip, addresses, self._clock.now())
+
+    # ---- Pods that must not run
+
+    def _refusal(self, pod: Pod, known: _Known) -> Refusal | None:
+        """Why a Pod cannot be here, or not any longer."""
+        deadline_s = pod.spec.active_deadline_seconds
+        if deadline_s is not None and self._active_s(pod) >= deadline_s:
+            return _OVERDUE
+        if self._admission is None or pod.status.get("startTime"):
+            return None
+        ref = self._informer.indexer.get(pod.key)
+        if ref is None or ref.uid != known.uid:
+            return None
+        return self._admission.admit(known.node, known.uid, ref.raw)
+
+    def _active_s(self, pod: Pod) -> float:
+        start = pod.status.get("startTime")
+        return 0.0 if not start else (self._clock.now() - parse_time(start)).total_seconds()
+
+    async def _refuse(self, pod: Pod, home: NodeHome, known: _Known, refusal: Refusal) -> None:
+        """Fail a Pod, then end what runs of it."""
+        rejected = refusal is not _OVERDUE
+        message = f"Pod was rejected: {refusal.message}" if rejected else refusal.message
+        if self._worker is not None and isinstance(pod, DetailedPod):
+            self._worker.tell_refused(pod, refusal.reason, refusal.message, warning=rejected)
+        status: Status = {"phase": "Failed", "reason": refusal.reason, "message": message}
+        if rejected:
+            status["startTime"] = pod.status.get("startTime") or format_time(self._clock.now())
+        await self._write(pod, known, {**status, "conditions": []})
+        self._release(known)
+        await self._finish(known.written or pod, home, known)
+
+    async def _finish(self, pod: Pod, home: NodeHome, known: _Known) -> None:
+        """Let nothing run of a Pod that has ended for good."""
+        if not await self._stopped(pod, home):
+            return
+        records = self._records(pod, home)
+        if records and isinstance(pod, DetailedPod):
+            await self._write(pod, known, await self._last_status(pod, home, phase=pod.status["phase"]))
+        await home.runtime.stop_sandbox(known.uid)
+
+    # ---- Pods that end
 
     async def _end(self, pod: Pod, home: NodeHome, known: _Known) -> None:
         """End a Pod that is being deleted: its containers, then itself."""
-        uid = pod.metadata.uid
+        if not await self._stopped(pod, home):
+            return  # The runtime tells when they have ended.
         if not pod.has_ended:
-            running = [name for name, record in home.runtime.containers(uid).items() if record.is_running]
-            if running:
-                await home.runtime.stop_containers(pod, running, _grace_s(pod))
-            records = home.runtime.containers(uid)
-            if any(record.is_running for record in records.values()):
-                return  # The runtime tells when they have ended.
-            if records:
-                addresses = await home.runtime.run_sandbox(pod)
-                ended = Plan(initialized=True)
-                await self._write(pod, known, Seen(records, ended, home.host_ip, addresses, self._clock.now(), True))
+            self._release(known)
+            if self._records(pod, home):
+                await self._write(pod, known, await self._last_status(pod, home))
         await self._delete(pod)
+
+    async def _stopped(self, pod: Pod, home: NodeHome) -> bool:
+        """Have its containers end; whether they have."""
+        if self._worker is not None and isinstance(pod, DetailedPod):
+            return self._worker.stop(pod, home)
+        records = home.runtime.containers(pod.metadata.uid)
+        running = [name for name, record in records.items() if record.is_running]
+        if running:
+            await home.runtime.stop_containers(pod, running, _grace_s(pod))
+        records = home.runtime.containers(pod.metadata.uid)
+        return not any(record.is_running for record in records.values())
+
+    async def _last_status(self, pod: Pod, home: NodeHome, *, phase: str = "") -> Status:
+        """The status of a Pod whose containers will not run again."""
+        told = bool(pod.status.get("podIPs"))
+        addresses = pod_addresses(pod, home) if told else await home.runtime.run_sandbox(pod)
+        ended = Plan(initialized=True)
+        seen = Seen(
+            self._records(pod, home), ended, home.host_ip, addresses, self._clock.now(), final=True, phase=phase
+        )
+        return pod_status(pod, seen)
+
+    def _records(self, pod: Pod, home: NodeHome) -> Records:
+        return home.runtime.containers(pod.metadata.uid)
 
     async def _delete(self, pod: Pod) -> None:
         """Let the API server forget a Pod of which nothing is left. Finalizers may keep it for a while."""
@@ -132,26 +251,35 @@ class PodAgent:
         except (NotFound, Conflict):
             return  # It is gone, or another one has its name.
 
-    async def _write(self, pod: Pod, known: _Known, seen: Seen) -> str:
+    async def _forget(self, key: str, known: _Known) -> None:
+        self._release(known)
+        home = self.nodes.get(known.node)
+        if home is not None:
+            await home.runtime.remove(known.uid)
+            if self._worker is not None and home.runtime.takes_config:
+                await self._worker.forget(known.uid)
+        self._known.pop(key, None)
+
+    def _release(self, known: _Known) -> None:
+        if self._admission is not None:
+            self._admission.release(known.node, known.uid)
+
+    # ---- the API server
+
+    async def _write(self, pod: Pod, known: _Known, status: Status) -> str:
         """Write the status, if it differs; gives the phase."""
-        status = pod_status(pod, seen)
         phase: str = status["phase"]
         change = difference(pod, status)
         if not change:
             return phase
         # With the uid of another Pod the server would refuse it: the name may have been given anew.
         patch = StrategicMergePatch({"metadata": {"uid": pod.metadata.uid}, "status": change})
+        pods = self._detailed_pods if isinstance(pod, DetailedPod) else self._pods
         try:
-            known.written = await self._pods.in_namespace(pod.metadata.namespace).status.patch(pod.metadata.name, patch)
+            known.written = await pods.in_namespace(pod.metadata.namespace).status.patch(pod.metadata.name, patch)
         except (NotFound, Conflict):
             pass  # What has become of it the informer will tell.
         return phase
-
-    async def _forget(self, key: str, known: _Known) -> None:
-        home = self.nodes.get(known.node)
-        if home is not None:
-            await home.runtime.remove(known.uid)
-        self._known.pop(key, None)
 
     def _pod(self, key: str) -> Pod | None:
         """The newest state that is known here: the informer's, or the answer to the own last write."""
@@ -161,9 +289,18 @@ class PodAgent:
         known = self._known.get(key)
         written = known.written if known is not None else None
         if written is None or written.metadata.uid != ref.uid:
-            return NODE_POD_VIEW.decode(ref.raw)
+            return self._decode(ref)
         is_newer = older(ref.resource_version, written.metadata.resource_version)
-        return written if is_newer else NODE_POD_VIEW.decode(ref.raw)
+        return written if is_newer else self._decode(ref)
+
+    def _decode(self, ref: Ref[Any]) -> Pod:
+        pod: Pod = self._view(node_name_of(ref.raw)).decode(ref.raw)
+        return pod
+
+    def _view(self, node: str) -> ObjectType[Any]:
+        """As much of a Pod as the runtime of its node needs."""
+        home = self.nodes.get(node)
+        return DETAILED_POD_VIEW if home is not None and home.runtime.takes_config else NODE_POD_VIEW
 
     def _recover(self) -> None:
         """Tell the runtimes of the Pods that were there before."""
@@ -171,9 +308,11 @@ class PodAgent:
         for ref in self._informer.indexer.refs():
             name = node_name_of(ref.raw)
             if name in found:
-                pod = NODE_POD_VIEW.decode(ref.raw)
+                pod = self._view(name).decode(ref.raw)
                 found[name].append(pod)
                 self._known[ref.key] = _Known(pod.metadata.uid, name)
+                if self._admission is not None and pod.status.get("startTime") and not pod.has_ended:
+                    self._admission.count(name, pod.metadata.uid, ref.raw)
         for name, pods in found.items():
             self.nodes[name].runtime.recover(pods)
 

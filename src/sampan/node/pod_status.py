@@ -5,11 +5,12 @@ pkg/kubelet/status/generate.go (1.36).
 """
 
 import datetime as dt
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.core.time import format_time
+from sampan.node.details import DetailedPod
 from sampan.node.plan import Plan, Records, runs_again
 from sampan.node.runtime import ContainerRecord
 from sampan.node.views import Container, Pod
@@ -17,6 +18,19 @@ from sampan.node.views import Container, Pod
 Status = dict[str, Any]
 
 _OWN_CONDITIONS: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a container does not run yet."""
+
+    reason: str
+    message: str = ""
+
+    def state(self) -> Status:
+        """As a container's status tells it."""
+        said = {"reason": self.reason}
+        return {"waiting": {**said, "message": self.message} if self.message else said}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +44,10 @@ class Seen:
     now: dt.datetime
     final: bool = False
     """The Pod is being deleted and all its containers have ended: they will not run again."""
+    waiting: Mapping[str, Waiting] = field(default_factory=dict)
+    """Containers that cannot be started now, by name."""
+    phase: str = ""
+    """That a Pod has already, and keeps."""
 
 
 def pod_status(pod: Pod, seen: Seen) -> Status:
@@ -50,8 +68,23 @@ def pod_status(pod: Pod, seen: Seen) -> Status:
         status["initContainerStatuses"] = [
             _container_status(pod, each, seen, init=True) for each in pod.spec.init_containers
         ]
+    if pod.spec.ephemeral_containers:
+        status["ephemeralContainerStatuses"] = [
+            _container_status(pod, each, seen, init=False) for each in pod.spec.ephemeral_containers
+        ]
+    if isinstance(pod, DetailedPod):
+        _tell_resources(pod, status)
     status["conditions"] = _conditions(pod, phase, seen)
     return status
+
+
+def _tell_resources(pod: DetailedPod, status: Status) -> None:
+    """What containers have is what they ask for: nothing is changed in place."""
+    for each in (*status["containerStatuses"], *status.get("initContainerStatuses", ())):
+        asked = pod.details.container(each["name"]).resources
+        resources = {name: said for name, said in (("limits", asked.limits), ("requests", asked.requests)) if said}
+        if resources:
+            each["resources"] = resources
 
 
 def difference(pod: Pod, status: Status) -> Status:
@@ -76,16 +109,18 @@ def _condition_change(old: Status, new: Status) -> Status | None:
 
 def phase_of(pod: Pod, seen: Seen) -> str:
     """The phase."""
+    if seen.phase:
+        return seen.phase
     if seen.plan.init_failed:
         return "Failed"
-    records = [seen.records.get(container.name) for container in pod.spec.containers]
-    ran = [record for record in records if record is not None]
+    found = [(container, seen.records.get(container.name)) for container in pod.spec.containers]
+    ran = [record for _, record in found if record is not None]
     if seen.final:
-        return "Succeeded" if len(ran) == len(records) and all(r.exit_code == 0 for r in ran) else "Failed"
-    if not seen.plan.initialized or len(ran) < len(records):
+        return "Succeeded" if len(ran) == len(found) and all(r.exit_code == 0 for r in ran) else "Failed"
+    if not seen.plan.initialized or len(ran) < len(found):
         return "Pending"
     policy = pod.spec.restart_policy
-    if any(each.is_running or runs_again(each, policy) for each in ran):
+    if any(record is not None and (record.is_running or runs_again(each, record, policy)) for each, record in found):
         return "Running"
     if any(record.is_running for record in seen.records.values()):
         return "Running"  # Sidecars are still to end.
@@ -97,6 +132,7 @@ def phase_of(pod: Pod, seen: Seen) -> str:
 
 def _container_status(pod: Pod, container: Container, seen: Seen, *, init: bool) -> Status:
     record = seen.records.get(container.name)
+    waiting = seen.waiting.get(container.name)
     status: Status = {
         "name": container.name,
         "image": container.image,
@@ -104,7 +140,7 @@ def _container_status(pod: Pod, container: Container, seen: Seen, *, init: bool)
         "ready": False,
         "restartCount": 0,
         "started": False,
-        "state": _never_ran(pod, seen, init=init),
+        "state": _never_ran(pod, seen, init=init) if waiting is None else waiting.state(),
         "lastState": {},
     }
     if record is None:
@@ -121,6 +157,9 @@ def _container_status(pod: Pod, container: Container, seen: Seen, *, init: bool)
     wait_s = seen.plan.backing_off.get(container.name)
     if record.is_running:
         status["state"] = {"running": {"startedAt": format_time(record.started_at)}}
+    elif waiting is not None:
+        status["state"], status["lastState"] = waiting.state(), _terminated(record)
+        return status
     elif wait_s is not None:
         message = (
             f"back-off {_spoken(wait_s)} restarting failed container={container.name} "

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Usage
 from sampan.node.views import Container, Pod
 
 
@@ -39,6 +40,15 @@ class ContainerRecord:
         return self.finished_at is None
 
 
+class ImageError(Exception):
+    """A container's image is not there. The text says why."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        """`reason`: ErrImagePull, ErrImageNeverPull or InvalidImageName."""
+        super().__init__(message)
+        self.reason = reason
+
+
 @dataclass(frozen=True, slots=True)
 class LogOptions:
     """Which part of a container's log (v1.PodLogOptions)."""
@@ -48,6 +58,10 @@ class LogOptions:
     timestamps: bool = False
     tail_lines: int | None = None
     limit_bytes: int | None = None
+    since_seconds: int | None = None
+    since_time: dt.datetime | None = None
+    stream: str = "All"
+    """All, Stdout or Stderr."""
 
 
 class Runtime(Protocol):
@@ -62,6 +76,11 @@ class Runtime(Protocol):
         """Name and version as a Node tells them: `containerd://2.1.0`."""
         ...
 
+    @property
+    def takes_config(self) -> bool:
+        """Whether containers need a `ContainerConfig`: volumes, environment. The simulated ones do not."""
+        ...
+
     def recover(self, pods: Sequence[Pod]) -> None:
         """Called once, before all else, with the Pods that are bound to the node."""
         ...
@@ -70,8 +89,16 @@ class Runtime(Protocol):
         """Have a sandbox for a Pod (its network), and give its addresses."""
         ...
 
-    async def start_container(self, pod: Pod, container: Container, restart_count: int) -> None:
-        """Start a container; the same `restart_count` again changes nothing."""
+    async def ensure_image(self, container: Container) -> None:
+        """Have the container's image. Raises `ImageError`."""
+        ...
+
+    async def start_container(
+        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None
+    ) -> None:
+        """Start a container; the same `restart_count` again changes nothing. A process that cannot be started is a
+        container that has ended (reason StartError, exit code 128).
+        """
         ...
 
     def containers(self, uid: str) -> Mapping[str, ContainerRecord]:
@@ -92,4 +119,20 @@ class Runtime(Protocol):
 
     def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
         """A container's log. Raises `LookupError` for a container that has none."""
+        ...
+
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
+        """Start a process beside those of a running container. Raises `LookupError`, `Unsupported`."""
+        ...
+
+    async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
+        """The streams of a container's own process. Raises `LookupError`, `Unsupported`."""
+        ...
+
+    async def port_forward(self, pod: Pod, port: int) -> Connection:
+        """Connect to a port of a Pod. Raises `OSError`, `LookupError`, `Unsupported`."""
+        ...
+
+    def usage(self, uid: str) -> Mapping[str, Usage]:
+        """What the running containers of a Pod use, by name; empty when that is not known."""
         ...

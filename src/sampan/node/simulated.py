@@ -15,12 +15,15 @@ from sampan.core.time import Clock, parse_time
 from sampan.node.addresses import PodAddresses
 from sampan.node.annotations import Script, script_of
 from sampan.node.runtime import ContainerRecord, LogOptions
+from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
 from sampan.node.views import Container, Pod
 
 NAME: Final = "simulated"
 _KILLED: Final = 137
 _INIT: Final = Script(end_after_s=0.0)
 _SIDECAR: Final = Script(stopped_exit_code=0)
+_EPHEMERAL: Final = Script()
+"""Of containers that were added when the Pod was here already."""
 
 _log = logging.getLogger("sampan.node")
 
@@ -51,6 +54,11 @@ class SimulatedRuntime:
         """It has none of its own."""
         return f"{NAME}://1.0.0"
 
+    @property
+    def takes_config(self) -> bool:
+        """What is not run needs nothing."""
+        return False
+
     def recover(self, pods: Sequence[Pod]) -> None:
         """Go on with the runs that the Pods' status tells of."""
         for pod in pods:
@@ -67,16 +75,25 @@ class SimulatedRuntime:
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
         """One address; none in the network of the host, whose addresses the agent knows."""
+        if pod.spec.host_network:
+            self._sandbox(pod)
+            return ()
+        await self._addresses.assigned()
         self._sandbox(pod)
-        return () if pod.spec.host_network else (self._addresses.take(pod.metadata.uid),)
+        return (self._addresses.take(pod.metadata.uid),)
 
-    async def start_container(self, pod: Pod, container: Container, restart_count: int) -> None:
+    async def ensure_image(self, container: Container) -> None:
+        """Every image is there."""
+
+    async def start_container(
+        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None
+    ) -> None:
         """It runs at once; one that is to end at once has ended when this returns."""
         sandbox = self._sandbox(pod)
         before = sandbox.records.get(container.name)
         if before is not None and before.restart_count >= restart_count:
             return
-        script = sandbox.scripts[container.name]
+        script = sandbox.scripts.get(container.name, _EPHEMERAL)
         uid = pod.metadata.uid
         record = ContainerRecord(
             container.name,
@@ -107,7 +124,7 @@ class SimulatedRuntime:
             if record is None or not record.is_running or name in sandbox.stopping:
                 continue
             sandbox.stopping.add(name)
-            script = sandbox.scripts[name]
+            script = sandbox.scripts.get(name, _EPHEMERAL)
             killed = script.stop_after_s > grace_s
             code = _KILLED if killed else script.stopped_exit_code
             self._later(sandbox, name, min(script.stop_after_s, grace_s), code)
@@ -133,6 +150,31 @@ class SimulatedRuntime:
         yield f"{record.id} started\n".encode()
         if not record.is_running:
             yield f"{record.id} ended with exit code {record.exit_code}\n".encode()
+
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
+        """There is nothing to run it in."""
+        raise _no_processes()
+
+    async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
+        """There is nothing to attach to."""
+        raise _no_processes()
+
+    async def port_forward(self, pod: Pod, port: int) -> Connection:
+        """Nobody listens."""
+        raise _no_processes()
+
+    def usage(self, uid: str) -> Mapping[str, Usage]:
+        """What the Pod's annotations say, of the containers that run."""
+        sandbox, now = self._sandboxes.get(uid), self._clock.now()
+        if sandbox is None:
+            return {}
+        found = {}
+        for name, record in sandbox.records.items():
+            script = sandbox.scripts.get(name, _EPHEMERAL)
+            if record.is_running and (script.cpu_cores, script.memory_bytes) != (None, None):
+                age_s = max(0.0, (now - record.started_at).total_seconds())
+                found[name] = Usage((script.cpu_cores or 0.0) * age_s, int(script.memory_bytes or 0))
+        return found
 
     def _sandbox(self, pod: Pod) -> _Sandbox:
         sandbox = self._sandboxes.get(pod.metadata.uid)
@@ -183,6 +225,10 @@ class SimulatedRuntime:
             timer.cancel()
         sandbox.records[name] = _ended(sandbox.records[name], self._clock.now(), exit_code)
         self._changed(sandbox.key)
+
+
+def _no_processes() -> Unsupported:
+    return Unsupported("containers of a simulated node are not processes: nothing can be run in them or reached")
 
 
 def _ended(record: ContainerRecord, at: dt.datetime, exit_code: int) -> ContainerRecord:

@@ -8,13 +8,30 @@ from sampan.loops.resources import PODS
 from sampan.resource import ObjectMeta, ObjectType
 
 
+class ExitCodes(msgspec.Struct, rename="camel", gc=False):
+    """Some exit codes, or all but these."""
+
+    operator: str = "In"
+    """In or NotIn."""
+    values: list[int] = []
+
+
+class RestartRule(msgspec.Struct, rename="camel", gc=False):
+    """What becomes of a container that has ended with one of these codes, whatever its policy is."""
+
+    action: str = "Restart"
+    exit_codes: ExitCodes | None = None
+
+
 class Container(msgspec.Struct, rename="camel", gc=False):
     """A container as it is wanted."""
 
     name: str = ""
     image: str = ""
+    image_pull_policy: str = ""
     restart_policy: str = ""
-    """Of an init container: Always makes it a sidecar."""
+    """Of an init container: Always makes it a sidecar. Of another one: its own instead of the Pod's."""
+    restart_policy_rules: list[RestartRule] = []
 
     @property
     def is_sidecar(self) -> bool:
@@ -37,6 +54,8 @@ class PodSpec(msgspec.Struct, rename="camel", gc=False):
     containers: list[Container] = []
     init_containers: list[Container] = []
     readiness_gates: list[ReadinessGate] = []
+    ephemeral_containers: list[Container] = []
+    active_deadline_seconds: int | None = None
 
 
 class Pod(msgspec.Struct, rename="camel"):

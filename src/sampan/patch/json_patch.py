@@ -30,23 +30,41 @@ class _NotApplicableError(Exception):
     """An operation does not fit the document."""
 
 
+class _TestFailedError(_NotApplicableError):
+    """A test does not hold."""
+
+
 def apply(doc: Object, patch: Any) -> Object:
     """A new object: `doc` after all operations of `patch`, in order; all or nothing.
 
     The result shares nothing with either. Raises 400 when the patch is malformed, 413 when it is too long, 422
     when an operation or test fails.
     """
-    check(patch)
-    state = _State(copy_json(doc))
     try:
-        for operation in patch or ():
-            kind = (operation or {}).get("op")
-            run = _OPERATIONS.get(kind) if isinstance(kind, str) else None
-            if run is None:
-                raise _NotApplicableError
-            run(state, operation)
+        return _applied(doc, patch)
     except _NotApplicableError:
         raise not_applicable() from None
+
+
+def apply_if_tests_hold(doc: Object, patch: Any) -> Object | None:
+    """As `apply`, but None when a test fails."""
+    try:
+        return _applied(doc, patch)
+    except _TestFailedError:
+        return None
+    except _NotApplicableError:
+        raise not_applicable() from None
+
+
+def _applied(doc: Object, patch: Any) -> Object:
+    check(patch)
+    state = _State(copy_json(doc))
+    for operation in patch or ():
+        kind = (operation or {}).get("op")
+        run = _OPERATIONS.get(kind) if isinstance(kind, str) else None
+        if run is None:
+            raise _NotApplicableError
+        run(state, operation)
     return result_object(state.doc)
 
 
@@ -197,7 +215,7 @@ def _test(state: _State, operation: Object) -> None:
     else:
         found = _get(*state.find(operation, "path"))
     if not same(found, operation.get("value")):
-        raise _NotApplicableError
+        raise _TestFailedError
 
 
 def same(left: Any, right: Any) -> bool:

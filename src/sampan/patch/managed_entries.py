@@ -100,13 +100,13 @@ def is_reset(given: Any) -> bool:
     return not given or (len(given) == 1 and isinstance(given[0], dict) and not any(given[0].values()))
 
 
-def validate(raw: Any) -> bool:
-    """Whether managedFields, as admission may have changed them, are well formed."""
+def fault(raw: Any) -> str:
+    """What is wrong with managedFields, as admission may have changed them; "" if they are well formed."""
     try:
         parse_entries(raw or [])
-    except ValueError:
-        return False
-    return True
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def in_order(entries: list[Entry]) -> list[Entry]:

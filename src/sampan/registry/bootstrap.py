@@ -1,24 +1,72 @@
-"""What a new cluster holds: the system namespaces and the `kubernetes` Service.
+"""What a new cluster holds: system namespaces, the `kubernetes` Service, the first account, system PriorityClasses.
 
 Source: kubernetes pkg/controlplane/controller/{systemnamespaces,kubernetesservice} (1.36).
 """
+
+import asyncio
+import logging
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.create import CreateOptions, create
+from sampan.registry.strategies.scheduling import SYSTEM_PRIORITY_CLASSES
 from sampan.registry.strategy import Context
 
 SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default")
+_DESCRIPTIONS = {
+    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
+    "system-cluster-critical": "Used for system critical pods that must run in the cluster, but can be moved to "
+    "another node if necessary.",
+}
 _USER = "system:apiserver"
+_CLAIM_TRIES = 20
+_CLAIM_PAUSE_S = 0.05
+_log = logging.getLogger(__name__)
+
+
+async def bootstrap_priority_classes(priority_classes: Endpoint, clock: Clock) -> None:
+    """Create the two classes of what a cluster cannot be without.
+
+    Source: kubernetes pkg/apis/scheduling/v1/helpers.go (1.36).
+    """
+    for name, value in SYSTEM_PRIORITY_CLASSES.items():
+        priority_class = {"metadata": {"name": name}, "value": value, "description": _DESCRIPTIONS[name]}
+        await _ensure(priority_classes, priority_class, clock)
 
 
 async def bootstrap(namespaces: Endpoint, services: Endpoint, *, clock: Clock, port: int) -> None:
     """Create what is missing. `port` is the server's own, the target of the `kubernetes` Service."""
     for name in SYSTEM_NAMESPACES:
         await _ensure(namespaces, {"metadata": {"name": name}, "spec": {}}, clock)
-    await _ensure(services, _kubernetes_service(port), clock)
+    await _ensure_service(services, port, clock)
+
+
+async def _ensure_service(services: Endpoint, port: int, clock: Clock) -> None:
+    """Another server that starts may have claimed the address, and not yet have written the Service; who died between
+    the two leaves a claim that is given back after a minute. Who keeps the Service comes again.
+    """
+    for _ in range(_CLAIM_TRIES):
+        try:
+            await _ensure(services, _kubernetes_service(port), clock)
+        except StatusError as error:
+            if error.reason is not Reason.INVALID:
+                raise
+            refused = error
+        else:
+            return
+        await asyncio.sleep(_CLAIM_PAUSE_S)
+        await services.store.cache.fresh()
+    _log.warning("the Service kubernetes is not made yet: %s", refused.message)
+
+
+async def bootstrap_default_account(accounts: Endpoint, clock: Clock) -> None:
+    """Create the account of Pods in namespace default, so that the first ones need not wait for a controller.
+
+    The serviceaccount-controller takes it over: it keeps an account of that name in every namespace.
+    """
+    await _ensure(accounts, {"metadata": {"name": "default", "namespace": "default"}}, clock)
 
 
 def _kubernetes_service(port: int) -> Object:

@@ -7,11 +7,11 @@ is kept outside the object, so a process may hold many clusters.
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from functools import partial
 
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.time import Clock, SystemClock
+from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.catalogue import builtin_definitions
 from sampan.registry.columns import builtin_columns
 from sampan.registry.conversions import builtin_conversions
@@ -21,12 +21,12 @@ from sampan.registry.definition import Column, ResourceDefinition, VersionDefini
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.reader import CacheReader
 from sampan.registry.registry import ResourceRegistry
-from sampan.registry.rest.store import Convert, ResourceStore
+from sampan.registry.rest.store import Convert, IsStale, ResourceStore
 from sampan.registry.strategies import builtin_strategies
 from sampan.registry.strategies.core.allocators import Allocators
 from sampan.registry.strategies.parts import part_strategies
 from sampan.registry.strategy import Strategy
-from sampan.registry.webhook.client import Connect, HttpsWebhook
+from sampan.registry.webhook.client import Connect, WebhookClients
 from sampan.registry.webhook.services import ServiceResolver
 from sampan.schema.builtin import Definitions
 from sampan.schema.compile import SchemaCompiler
@@ -45,14 +45,19 @@ class Cluster:
         self.store = store
         self.measure: Measure = _unmeasured
         """How the stores of resources are measured. Set before the first request."""
+        self.is_stale: IsStale | None = None
+        """Says which stored values are to be written anew. Set before the first request; None: none."""
         self.clock: Clock = clock or SystemClock()
         self.registry = ResourceRegistry()
         self.schemas = Definitions()
         self.compiler = SchemaCompiler(self.schemas)
         self.caches: dict[str, WatchCache] = {}
         self.allocators = allocators or Allocators()
+        self.claims: StoredClaims | None = None
+        """What Services hold; there once the caches are."""
         self.reader = CacheReader(self.registry, self.caches)
-        self.connect: Connect = partial(HttpsWebhook, resolve=ServiceResolver(self.reader))
+        self.webhooks = WebhookClients(ServiceResolver(self.reader))
+        self.connect: Connect = self.webhooks.connect
         """How webhooks are reached. Set before the first request."""
         self._endpoints: dict[tuple[str, str, str, str], Endpoint] = {}
         self._part_strategies = part_strategies()
@@ -86,7 +91,7 @@ class Cluster:
         return cache
 
     def _make_cache(self, definition: ResourceDefinition) -> WatchCache:
-        extract = definition.extract or extractor(_selectable(definition))
+        extract = definition.extract or extractor(_selectable(definition), definition.strategy.selectable_part)
         return WatchCache(self.store, definition.storage_prefix, extract, respliced_record)
 
     async def serve(self, definition: ResourceDefinition) -> None:
@@ -116,6 +121,15 @@ class Cluster:
         if task is not None:
             task.cancel()
 
+    def reread(self) -> None:
+        """List anew the caches that hold what could not be decrypted: it may be readable now."""
+        for prefix, cache in self.caches.items():
+            task = self._tasks.get(prefix)
+            if cache.unreadable and task is not None:
+                task.cancel()
+                cache.list_anew()
+                self._start_cache(prefix, cache)
+
     def _start_cache(self, prefix: str, cache: WatchCache) -> None:
         assert self._group is not None
         self._tasks[prefix] = self._group.create_task(cache.run(), name=f"watch cache {prefix}")
@@ -125,6 +139,7 @@ class Cluster:
         async with AsyncExitStack() as stack:
             await self.store.open()
             stack.push_async_callback(self.store.close)
+            stack.callback(self.webhooks.close)
             async with asyncio.TaskGroup() as group:
                 self._group = group
                 for prefix, cache in self.caches.items():
@@ -132,6 +147,7 @@ class Cluster:
                 for cache in list(self.caches.values()):
                     await cache.wait_ready()
                 self.allocators.rebuild(self.reader.list("", "services"))
+                self.allocators.claims = self.claims = self._claims()
                 if started is not None:
                     started()
                 await asyncio.get_running_loop().create_future()
@@ -149,6 +165,10 @@ class Cluster:
                 return self.endpoint(group, version, resource)
             endpoint = self._endpoints[key] = self.make_endpoint(*found, part)
         return endpoint
+
+    def _claims(self) -> StoredClaims:
+        addresses = self._store_of("networking.k8s.io", "ipaddresses")
+        return StoredClaims(self.store, addresses, self.allocators, self.clock)
 
     def _store_of(self, group: str, resource: str) -> ResourceStore:
         definition = self.registry.get(group, resource)
@@ -176,6 +196,7 @@ class Cluster:
                 allocators=self.allocators,
                 others=self._store_of,
             )
+            store.is_stale = self.is_stale
             return Endpoint(definition, version, store, from_stored, self.compiler)
         storage = definition.versions[definition.storage_version]
         from_stored = converter(definition, storage, version)
@@ -189,6 +210,7 @@ class Cluster:
             from_stored=from_stored,
             to_stored=converter(definition, version, storage),
         )
+        store.is_stale = self.is_stale
         return Endpoint(definition, version, store, from_stored, self.compiler)
 
 

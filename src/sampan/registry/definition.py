@@ -24,6 +24,14 @@ class Conversion(Protocol):
     def from_hub(self, obj: Object) -> Object: ...
 
 
+class ObjectConversion(Protocol):
+    """Converts the versions of a custom resource by rules."""
+
+    def convert(self, obj: Object, api_version: str) -> Object:
+        """The object in a version, as a private copy. Raises `StatusError` 500."""
+        ...
+
+
 class WebhookConversion(Protocol):
     """A conversion that has to be waited for. All methods raise `StatusError` 500 when it fails."""
 
@@ -139,6 +147,8 @@ class ResourceDefinition:
     """How the cache makes records of stored rows; None: as for any resource."""
     webhook: WebhookConversion | None = None
     """What converts the versions of a custom resource, where not the server does."""
+    hub: ObjectConversion | None = None
+    """What converts the versions of a custom resource by declared rules; None: the versions are alike."""
     rewritten_after: int = 0
     """Rows up to this revision may be stored in another form than the one written now (the CRD has changed since)."""
     settled: Callable[[], Awaitable[None]] | None = None

@@ -5,6 +5,7 @@ in (built-ins: the hub; custom resources: the request's), and the stored version
 """
 
 from collections.abc import Callable
+from copy import copy
 
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
@@ -119,6 +120,14 @@ class Endpoint:
             manager = self._field_managers[subresource] = self._make_field_manager(subresource)
         return manager
 
+    def with_parts(
+        self, *, store: ResourceStore, compiled: CompiledSchema, field_managers: dict[str, FieldManager]
+    ) -> "Endpoint":
+        """The same endpoint with other parts, for one request that is observed."""
+        other = copy(self)
+        other.store, other._compiled, other._field_managers = store, compiled, field_managers
+        return other
+
     def _make_field_manager(self, subresource: str) -> FieldManager:
         versions = {str(self._api_version(name)): version for name, version in self.definition.versions.items()}
 
@@ -130,6 +139,8 @@ class Endpoint:
             other, own = versions[api_version], versions[obj["apiVersion"]]
             if other is own:
                 return obj
+            if self.definition.hub is not None:
+                return self.definition.hub.convert(obj, api_version)
             copy = decode(encode(obj))
             hub = own.conversion.to_hub(copy) if own.conversion is not None else copy
             result = other.conversion.from_hub(hub) if other.conversion is not None else hub

@@ -1,8 +1,9 @@
 """`CacheReader`: other objects, for strategies and admission, straight from the watch caches."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sampan.core.object import Object
+from sampan.registry.follower import Apply, Follower
 from sampan.registry.registry import ResourceRegistry
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode
@@ -26,17 +27,34 @@ class CacheReader:
         cache, prefix = self._cache(group, resource)
         if cache is None:
             return None
-        cache.poll()
+        cache.poll_events()
         return cache.get(f"{prefix}{namespace}/{name}" if namespace else f"{prefix}{name}")
+
+    async def fresh(self, group: str, resource: str) -> None:
+        """Have all that was written to a resource so far, also by other servers, in what is read from now on."""
+        cache, _ = self._cache(group, resource)
+        if cache is not None:
+            await cache.fresh()
+
+    def follow(self, group: str, resource: str, apply: Apply) -> Follower:
+        """Be told of each change of a built-in resource's objects, whenever the follower is polled."""
+        cache, _ = self._cache(group, resource)
+        assert cache is not None, f"nothing is stored of {resource}.{group}"
+        return Follower(cache, apply)
 
     def list(self, group: str, resource: str, namespace: str = "") -> list[Object]:
         """All objects of a resource, or of one of its namespaces."""
+        return [decode(record.value) for record in self.records(group, resource, namespace)]
+
+    def records(self, group: str, resource: str, namespace: str = "") -> Sequence[Record]:
+        """The same, not decoded; not to be changed. While nothing is written in the scope it is the same list."""
         cache, prefix = self._cache(group, resource)
         if cache is None:
-            return []
-        cache.poll()
-        page = cache.list(f"{prefix}{namespace}/" if namespace else prefix)
-        return [decode(record.value) for record in page.records]
+            return ()
+        cache.poll_events()
+        if not len(cache):
+            return ()
+        return cache.list(f"{prefix}{namespace}/" if namespace else prefix).records
 
     def _cache(self, group: str, resource: str) -> tuple[WatchCache | None, str]:
         definition = self._registry.get(group, resource)

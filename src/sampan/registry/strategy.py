@@ -6,7 +6,7 @@ never raised.
 Source: apiserver pkg/registry/rest/{create,update,delete}.go (1.36).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -43,7 +43,7 @@ class ObjectReader(Protocol):
 _METADATA_FIELDS = frozenset({"metadata.name", "metadata.namespace"})
 _NOT_SPEC = frozenset({"apiVersion", "kind", "metadata", "status"})
 
-Release = Callable[[bool], None]
+Release = Callable[[bool], Awaitable[None]]
 """Called once after a write that allocated something; True = the write succeeded."""
 
 
@@ -159,19 +159,22 @@ class Strategy:
         """The fields that a field selector may name."""
         return _METADATA_FIELDS
 
+    selectable_part: ClassVar[Any] = None
+    """A `TypedDict` of what `selectable_fields` reads, so that no more need be decoded. None: the whole object."""
+
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         """Field-selector values besides metadata.name and metadata.namespace."""
         return {}
 
-    def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
+    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
         """Allocate (cluster IPs, ports) just before the write, after admission, before validation."""
         return None
 
-    def begin_update(
+    async def begin_update(
         self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
     ) -> Release | None:
         """The same for updates."""
         return None
 
-    def after_delete(self, obj: Object, allocators: Any) -> None:
+    async def after_delete(self, obj: Object, allocators: Any) -> None:
         """Give back what the object had allocated."""

@@ -26,6 +26,7 @@ from sampan.scheduler.framework.cycle import Cycle, Unschedulable
 from sampan.scheduler.framework.diagnosis import FitError
 from sampan.scheduler.framework.framework import Framework
 from sampan.scheduler.framework.plugin import ClusterEvent
+from sampan.scheduler.metrics import ERROR, UNSCHEDULABLE, SchedulerMetrics
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.pod_status import write_not_scheduled
 from sampan.scheduler.queue.queued_pod import QueuedPod
@@ -66,6 +67,7 @@ class Parts:
     pending: Mapping[str, PodInfo]
     """The Pods without a Node that are there, by uid, as the informer tells."""
     algorithm: Algorithm
+    metrics: SchedulerMetrics
     profiles: Mapping[str, Profile]
 
 
@@ -119,9 +121,10 @@ class Scheduler:
             parts.queue.done(pod.uid)
             return None
         profile = parts.profiles[pod.constraints.scheduler_name]
-        cycle = Cycle(pod, parts.cache, self._columns)
+        cycle = Cycle(pod, parts.cache, self._columns, observe=parts.metrics.began(queued))
         try:
             node_name = await parts.algorithm.choose(profile.framework, cycle)
+            parts.metrics.chosen(queued)
         except FitError as error:
             return await self._unschedulable(profile, cycle, queued, error)
         except Exception as error:
@@ -162,6 +165,7 @@ class Scheduler:
         parts.cache.finish_binding(placed.uid)
         parts.queue.done(placed.uid)
         parts.queue.nominator.remove(placed.uid)
+        parts.metrics.bound(queued, asyncio.get_running_loop().time() - queued.first_at)
         note = f"Successfully assigned {placed.key} to {placed.node_name}"
         profile.recorder.normal(_reference(placed), "Scheduled", note, action="Binding")
         for plugin in framework.post_binds:
@@ -191,6 +195,7 @@ class Scheduler:
         """No Node is left: try to make room."""
         nominated: str | None = None
         actuate: Actuate = None
+        self._parts.metrics.chosen(queued)
         for plugin in profile.framework.post_filters:
             try:
                 result = await plugin.post_filter(cycle, profile.framework)
@@ -202,6 +207,7 @@ class Scheduler:
                 nominated, actuate = result.nominated_node_name, result.actuate
                 break
         if nominated is not None:
+            self._parts.metrics.preemptions += 1
             self._parts.queue.nominator.set(queued.pod, nominated)
         self._requeue(queued, error.plugins)
         return functools.partial(self._make_room, profile, queued.pod, str(error), (nominated, actuate))
@@ -228,6 +234,7 @@ class Scheduler:
         await self._tell(profile, queued.pod, ("SchedulerError", message), None)
 
     def _requeue(self, queued: QueuedPod, plugins: frozenset[str], *, error: bool = False) -> None:
+        self._parts.metrics.ended(queued, ERROR if error else UNSCHEDULABLE)
         if queued.pod.uid in self._parts.pending:
             self._parts.queue.requeue(queued, plugins, error=error)
         else:

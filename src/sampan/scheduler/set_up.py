@@ -38,6 +38,7 @@ from sampan.scheduler.extender.http_extender import ExtenderConfig, HttpExtender
 from sampan.scheduler.fellows import Fellows
 from sampan.scheduler.framework.framework import Framework
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, Plugin
+from sampan.scheduler.metrics import SchedulerCollector, SchedulerMetrics
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.preemption.budgets import Budget, read_budget
 from sampan.scheduler.queue.nominator import Nominator
@@ -103,6 +104,8 @@ class _SetUp:
             informer(POD_VIEW).add_handler(self._pods),
         ]
         algorithm = Algorithm(self._nominator, self._extenders, self._random)
+        metrics = SchedulerMetrics()
+        SchedulerCollector(self._context.manager.registry, metrics, self._queue, self._cache.sizes)
         parts = Parts(
             client=self._client,
             clock=self._context.clock,
@@ -110,6 +113,7 @@ class _SetUp:
             queue=self._queue,
             pending=self._pods.pending,
             algorithm=algorithm,
+            metrics=metrics,
             profiles=self._profiles,
         )
         self._scheduler = Scheduler(parts)

@@ -2,29 +2,45 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sampan.core.gvk import GroupResource
 from sampan.registry.cluster import Cluster
+from sampan.server.admission.chain import AdmissionChain
+from sampan.server.admission.plugins import default_plugins
+from sampan.server.admission.settings import AdmissionSettings
+from sampan.server.aggregation.aggregator import Aggregator
+from sampan.server.aggregation.settings import AggregationSettings
+from sampan.server.audit.audit import Audit
+from sampan.server.audit.metrics import AuditMetrics
+from sampan.server.authentication.anonymous import ANYWHERE, AnonymousAuthenticator
 from sampan.server.authentication.authenticator import Authenticator
+from sampan.server.authentication.identity import NO_IDENTITY, Identity
+from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.authorization.masters import MastersAuthorizer
-from sampan.server.authorization.public_paths import PublicPathsAuthorizer
+from sampan.server.authorization.modes import default_authorizers, rbac_of
+from sampan.server.authorization.rbac.escalation import RbacEscalation
 from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.discovery.handler import Discovery
 from sampan.server.filters.deadline import REQUEST_TIMEOUT_S, Deadlines
+from sampan.server.filters.tracing import Tracer
+from sampan.server.flow_control.flow_control import FlowControl
+from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.health import ENDPOINTS, Health
 from sampan.server.index import index_handler
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.profiling.handler import Profiling
+from sampan.server.proxy.upstreams import ProxySettings, Upstreams
 from sampan.server.request import Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
 from sampan.server.status import json_response
+from sampan.server.verbs.scope import Shared
 from sampan.server.version import version_info
 from sampan.server.zpages import flagz, statusz
 
@@ -41,19 +57,38 @@ class ApiServerSettings:
     """What /flagz shows."""
     profiling: bool = True
     """Whether /debug/pprof answers."""
+    admission: AdmissionSettings = field(default_factory=AdmissionSettings)
+    identity: Identity = NO_IDENTITY
+    """Issues and reviews tokens."""
+    anonymous: AnonymousAuthenticator | None = ANYWHERE
+    """Who may do without credentials; None: nobody."""
+    request_headers: RequestHeaders = STANDARD_HEADERS
+    """In which headers a front proxy says who the user is."""
+    audit: Audit | None = None
+    """Records who did what. Whoever makes it runs it."""
+    tracer: Tracer | None = None
+    """Collects spans. Whoever makes it ends it."""
+    proxy: ProxySettings = field(default_factory=ProxySettings)
+    """What requests may be passed on to: kubelets, Pods, services."""
+    aggregation: AggregationSettings = field(default_factory=AggregationSettings)
+    """How the servers behind APIServices are reached."""
+    flow_control: FlowControlSettings = field(default_factory=FlowControlSettings)
+    """How many requests run at once, and whose."""
+    components: frozenset[str] = frozenset()
+    """What runs beside the server: controller-manager, scheduler."""
 
 
 class ApiServer:
-    """`handler` answers every request.
+    """`handler` answers every request. Raises `OSError` when the files of the kubelet settings cannot be used.
 
-    Assumptions: somebody runs `cluster.run()` and `deadlines.run()` meanwhile.
+    Assumptions: somebody runs `cluster.run()`, `deadlines.run()`, `upstreams.run()` and `flow_control.run()` meanwhile.
     """
 
     def __init__(
         self,
         cluster: Cluster,
         authenticators: Sequence[Authenticator],
-        authorizers: Sequence[Authorizer] = (),
+        authorizers: Sequence[Authorizer] | None = None,
         *,
         settings: ApiServerSettings | None = None,
         server_address: Callable[[], str] = str,
@@ -66,20 +101,44 @@ class ApiServer:
         self.health = Health(self.lifecycle, self._check_store)
         self.deadlines = Deadlines(settings.request_timeout_s)
         self.metrics.in_flight = self.deadlines.under_way
-        self.discovery = Discovery(cluster.registry, server_address)
-        self.routes = Routes(resource_handler(cluster, self.metrics.watch_events))
+        self.metrics.registry.register(settings.audit.metrics if settings.audit is not None else AuditMetrics())
+        asked = default_authorizers(cluster.reader) if authorizers is None else authorizers
+        self.authorizer = UnionAuthorizer([MastersAuthorizer(), *asked])
+        plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
+        escalation = RbacEscalation(rbac_of(asked, cluster.reader), self.authorizer)
+        self.admission = AdmissionChain([*plugins, escalation], self.metrics.admission.observe_step)
+        self.upstreams = Upstreams(cluster.reader, settings.proxy)
+        self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
+        self.discovery = Discovery(cluster.registry, server_address, self.aggregator)
+        self.routes = Routes(resource_handler(cluster, self.admission, self._shared(settings)))
+        self.flow_control = FlowControl(cluster, settings.flow_control)
         self._add_routes(settings)
         self.handler = build_chain(
-            self.routes.handle,
+            self.aggregator.filter(self.routes.handle),
             ChainParts(
-                UnionAuthenticator(authenticators),
-                UnionAuthorizer([MastersAuthorizer(), PublicPathsAuthorizer(), *authorizers]),
+                UnionAuthenticator(authenticators, anonymous=settings.anonymous),
+                self.authorizer,
                 self.lifecycle,
                 self.metrics,
                 self.deadlines,
                 time.monotonic,
                 settings.cors_allowed_origins,
+                settings.request_headers,
+                self.flow_control.filter,
+                settings.audit,
+                settings.tracer,
             ),
+        )
+
+    def _shared(self, settings: ApiServerSettings) -> Shared:
+        """What requests for resources share."""
+        return Shared(
+            self.metrics.watch_events,
+            self.authorizer,
+            settings.identity,
+            upstreams=self.upstreams,
+            deprecated=self.metrics.deprecated,
+            components=settings.components,
         )
 
     def _add_routes(self, settings: ApiServerSettings) -> None:
@@ -90,7 +149,7 @@ class ApiServer:
         for endpoint in ENDPOINTS:
             routes.add(f"/{endpoint}", self.health.handle, listed=False)
             routes.add_prefix(f"/{endpoint}/", self.health.handle)
-        openapi = OpenApi(self.cluster.registry, self.cluster.schemas)
+        openapi = OpenApi(self.cluster.registry, self.cluster.schemas, self.aggregator)
         routes.add("/openapi/v2", openapi.v2)
         routes.add("/openapi/v3", openapi.v3)
         routes.add_prefix("/openapi/v3/", openapi.v3)
@@ -104,8 +163,11 @@ class ApiServer:
         routes.add("/metrics/slis", self._slis)
         routes.add("/statusz", statusz("apiserver", routes.paths))
         routes.add("/flagz", flagz("apiserver", settings.flags))
+        if settings.identity.discovery is not None:
+            settings.identity.discovery.install(routes)
         if settings.profiling:
             Profiling().install(routes)
+        self.flow_control.install(routes, self.metrics.registry)
         index = index_handler(self._paths)
         routes.add("/", index, listed=False)
         routes.add("/index.html", index, listed=False)
@@ -118,6 +180,7 @@ class ApiServer:
 
     async def _metrics(self, request: Request) -> Response:
         size_bytes, counts = await self.cluster.store.size_bytes(), self._count_objects()
+        self.metrics.cached_revisions = self._cached_revisions
         self.metrics.storage_size_bytes = lambda: size_bytes
         self.metrics.storage_objects = lambda: counts
         return Response(200, await self.metrics.exposition(), CONTENT_TYPE)
@@ -128,6 +191,14 @@ class ApiServer:
             cache.poll()
         return {
             definition.group_resource: len(caches[definition.storage_prefix])
+            for definition in self.cluster.registry.definitions()
+            if definition.storage_prefix in caches
+        }
+
+    def _cached_revisions(self) -> dict[GroupResource, int]:
+        caches = self.cluster.caches
+        return {
+            definition.group_resource: caches[definition.storage_prefix].revision
             for definition in self.cluster.registry.definitions()
             if definition.storage_prefix in caches
         }

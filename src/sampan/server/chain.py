@@ -6,9 +6,13 @@ Source: apiserver pkg/server/config.go DefaultBuildHandlerChain (1.36).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sampan.server.audit.audit import Audit
 from sampan.server.authentication.authenticator import Authenticator
+from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
 from sampan.server.authorization.authorizer import Authorizer
+from sampan.server.filters.answer_headers import answer_headers_hook
 from sampan.server.filters.answers import with_answers
+from sampan.server.filters.audit import failed_authentication, with_audit
 from sampan.server.filters.audit_id import audit_id_hook
 from sampan.server.filters.authentication import with_authentication
 from sampan.server.filters.authorization import with_authorization
@@ -18,7 +22,10 @@ from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.impersonation import with_impersonation
 from sampan.server.filters.observe import observe_hook
 from sampan.server.filters.retry_after import retry_after_hook
+from sampan.server.filters.steps import steps_hook
+from sampan.server.filters.tracing import Tracer, with_tracing
 from sampan.server.filters.warnings import warnings_hook
+from sampan.server.flow_control.max_in_flight import without_limits
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.metrics import ServerMetrics
 from sampan.server.request import Filter, Handler
@@ -36,6 +43,14 @@ class ChainParts:
     clock: Callable[[], float]
     """Monotonic seconds, as the loop counts them."""
     cors_allowed_origins: Sequence[str] = ()
+    request_headers: RequestHeaders = STANDARD_HEADERS
+    """In which headers a front proxy says who the user is."""
+    flow_control: Filter = without_limits
+    """Says which requests run now."""
+    audit: Audit | None = None
+    """Records who did what; None: nothing is recorded."""
+    tracer: Tracer | None = None
+    """Collects spans; None: nobody does."""
 
 
 def build_chain(route: Handler, parts: ChainParts) -> Handler:
@@ -45,19 +60,22 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
         with_answers(
             [
                 audit_id_hook(),
+                steps_hook(parts.clock),
                 observe_hook(parts.metrics, parts.clock),
                 cache_control_hook(),
                 warnings_hook(),
                 cors_hook(parts.cors_allowed_origins),
                 retry_after_hook(parts.lifecycle),
+                answer_headers_hook(),
             ]
         ),
         parts.deadlines.filter,
-        with_authentication(parts.authenticator),
-        # Audit has its place here.
+        with_authentication(parts.authenticator, parts.request_headers, failed_authentication(parts.audit)),
+        *([with_tracing(parts.tracer)] if parts.tracer is not None else ()),
+        *([with_audit(parts.audit)] if parts.audit is not None else ()),
         with_impersonation(parts.authorizer),
-        # Priority and fairness have their place here.
-        with_authorization(parts.authorizer),
+        parts.flow_control,
+        with_authorization(parts.authorizer, parts.metrics.authorizations.add),
     ]
     return chain(filters, route)
 

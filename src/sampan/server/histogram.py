@@ -4,7 +4,7 @@ import itertools
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import HistogramMetricFamily, Metric
 
 
 class Histogram:
@@ -46,11 +46,16 @@ class Counter:
         """Count under these label values."""
         self.counts[values] = self.counts.get(values, 0) + count
 
-    def collect(self) -> Iterable[CounterMetricFamily]:
-        """For Prometheus."""
-        family = CounterMetricFamily(self.name, self.help_text, labels=self.labels)
+    def collect(self) -> Iterable[Metric]:
+        """For Prometheus. Its library ends the names of counters with `_total`, which Kubernetes does not always do."""
+        typed = self.name.endswith("_total")
+        family = (
+            Metric(self.name.removesuffix("_total"), self.help_text, "counter")
+            if typed
+            else Metric(self.name, self.help_text, "unknown")
+        )
         for values, count in list(self.counts.items()):
-            family.add_metric(values, count)
+            family.add_sample(self.name, dict(zip(self.labels, values, strict=True)), count)
         yield family
 
 

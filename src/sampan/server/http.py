@@ -20,7 +20,7 @@ import httptools
 from sampan.core.errors import StatusError
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.heads import BODILESS
-from sampan.server.incoming import BODY_PIECES_MAX, Incoming
+from sampan.server.incoming import BODY_PIECES_MAX, Incoming, joined
 from sampan.server.owner import (
     BODY_AHEAD_BYTES,
     BODY_DISCARD_BYTES_MAX,
@@ -75,6 +75,7 @@ class Connection(asyncio.Protocol):
         self._gone: asyncio.Future[None] | None = None
         self._peer = Peer()
         self._ahead: SentAhead | None = None
+        self._patient = False
 
     # --- the transport's callbacks
 
@@ -100,7 +101,7 @@ class Connection(asyncio.Protocol):
         return None
 
     def pause_writing(self) -> None:
-        self.write_paused_at = monotonic()
+        self.write_paused_at = 0.0 if self._patient else monotonic()
         self._can_write = self.loop.create_future()
 
     def resume_writing(self) -> None:
@@ -169,7 +170,7 @@ class Connection(asyncio.Protocol):
         self._in_head = False
         incoming = cast(Incoming, self._incoming)
         if self._several:
-            incoming.headers |= {name: ", ".join(values) for name, values in self._several.items()}
+            incoming.headers |= {name: joined(name, values) for name, values in self._several.items()}
             self._several.clear()
         parser = self._parser
         incoming.method = parser.get_method().decode("ascii")
@@ -194,8 +195,10 @@ class Connection(asyncio.Protocol):
         incoming.body.append(chunk)
         if len(incoming.body) >= BODY_PIECES_MAX:
             incoming.join()
-        if incoming.limit < 0 and incoming.size > BODY_AHEAD_BYTES:
-            self._pause_reading()
+        if incoming.limit < 0:
+            incoming.wake()
+            if incoming.size > BODY_AHEAD_BYTES:
+                self._pause_reading()
 
     def on_message_complete(self) -> None:
         incoming = cast(Incoming, self._incoming)
@@ -272,6 +275,7 @@ class Connection(asyncio.Protocol):
         close = True
         try:
             response = await self._ask(incoming)
+            self._patient = response.patient
             close = not incoming.keep_alive or response.close or self._ending
             if incoming.expect_continue and not incoming.complete:
                 close = True
@@ -282,6 +286,9 @@ class Connection(asyncio.Protocol):
                     await self._hand_over(response, response.takeover)
                 else:
                     await self._send(incoming, response, close=close)
+        except ConnectionError as error:
+            _log.info("connection cut", extra={"path": incoming.raw_target.decode("latin-1"), "error": str(error)})
+            self._transport.abort()
         except Exception:
             _log.exception("connection cut", extra={"path": incoming.raw_target.decode("latin-1")})
             self._transport.abort()
@@ -321,7 +328,8 @@ class Connection(asyncio.Protocol):
         if len(response.body) > SIZE_MIN_BYTES or response.gzip_body is not None:
             await compress_response(incoming.headers, response)
         body = response.body
-        head = self.owner.heads.build(response, len(body), close=close)
+        length = len(body) if response.length is None else response.length
+        head = self.owner.heads.build(response, length, close=close)
         if incoming.method == "HEAD" or response.status in BODILESS:
             self._transport.write(head)
         elif len(body) < WRITE_CHUNK_BYTES:
@@ -340,29 +348,30 @@ class Connection(asyncio.Protocol):
         """Send chunks until the stream, the client or the server ends. Gives whether the connection must be closed."""
         transport = self._transport
         try:
-            transport.write(self.owner.heads.build(response, None, close=False))
+            transport.write(self.owner.heads.build(response, response.length, close=False))
             if incoming.method == "HEAD":
                 return True
+            chunked = response.length is None
             if self._ending:
-                transport.write(_LAST_CHUNK)
+                transport.write(_LAST_CHUNK if chunked else b"")
                 return True
             self.streaming = True
             async for chunk in stream:
                 if chunk:
-                    transport.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+                    transport.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if chunked else chunk)
                     if self._can_write is not None:
                         await self.drain()
         except asyncio.CancelledError:
             self._meant_to_end()
         finally:
             self.streaming = False
-        if not self.closed:
+        if not self.closed and chunked:
             transport.write(_LAST_CHUNK)
         return False
 
     async def _hand_over(self, response: Response, takeover: Callable[[Tunnel], Awaitable[None]]) -> None:
         """The connection belongs to `takeover` until it returns, the client goes or the server ends."""
-        self._transport.write(self.owner.heads.build(response, None, close=False))
+        self._transport.write(self.owner.heads.build(response, 0, close=False))
         tunnel = Tunnel(self._transport, self, self._ahead.take() if self._ahead is not None else b"")
         self._transport.set_protocol(tunnel)
         self.streaming = True

@@ -1,12 +1,25 @@
 """`Incoming`: a request as it arrives, and its body for whoever reads it."""
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from sampan.core.errors import StatusError, request_entity_too_large
 
 BODY_PIECES_MAX = 1024
 """In how many pieces a body waits: a client that sends it byte by byte makes us hold no more than its bytes."""
+
+
+VALUE_END = "\n"
+"""Between the values of a repeated header that says who somebody is: in such values a comma is a letter."""
+_IDENTITY = ("impersonate-", "x-remote-")
+
+
+def joined(name: str, values: Sequence[str]) -> str:
+    """The values of a repeated header as one."""
+    if name.startswith(_IDENTITY):
+        return VALUE_END.join(values)
+    return ("; " if name == "cookie" else ", ").join(values)
 
 
 class Source(Protocol):
@@ -74,6 +87,24 @@ class Incoming:
                 raise _too_large(limit)
         return b"".join(self.body)
 
+    async def stream_body(self) -> AsyncIterator[bytes]:
+        """See `Request.stream_body`. What nobody has asked for waits, up to what the connection takes in ahead."""
+        if self.expect_continue:
+            self.expect_continue = False
+            self.connection.send_continue()
+        while self.body or not self.complete:
+            if self.body:
+                piece = b"".join(self.body)
+                self.body.clear()
+                self.size = 0
+                self.connection.resume_reading()
+                yield piece
+            elif self.connection.closed:
+                raise ConnectionResetError("the client went away while sending the body")
+            else:
+                self.waiter = self.connection.loop.create_future()
+                await self.waiter
+
     def join(self) -> None:
         """Make one piece of the body's pieces."""
         self.body[:] = [b"".join(self.body)]
@@ -83,7 +114,7 @@ class Incoming:
         await self.connection.wait_closed()
 
     def wake(self) -> None:
-        """Let `read_body` look again."""
+        """Let the reader of the body look again."""
         waiter = self.waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(None)

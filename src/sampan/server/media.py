@@ -6,6 +6,7 @@ Source: apiserver pkg/endpoints/handlers/responsewriters/writers.go (1.36).
 from dataclasses import replace
 
 from sampan.core import errors
+from sampan.core.tracing import part_of_current
 from sampan.server.request import Request, Response
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
@@ -36,7 +37,8 @@ def wants_pretty(request: Request) -> bool:
 
 def written(media: MediaType, body: bytes, status: int = 200) -> Response:
     """JSON bytes in the negotiated format. Raises 406 for what has no protobuf form."""
-    return Response(status, formatted(media, body, pretty=media.pretty), content_type=media.media_type)
+    with part_of_current("SerializeObject", {"media-type": media.media_type, "size": len(body)}):
+        return Response(status, formatted(media, body, pretty=media.pretty), content_type=media.media_type)
 
 
 def formatted(media: MediaType, body: bytes, *, pretty: bool) -> bytes:

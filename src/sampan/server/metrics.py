@@ -12,8 +12,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import generate_latest
 
 from sampan.core.gvk import GroupResource
+from sampan.core.tracing import current_span
+from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.histogram import Counter, Histogram, cumulative
 from sampan.server.request import Request, RequestInfo
+from sampan.server.version import version_info
 from sampan.storage.measured import MeasuredStore
 from sampan.storage.store import Store
 
@@ -24,6 +27,11 @@ REQUEST_BUCKETS = (
 STORE_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _REQUEST_LABELS = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component")
 _CODE_LABELS = (*_REQUEST_LABELS, "code")
+_BUILD_LABELS = {
+    "major": "major", "minor": "minor", "gitVersion": "git_version", "gitCommit": "git_commit",
+    "gitTreeState": "git_tree_state", "buildDate": "build_date", "goVersion": "go_version", "compiler": "compiler",
+    "platform": "platform",
+}  # fmt: skip
 _SERIES_MAX = 8192
 _OTHER = ("other", "", "", "", "", "", "", "apiserver", "0")
 _VERBS = {"create": "POST", "update": "PUT"}
@@ -55,7 +63,18 @@ class ServerMetrics:
         self.storage_objects: Callable[[], Mapping[GroupResource, int]] = dict
         """Gives the number of objects by resource."""
         self.storage_size_bytes: Callable[[], int] = int
-        for collector in (self.watch_events, self.store_requests, self):
+        self.admission = AdmissionMetrics()
+        self.authenticated = [0, 0]
+        """Requests whose sender is not known, and those whose sender is."""
+        self.authorizations = Counter(
+            "authorization_attempts_total", "Decisions whether a request may be, by what they were.", ("result",)
+        )
+        self.deprecated: set[tuple[str, str, str, str]] = set()
+        """Deprecated versions that were asked for: group, version, resource and subresource."""
+        self.cached_revisions: Callable[[], Mapping[GroupResource, int]] = dict
+        """Gives the revision up to which the watch cache of each resource has come."""
+        own = (self.watch_events, self.store_requests, self.admission, self.authorizations, self)
+        for collector in own:
             self.registry.register(collector)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
@@ -126,6 +145,7 @@ class ServerMetrics:
             long_running.add_metric(labels, count)
         yield long_running
         yield from self._collect_objects()
+        yield from self._collect_identity()
         size = GaugeMetricFamily("apiserver_storage_size_bytes", "Size of the store.", labels=["storage_cluster_id"])
         size.add_metric(["0"], self.storage_size_bytes())
         yield size
@@ -139,13 +159,46 @@ class ServerMetrics:
             older.add_metric([str(resource)], count)
         yield objects
         yield older
+        revisions = GaugeMetricFamily(
+            "apiserver_watch_cache_resource_version", "How far the watch cache is.", labels=["group", "resource"]
+        )
+        for resource, revision in self.cached_revisions().items():
+            revisions.add_metric([resource.group, resource.resource], revision)
+        yield revisions
+
+    def _collect_identity(self) -> Iterable[Metric]:
+        """Who was known, what this server is, and what of it should not be used any more."""
+        attempts = Metric("authentication_attempts", "Requests by whether their sender is known.", "unknown")
+        for result, count in zip(("failure", "success"), self.authenticated, strict=True):
+            attempts.add_sample(attempts.name, {"result": result}, count)
+        yield attempts
+        version = version_info()
+        build = GaugeMetricFamily("kubernetes_build_info", "What this server is.", labels=list(_BUILD_LABELS.values()))
+        build.add_metric([version[name] for name in _BUILD_LABELS], 1)
+        yield build
+        deprecated = GaugeMetricFamily(
+            "apiserver_requested_deprecated_apis",
+            "Deprecated versions of resources that were asked for.",
+            labels=("group", "version", "resource", "subresource", "removed_release"),
+        )
+        for asked in list(self.deprecated):
+            deprecated.add_metric((*asked, ""), 1)
+        yield deprecated
 
     def measured_store(self, store: Store, resource: GroupResource) -> Store:
         """The store as one resource uses it, its operations timed."""
         observe = self.store_requests.observe
         names = ("get", "list", "create", "update", "delete")
         labels = {name: (name, resource.group, resource.resource) for name in names}
-        return MeasuredStore(store, lambda operation, seconds: observe(labels[operation], seconds))
+        spans = {name: f"{name.capitalize()} storage" for name in names}
+
+        def measured(operation: str, seconds: float) -> None:
+            observe(labels[operation], seconds)
+            span = current_span()
+            if span is not None:
+                span.took(spans[operation], seconds)
+
+        return MeasuredStore(store, measured)
 
     async def exposition(self) -> bytes:
         """All metrics as text; made in a thread."""

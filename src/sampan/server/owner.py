@@ -86,7 +86,7 @@ def peer_of(transport: asyncio.BaseTransport) -> Peer:
 
 def make_request(incoming: Incoming, target: Target, peer: Peer, *, received: float) -> Request:
     """What the filters get to see. `received`: monotonic time."""
-    path, query_string, query, info, long_running = target
+    path, query_string, query, info, long_running, raw_path = target
     return Request(
         incoming.method,
         path,
@@ -99,6 +99,8 @@ def make_request(incoming: Incoming, target: Target, peer: Peer, *, received: fl
         client_intermediates=peer.intermediates,
         client_address=peer.address,
         disconnected=incoming.disconnected,
+        raw_path=raw_path,
+        stream_body=incoming.stream_body,
         received=received,
         long_running=long_running,
     )

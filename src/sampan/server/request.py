@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from sampan.core.tracing import Span
 from sampan.server.tunnel import Tunnel
 
 Headers = list[tuple[bytes, bytes]]
@@ -55,29 +56,58 @@ class Request:
     """Decoded path without the query."""
     query_string: str
     headers: dict[str, str]
-    """Lower-case names; repeated headers joined with a comma."""
+    """Lower-case names; repeated headers joined with a comma, those that say who somebody is with a line feed."""
     read_body: Callable[[int], Awaitable[bytes]]
     """Reads the whole body; raises 413 beyond that many bytes."""
     query: dict[str, list[str]] = field(default_factory=dict)
     """Decoded parameters. Shared by requests for the same target: read only."""
     info: RequestInfo = field(default_factory=lambda: RequestInfo("", ""))
     user: UserInfo | None = None
+    impersonator: UserInfo | None = None
+    """Who has sent the request, where `user` is somebody else by impersonation."""
     audit_id: str = ""
     client_certificate: bytes | None = None
     """DER of the client's certificate, if it gave one. The client has its key; nobody has verified who signed it."""
     client_intermediates: tuple[bytes, ...] = ()
     """DER of the further certificates that the client sent."""
     client_address: str = ""
+    answer_headers: tuple[tuple[bytes, bytes], ...] = ()
+    """For every answer, also for errors."""
     warnings: list[str] = field(default_factory=list)
     """Texts for `Warning` headers; only those added before the response starts are sent."""
+    annotations: dict[str, str] = field(default_factory=dict)
+    """Of the request's audit event."""
+    body_annotations: dict[str, str] = field(default_factory=dict)
+    """Of the audit event where it holds the bodies too (level Request and above)."""
+    body_read: Callable[[Any], None] | None = None
+    """Is told of the decoded body before it is checked or changed; None where nobody wants to know."""
     deadline: float = 0.0
     """Loop time at which the request must have been answered; 0 = long-running."""
     disconnected: Callable[[], Awaitable[None]] | None = None
     """Returns when the client has gone."""
+    raw_path: str = ""
+    """The path as the client wrote it, percent-encodings and all."""
+    stream_body: Callable[[], AsyncIterator[bytes]] | None = None
+    """Gives the body in pieces as they come, of whatever size, once and instead of `read_body`; the client waits when
+    nobody asks for the next piece. Raises `ConnectionResetError` when the client goes before the end.
+    """
     received: float = 0.0
     """Monotonic time (`time.monotonic`, which is the loop's too) at which the request began."""
     long_running: bool = False
     """Watch, proxy and the streaming subresources: no deadline, ended at shutdown."""
+    span: Span | None = None
+    """What was done for the request, and when; None until something was."""
+
+    def begin_span(self) -> Span:
+        """The request's span; from now on the current one of this task."""
+        if self.span is None:
+            self.span = Span(self.received)
+            self.span.enter()
+        return self.span
+
+    def step(self, name: str) -> None:
+        """Note what has just been done."""
+        (self.span or self.begin_span()).step(name)
 
     def param(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""
@@ -94,12 +124,18 @@ class Response:
     content_type: str = "application/json"
     headers: Headers = field(default_factory=list)
     stream: AsyncIterator[bytes] | None = None
+    length: int | None = None
+    """The Content-Length of `stream`, or of the body that HEAD leaves out, where it is known. A stream that ends before
+    must raise.
+    """
     gzip_body: bytes | None = None
     """The body already gzipped, for clients that accept it; `body` may then stay empty only if the client asked for
     gzip.
     """
     close: bool = False
     """Close the connection after this answer."""
+    patient: bool = False
+    """The client may leave what it is sent unread for as long as it likes (`kubectl logs -f | less`)."""
     takeover: Callable[[Tunnel], Awaitable[None]] | None = None
     """Has the connection after the head (status 101) has been sent; see `server/tunnel.py`."""
     finished: Callable[[], None] | None = None

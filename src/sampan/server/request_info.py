@@ -28,6 +28,7 @@ class Target(NamedTuple):
     query: dict[str, list[str]]
     info: RequestInfo
     long_running: bool
+    raw_path: str
 
 
 class TargetCache:
@@ -69,7 +70,7 @@ def parse_target(method: str, raw: bytes) -> Target:
     path = _unquote(raw_path) if "%" in raw_path or not raw_path.isascii() else raw_path
     query = parse_query(query_string) if query_string else {}
     info = request_info(method, path, query)
-    return Target(path, query_string, query, info, is_long_running(info))
+    return Target(path, query_string, query, info, is_long_running(info), raw_path)
 
 
 def parse_query(query_string: str) -> dict[str, list[str]]:

@@ -10,9 +10,10 @@ from sampan.core.gvk import GroupResource
 from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
 from sampan.server.admission.chain import AdmissionChain
-from sampan.server.admission.namespace_lifecycle import NamespaceLifecycle
-from sampan.server.histogram import Counter
 from sampan.server.request import Handler, Request, Response
+from sampan.server.trace.handle import PARAMETER as TRACE
+from sampan.server.trace.handle import traced
+from sampan.server.verbs.connections import CONNECTIONS
 from sampan.server.verbs.create import create
 from sampan.server.verbs.delete import delete, delete_collection
 from sampan.server.verbs.get import get
@@ -38,15 +39,13 @@ _VERBS: dict[str, Verb] = {
 }
 _STATUS: dict[str, Verb] = {"get": get, "update": update, "patch": patch}
 _SCALE: dict[str, Verb] = {"get": get_scale, "update": update_scale, "patch": patch_scale}
+_SPANS = {name: name.capitalize() for name in _VERBS} | {"deletecollection": "DeleteCollection", "proxy": "Proxy"}
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 _NOT_FOUND = Response(404, b"404 page not found\n", content_type="text/plain; charset=utf-8")
 
 
-def resource_handler(cluster: Cluster, watch_events: Counter) -> Handler:
-    """The innermost handler: serves every resource of a cluster. What watchers are sent is counted."""
-    shared = Shared(watch_events)
-    chain = AdmissionChain(mutating=[NamespaceLifecycle(cluster.reader)])
-
+def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) -> Handler:
+    """The innermost handler: serves every resource of a cluster."""
     builtin_versions = {
         (definition.group, version)
         for definition in cluster.registry.definitions()
@@ -68,14 +67,28 @@ def resource_handler(cluster: Cluster, watch_events: Counter) -> Handler:
         warning = endpoint.version.deprecation_warning
         if warning:
             request.warnings.append(warning)
+            shared.deprecated.add((info.group, info.version, info.resource, info.subresource))
         scope = Scope(request, endpoint, chain, cluster, shared)
-        answer = await verb(scope)
+        answer = await _answered(traced if TRACE in request.query else verb, scope)
         settled = endpoint.definition.settled
         if settled is not None and info.verb in _WRITES:
             await settled()
         return answer
 
     return handle
+
+
+async def _answered(verb: Verb, scope: Scope) -> Response:
+    """What the verb answers; a span of its own where somebody collects spans."""
+    span, info = scope.request.span, scope.request.info
+    if span is None or span.exported is None:
+        return await verb(scope)
+    with span.part(_SPANS[info.verb], {"resource": info.resource, "subresource": info.subresource}) as part:
+        scope.request.span = part
+        try:
+            return await verb(scope)
+        finally:
+            scope.request.span = span
 
 
 def not_found() -> Response:
@@ -88,8 +101,8 @@ def _right_scope(endpoint: Endpoint, request: Request) -> bool:
     over all. Raises 405 for other verbs on all objects of a built-in resource.
     """
     info, definition = request.info, endpoint.definition
-    if len(info.parts) > 3:
-        return False
+    if info.verb == "proxy" or (len(info.parts) > 3 and not (definition.builtin and info.subresource == "proxy")):
+        return False  # paths like /api/v1/proxy/... are of the past
     if not definition.namespaced:
         return not info.namespace or (definition.resource == "namespaces" and definition.group == "")
     if info.namespace or (info.verb in ("list", "watch") and len(info.parts) < 2):
@@ -150,4 +163,5 @@ def _table(endpoint: Endpoint, subresource: str) -> dict[str, Verb] | None:
         return _SCALE if endpoint.version.scale is not None else None
     if subresource not in definition.subresources:
         return None
-    return SUBRESOURCES.get((definition.resource, subresource), {})
+    key = (definition.resource, subresource)
+    return SUBRESOURCES.get(key) or CONNECTIONS.get(key, {})

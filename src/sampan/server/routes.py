@@ -36,7 +36,7 @@ class Routes:
     async def handle(self, request: Request) -> Response:
         """The end of the chain."""
         info = request.info
-        if request.method not in _METHODS:
+        if request.method not in _METHODS and (request.method, info.subresource) != ("OPTIONS", "proxy"):
             raise method_not_supported(GroupResource(info.group, info.resource), request.method.lower())
         if info.is_resource:
             return await self._resources(request)

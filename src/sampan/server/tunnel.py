@@ -50,11 +50,16 @@ class Tunnel(asyncio.Protocol):
         while not self._received and not self._ended:
             self._waiter = self._carrier.loop.create_future()
             await self._waiter
-        data = bytes(self._received)
-        self._received.clear()
+        data = self.take()
         if self._paused and not self._ended:
             self._paused = False
             self._transport.resume_reading()
+        return data
+
+    def take(self) -> bytes:
+        """What has come and nobody has read, perhaps nothing: what a client sent last before it went."""
+        data = bytes(self._received)
+        self._received.clear()
         return data
 
     def write(self, data: bytes) -> None:

@@ -28,6 +28,7 @@ from sampan.storage.store import (
     StoreEvent,
     prefix_end,
 )
+from sampan.storage.unreadable import Unreadable
 from sampan.storage.watcher import Watcher, WatchGroups
 
 _log = logging.getLogger(__name__)
@@ -62,6 +63,7 @@ class WatchCache:
         self._respliced = respliced
         self._backoff_s = backoff_s
         self._records = SortedRecords()
+        self.unreadable = Unreadable()
         self._ring = EventRing(history_window_s, events_min, events_max, clock)
         self._groups = WatchGroups(prefix, respliced)
         self._snapshots: dict[int, SortedRecords] = {}
@@ -69,13 +71,14 @@ class WatchCache:
         self._revision = 0
         self._changed = 0
         self._listed = False
-        self._ready = False
+        self._ready = self._stopped = False
         self._moved = Signal()
 
     async def run(self) -> None:
         """Follow the store until cancelled."""
         first, longest = self._backoff_s
         delay = first
+        self._stopped = False
         try:
             while True:
                 try:
@@ -91,8 +94,13 @@ class WatchCache:
                 self._moved.notify()
                 await asyncio.sleep(delay)
         finally:
-            self._ready = False
+            self._ready, self._stopped = False, True
+            self._moved.notify()
             self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has stopped"))
+
+    def list_anew(self) -> None:
+        """Let the next `run` begin from nothing. Assumption: none is running, or it has been cancelled."""
+        self._listed = self._ready = False
 
     @property
     def ready(self) -> bool:
@@ -143,24 +151,40 @@ class WatchCache:
         return self._revision
 
     async def wait_for(self, revision: int, timeout_s: float = 3.0) -> None:
-        """Wait until the cache is at the revision. Raises `FutureRevision` after `timeout_s` seconds."""
+        """Wait until it is at the revision. Raises `FutureRevision` after `timeout_s` seconds, or once stopped."""
         self.poll()
-        if self._revision >= revision:
-            return
         deadline = _deadline(timeout_s)
         while self._revision < revision:
             left = _left(deadline)
-            if left is not None and left <= 0:
+            if self._stopped or (left is not None and left <= 0):
                 raise FutureRevision(revision, self._revision)
             await self._moved.wait(min(left or _POLL_S, _POLL_S))
             self.poll()
 
+    def poll_events(self) -> None:
+        """As `poll`, but when nothing of this cache was written its revision stays behind: for those who ask often."""
+        watch = self._watch
+        if watch is not None and watch.has_events:
+            self.poll()
+
     def get(self, key: str) -> Record | None:
-        """The record, if there is one."""
-        return self._records.get(key)
+        """The record, if there is one. Raises `Untransformable` for one that cannot be decrypted."""
+        record = self._records.get(key)
+        if record is None and self.unreadable:
+            self.unreadable.check_key(key)
+        return record
+
+    def events_after(self, revision: int) -> Sequence[CacheEvent] | None:
+        """What was written after a revision, in order; None when the history does not reach back so far."""
+        return self._ring.after(revision) if revision >= self._ring.reaches else None
 
     def list(self, prefix: str, *, after_key: str = "", limit: int = 0, matches: Matches = None) -> Page:
-        """Records under `prefix` (the cache's own or one namespace's), beyond `after_key`, at the cache's revision."""
+        """Records under `prefix` (the cache's own or one namespace's), beyond `after_key`, at the cache's revision.
+
+        Raises `Untransformable` when one of them cannot be decrypted.
+        """
+        if self.unreadable:
+            self.unreadable.check(prefix, self._records.get)
         return self._records.page(prefix, after_key, limit, matches, self._revision)
 
     async def list_at(
@@ -173,6 +197,8 @@ class WatchCache:
         self.poll()
         if revision > self._revision:
             raise FutureRevision(revision, self._revision)
+        if self.unreadable:
+            self.unreadable.check(prefix, self._records.get)
         if revision >= self._ring.reaches and self._revision:
             return self._snapshot(revision).page(prefix, after_key, limit, matches, revision)
         return await self._list_stored(revision, prefix, after_key, limit, matches)
@@ -225,6 +251,7 @@ class WatchCache:
         found = await self._store.range(self.prefix, self._end, count=False)
         revision, rows = found.revision, list(found.items)
         del found
+        self.unreadable.clear()
         records: list[Record] = []
         for start in range(0, len(rows), _LOAD_CHUNK):
             chunk = slice(start, start + _LOAD_CHUNK)
@@ -242,6 +269,8 @@ class WatchCache:
         if batch.events:
             made = [self._event(e) for e in batch.events if e.revision > self._revision]
             events = [event for event in made if event is not None]
+            if self.unreadable:
+                self.unreadable.forget(batch.events)
             self._ring.extend(events)
             self._revision = max(self._revision, batch.revision)
             if events:
@@ -277,6 +306,9 @@ class WatchCache:
         try:
             return self._extract(row)
         except Exception:
+            if self.unreadable.note(row):
+                _log.error("a value at revision %d: %s", row.mod_revision, self.unreadable[row.key])
+                return None
             _log.exception("the value of %s at revision %d cannot be read", row.key, row.mod_revision)
             return None
 

@@ -3,16 +3,26 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Protocol, runtime_checkable
 
 from sampan.storage.store import Compacted, Store
 
 _log = logging.getLogger(__name__)
 
 
+@runtime_checkable
+class SharedStore(Protocol):
+    """What a store that several servers write to does besides."""
+
+    async def take_turn(self, revision: int) -> bool:
+        """Whether this server is the one to compact, to the revision, in this interval."""
+
+
 class Compactor:
     """Every `interval_s` seconds, compacts the store to the revision that it had one interval ago.
 
-    So the history of the last interval is always there, and that of the last two at most.
+    So the history of the last interval is always there, and that of the last two at most. Of several servers on one
+    store, one does so in each interval.
     Source: apiserver storage/etcd3/compact.go (1.36).
     """
 
@@ -31,7 +41,8 @@ class Compactor:
             await self._sleep(self._interval_s)
             try:
                 now = await self._store.revision()
-                await self._store.compact(then)
+                if not isinstance(self._store, SharedStore) or await self._store.take_turn(then):
+                    await self._store.compact(then)
                 then = now
             except Compacted:
                 then = now

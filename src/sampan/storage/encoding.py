@@ -109,12 +109,17 @@ class _Head(msgspec.Struct, gc=False):
 _decode_head = msgspec.json.Decoder(_Head).decode
 
 
-def extractor(fields: Callable[[Object], dict[str, str]] | None = None) -> Callable[[KeyValue], Record]:
+Fields = Callable[[Object], dict[str, str]]
+"""Gives the selectable fields of an object."""
+
+
+def extractor(fields: Fields | None = None, part: Any = None) -> Callable[[KeyValue], Record]:
     """How records are made of stored rows; only what selection needs is decoded.
 
-    `fields` gives the selectable fields besides `metadata.name` and `metadata.namespace`; it makes every row be decoded
-    as a whole, so it is left out where a resource has none.
+    `fields` gives the selectable fields besides `metadata.name` and `metadata.namespace`. It makes every row be decoded
+    as a whole (13 us a Pod), unless `part`, a `TypedDict`, says what of it `fields` reads (3 us).
     """
+    decode_part = decode if part is None else _part_decoder(part)
 
     def extract(row: KeyValue) -> Record:
         key, value, create_revision, revision = row
@@ -125,7 +130,7 @@ def extractor(fields: Callable[[Object], dict[str, str]] | None = None) -> Calla
         if namespace:
             selectable["metadata.namespace"] = namespace
         if fields is not None:
-            selectable.update(fields(decode(value)))
+            selectable.update(fields(decode_part(value)))
         return Record(
             key,
             namespace,
@@ -139,3 +144,16 @@ def extractor(fields: Callable[[Object], dict[str, str]] | None = None) -> Calla
         )
 
     return extract
+
+
+def _part_decoder(part: Any) -> Callable[[bytes], Object]:
+    decode_typed = msgspec.json.Decoder(part).decode
+
+    def decode_part(value: bytes) -> Object:
+        try:
+            found: Object = decode_typed(value)
+        except msgspec.ValidationError:
+            found = decode(value)  # Stored by others, and not as the schema has it.
+        return found
+
+    return decode_part

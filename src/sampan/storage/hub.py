@@ -28,6 +28,10 @@ class LocalWatch(Protocol):
     def poll(self) -> EventBatch | None:
         """Take at once what is pending; the batch's revision is the store's. None: the watch still reads history."""
 
+    @property
+    def has_events(self) -> bool:
+        """Whether anything is pending but the news that the store's revision has grown."""
+
 
 class HubWatch:
     """One watch: the context manager and the iterator of `Store.watch`."""
@@ -44,9 +48,13 @@ class HubWatch:
 
     async def __aenter__(self) -> Self:
         self._live_from = max(self._position, self._hub.revision)
-        if self._position < self._live_from:
-            self._hub.history(self.start, self.end, self._position, self._position)
         self._hub.add(self)
+        try:
+            if self._position < self._live_from:
+                await self._check_history()
+        except BaseException:
+            self._hub.remove(self)
+            raise
         return self
 
     async def __aexit__(
@@ -59,7 +67,7 @@ class HubWatch:
 
     async def __anext__(self) -> EventBatch:
         while self._behind():
-            batch = self._read_history()
+            batch = await self._read_history()
             if batch.events or not self._behind():
                 return batch
             await asyncio.sleep(0)
@@ -73,19 +81,29 @@ class HubWatch:
         """See `LocalWatch`."""
         return None if self._behind() else self._take()
 
+    @property
+    def has_events(self) -> bool:
+        """See `LocalWatch`."""
+        return bool(self._pending)
+
     def offer(self, event: StoreEvent) -> None:
         """Take an event of the range from the hub."""
         if self._overflown or event.revision <= self._position:
             return
         if len(self._pending) >= self._hub.buffer_max:
-            self._overflown = True
-            self._pending.clear()
+            self.overflow()
         else:
             self._pending.append(event)
-        self._signal.notify()
+            self._signal.notify()
 
     def wake(self) -> None:
         """Let the iterator look again (the hub closes)."""
+        self._signal.notify()
+
+    def overflow(self) -> None:
+        """Let go of what is pending: the history has it."""
+        self._overflown = True
+        self._pending.clear()
         self._signal.notify()
 
     def _behind(self) -> bool:
@@ -94,10 +112,18 @@ class HubWatch:
             self._live_from = max(self._position, self._hub.revision)
         return self._position < self._live_from
 
-    def _read_history(self) -> EventBatch:
-        batch = self._hub.history(self.start, self.end, self._position, self._live_from)
+    async def _check_history(self) -> None:
+        """Raises `Compacted` when the watch begins in a past that is forgotten."""
+        self._history()(self.start, self.end, self._position, self._position)
+
+    async def _read_history(self) -> EventBatch:
+        batch = self._history()(self.start, self.end, self._position, self._live_from)
         self._position = batch.revision
         return batch
+
+    def _history(self) -> History:
+        assert self._hub.history is not None
+        return self._hub.history
 
     def _take(self) -> EventBatch:
         events, self._pending = self._pending, []
@@ -111,7 +137,8 @@ class WatchHub:
     Ranges that are prefixes ending in a slash cost nothing to the keys outside them.
     """
 
-    def __init__(self, history: History, *, buffer_max: int = BUFFER_MAX) -> None:
+    def __init__(self, history: History | None, *, buffer_max: int = BUFFER_MAX) -> None:
+        """`history` None: the engine's watches have a way of their own to read it."""
         self.history = history
         self.buffer_max = buffer_max
         self.revision = 0
@@ -154,12 +181,20 @@ class WatchHub:
                     watch.offer(event)
         self.revision = revision
 
+    def skip(self, revision: int) -> None:
+        """Go on at a revision though events before it were missed: every watch looks for them in the history."""
+        self.revision = revision
+        for watch in self._all():
+            watch.overflow()
+
     def close(self) -> None:
         """End all iterators, after what they still hold."""
         self.closed = True
-        for watches in [*self._by_prefix.values(), self._others]:
-            for watch in watches:
-                watch.wake()
+        for watch in self._all():
+            watch.wake()
+
+    def _all(self) -> list[HubWatch]:
+        return [watch for watches in [*self._by_prefix.values(), self._others] for watch in watches]
 
     def _of_directory(self, directory: str) -> Sequence[HubWatch]:
         """The watches of prefixes that hold every key of this directory."""

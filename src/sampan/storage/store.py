@@ -63,8 +63,34 @@ class StoreUnavailable(Exception):
     """
 
 
+class StoreUnreachable(StoreUnavailable):
+    """Nor can it be read: it is elsewhere, and does not answer."""
+
+
 class StoreFull(StoreUnavailable):
     """There is no room left."""
+
+
+class OutcomeUnknown(Exception):
+    """The engine did not say in time whether it wrote: the write may have been made, or may still be.
+
+    Neither a `StoreError` nor a `StoreUnavailable`: whoever asked for the write has to look what is there.
+    """
+
+
+class Untransformable(Exception):
+    """A value cannot be encrypted or decrypted. Not a `StoreError`: the row is there, or could be. Its text is for
+    clients.
+    """
+
+
+class UnreadableValue(bytes):
+    """Stands for a value that cannot be decrypted: the text that says why. It is no object in any form."""
+
+    @property
+    def error(self) -> str:
+        """Why."""
+        return self.decode()
 
 
 class KeyValue(NamedTuple):

@@ -66,7 +66,7 @@ class InProcessTransport:
     async def _ask(self, request: HttpRequest, exchange: "_Exchange") -> Response:
         raw = request.target.encode("latin-1")
         try:
-            path, query_string, query, info, long_running = self._targets.get(request.method, raw)
+            path, query_string, query, info, long_running, raw_path = self._targets.get(request.method, raw)
         except StatusError as error:
             return status_response(error)
         said = {**self._headers, **request.headers}
@@ -84,6 +84,7 @@ class InProcessTransport:
                 disconnected=exchange.disconnected,
                 received=asyncio.get_running_loop().time(),
                 long_running=long_running,
+                raw_path=raw_path,
             )
         )
 

@@ -210,4 +210,5 @@ def test_a_custom_resource_needs_no_class(client: Any, api: Api, widgets: Json, 
     name = widgets["metadata"]["name"]
     api.create(f"/apis/{GROUP}/v1/namespaces/{namespace}/widgets", widget("one", size=1))
     (found,) = client.get(name, namespace=namespace)
-    assert (found.name, found.kind, found.version) == ("one", "widget", f"{GROUP}/v1")
+    # kr8s knows the kind by the class of a test before, as long as that has not been collected.
+    assert (found.name, found.kind.lower(), found.version) == ("one", "widget", f"{GROUP}/v1")

@@ -40,3 +40,9 @@ def test_requests_do_not_depend_on_how_they_arrive(sent: list[tuple[Request, boo
         (each.method, each.target, {k: v for k, v in each.headers.items() if k not in framing}, each.body)
         for each in found
     ] == [(each.method, each.target, each.headers, each.body) for each, _ in sent]
+
+
+def test_a_field_in_several_lines_is_a_list() -> None:
+    parser = RequestParser(LIMITS)
+    parser.feed(b"GET / HTTP/1.1\r\nhost: x\r\naccept: a\r\nAccept: b\r\n\r\n")
+    assert parser.requests[0][0].headers["accept"] == "a, b"

@@ -92,7 +92,9 @@ VALID: dict[tuple[str, str], Object] = {
         "spec": {
             "matchConstraints": {"resourceRules": [RULE]},
             "reinvocationPolicy": "Never",
-            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}],
+            "mutations": [
+                {"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{op: 'remove', path: '/a'}]"}}
+            ],
         }
     },
     (ADMISSION, "validatingadmissionpolicybindings"): {"spec": {"policyName": "p", "validationActions": ["Deny"]}},

@@ -1,17 +1,20 @@
 """One request to a webhook over real TLS: what comes back, and what goes wrong."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sampan.registry.webhook import client
-from sampan.registry.webhook.client import HttpsWebhook, WebhookError
+from sampan.registry.webhook import answer
+from sampan.registry.webhook.client import HttpsWebhook, WebhookClients, WebhookError
+from sampan.registry.webhook.credentials import Credentials, WebhookCredentials
 from sampan.registry.webhook.services import ServiceError
 from sampan.registry.webhook.target import target_of
 from sampan.server.pki.certificates import make_ca, make_serving
-from tests.registry.webhook.tls import CA, NOW, Handler, bundle, listening, ok
+from tests.registry.webhook.tls import CA, NOW, Handler, bundle, listening, ok, requests
 
 
 def answering(*parts: bytes, close: bool = False) -> Handler:
@@ -36,9 +39,25 @@ def never(namespace: str, name: str, port: int) -> tuple[str, int]:
 
 
 def webhook(port: int, ca_bundle: str = "", **config: Any) -> HttpsWebhook:
-    """The client of a server here."""
+    """The client of a server here; it is closed with the test."""
     config = config or {"url": f"https://127.0.0.1:{port}/convert?a=b"}
-    return HttpsWebhook(target_of({**config, "caBundle": ca_bundle or bundle()}), resolve=never)
+    return kept(HttpsWebhook(target_of({**config, "caBundle": ca_bundle or bundle()}), resolve=never))
+
+
+def kept(webhook: HttpsWebhook) -> HttpsWebhook:
+    """To be closed when the test ends."""
+    _opened.append(webhook)
+    return webhook
+
+
+_opened: list[HttpsWebhook] = []
+
+
+@pytest.fixture(autouse=True)
+async def _closing() -> AsyncIterator[None]:
+    yield
+    while _opened:
+        _opened.pop().close()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +113,7 @@ async def test_the_request_says_what_it_is(tmp_path: Path) -> None:
 async def test_a_bad_answer_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Handler, text: str
 ) -> None:
-    monkeypatch.setattr(client, "ANSWER_SIZE_BYTES_MAX", 1000)
+    monkeypatch.setattr(answer, "ANSWER_SIZE_BYTES_MAX", 1000)
     async with listening(tmp_path, handler) as port:
         with pytest.raises(WebhookError) as error:
             await webhook(port).post(b"{}", 30)
@@ -135,7 +154,7 @@ async def test_a_service_is_reached_where_its_pods_are(tmp_path: Path) -> None:
             return "127.0.0.1", port
 
         target = target_of({"service": {"namespace": "default", "name": "hook", "port": 9}, "caBundle": bundle()})
-        assert await HttpsWebhook(target, resolve).post(b"{}", 30) == b"{}"
+        assert await kept(HttpsWebhook(target, resolve)).post(b"{}", 30) == b"{}"
     assert asked == [("default", "hook", 9)]
 
 
@@ -144,3 +163,71 @@ async def test_a_service_that_is_not_there() -> None:
     with pytest.raises(WebhookError) as error:
         await webhook(0, **config).post(b"{}", 30)
     assert str(error.value) == ('Post "https://hook.default.svc:443/convert?timeout=30s": service "hook" not found')
+
+
+async def serving_several(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answers every request on a connection with the client's port."""
+    port: int = writer.get_extra_info("peername")[1]
+    async for _ in requests(reader):
+        writer.write(ok(str(port).encode()))
+
+
+async def test_a_connection_is_used_again(tmp_path: Path) -> None:
+    async with listening(tmp_path, serving_several) as port:
+        hook = webhook(port)
+        assert len({await hook.post(b"{}", 30) for _ in range(3)}) == 1
+
+
+async def test_calls_at_the_same_time_have_connections_of_their_own(tmp_path: Path) -> None:
+    async with listening(tmp_path, serving_several) as port:
+        hook = webhook(port)
+        assert len(set(await asyncio.gather(*(hook.post(b"{}", 30) for _ in range(3))))) == 3
+
+
+async def test_a_kept_connection_that_was_closed_is_replaced(tmp_path: Path) -> None:
+    async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await answering(ok(b"{}"))(reader, writer)
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.abort()
+
+    async with listening(tmp_path, once) as port:
+        hook = webhook(port)
+        assert [await hook.post(b"{}", 30) for _ in range(2)] == [b"{}", b"{}"]
+
+
+async def test_the_webhook_of_a_target_is_made_once(tmp_path: Path) -> None:
+    clients = WebhookClients(never)
+    target = target_of({"url": "https://127.0.0.1:1/a"})
+    assert clients.connect(target) is clients.connect(target)
+    assert clients.connect(target) is not clients.connect(target, Credentials("Bearer a"))
+
+
+async def test_a_token_is_shown(tmp_path: Path) -> None:
+    heads: list[bytes] = []
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(ok(b"{}"))
+
+    target = target_of({"url": "", "caBundle": bundle()})
+    async with listening(tmp_path, handle) as port:
+        await kept(HttpsWebhook(replace(target, host="127.0.0.1", port=port), never, Credentials("Bearer abc"))).post(
+            b"{}", 30
+        )
+    assert b"\r\nAuthorization: Bearer abc\r\n" in heads[0]
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "token"),
+    [
+        ("a.svc", 443, "exact"),
+        ("a.svc", 8443, "any"),
+        ("b.example.com", 9, "star port"),
+        ("b.example.com", 443, "star"),
+        ("elsewhere", 1, "any"),
+    ],
+)
+def test_users_are_found_by_host(host: str, port: int, token: str, tmp_path: Path) -> None:
+    names = {"a.svc": "exact", "*.example.com:9": "star port", "*.example.com": "star", "*": "any"}
+    users = [{"name": name, "user": {"token": text}} for name, text in names.items()]
+    assert WebhookCredentials({"users": users}, tmp_path).of(host, port).authorization == f"Bearer {token}"

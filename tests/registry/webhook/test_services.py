@@ -75,3 +75,8 @@ def test_a_service_that_cannot_be_reached_says_why(reader: Reader, port: int, te
     with pytest.raises(ServiceError) as error:
         ServiceResolver(reader)("default", "hook", port)
     assert str(error.value) == text
+
+
+def test_all_that_answer_for_a_service_are_found() -> None:
+    resolver = ServiceResolver(Reader(SERVICE, ENDPOINTS, endpoint_slice(), endpoint_slice(ready=False)))
+    assert resolver.all("default", "hook", 443) == [("10.0.1.1", 9443), ("10.0.0.1", 8443), ("10.0.0.2", 8443)]

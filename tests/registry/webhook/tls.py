@@ -4,7 +4,7 @@ import asyncio
 import base64
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,6 +27,15 @@ def ok(body: bytes) -> bytes:
     return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
+async def requests(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
+    """The requests on a connection until it ends: the head's first line and the body."""
+    with suppress(asyncio.IncompleteReadError):
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+            yield head.decode().split("\r\n")[0], await reader.readexactly(length)
+
+
 @asynccontextmanager
 async def listening(tmp_path: Path, handler: Handler, pair: KeyPair = SERVING) -> AsyncIterator[int]:
     """A TLS server; gives its port."""
@@ -36,13 +45,17 @@ async def listening(tmp_path: Path, handler: Handler, pair: KeyPair = SERVING) -
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(*files)
 
+    open_writers: set[asyncio.StreamWriter] = set()
+
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        open_writers.add(writer)
         try:
             await handler(reader, writer)
             await reader.read()
         except OSError:
             pass
         finally:
+            open_writers.discard(writer)
             writer.transport.abort()
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
@@ -51,3 +64,5 @@ async def listening(tmp_path: Path, handler: Handler, pair: KeyPair = SERVING) -
         yield port
     finally:
         server.close()
+        for writer in open_writers:
+            writer.transport.abort()

@@ -13,6 +13,10 @@ ANSWER_WITHIN_S = 20.0
 T = TypeVar("T")
 
 
+SETTLED_S = 0.5
+"""The server's own watchers have begun when their number has not changed for so long."""
+
+
 class Fuzzed:
     """Asks a server that runs in another thread."""
 
@@ -38,7 +42,11 @@ class Fuzzed:
 
     def watchers(self) -> int:
         """How many watches are open."""
-        return sum(cache.watchers for cache in self.api.cluster.caches.values())
+        return _watchers(self.api)
+
+
+def _watchers(api: Api) -> int:
+    return sum(cache.watchers for cache in api.cluster.caches.values())
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +58,10 @@ def fuzzed() -> Iterator[Fuzzed]:
 
     async def serve() -> None:
         async with served() as api:
+            seen = 0
+            while seen != _watchers(api):
+                seen = _watchers(api)
+                await asyncio.sleep(SETTLED_S)
             found.append(Fuzzed(api, asyncio.get_running_loop()))
             started.set()
             await stop.wait()

@@ -1,11 +1,12 @@
-"""A write that ran out of time while the store was at it may be stored all the same."""
+"""A write that ran out of time while the store was at it, or of which the store cannot say what became of it, may be
+stored all the same."""
 
 import asyncio
 
 import pytest
 
 from sampan.storage.memory import MemoryStore
-from sampan.storage.store import Revision
+from sampan.storage.store import OutcomeUnknown, Revision
 from tests.server.cluster import Api, served
 
 SERVICES = "/api/v1/namespaces/default/services"
@@ -13,21 +14,25 @@ SPEC = {"ports": [{"port": 80}]}
 
 
 class LateStore(MemoryStore):
-    """Writes, and then never says so, while `late`."""
+    """Writes Services, and then never says so, while `late`; or says that it does not know, while `lost`."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.late = False
+        self.late = self.lost = False
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
-        return await self._answer(await super().create(key, value, ttl_s=ttl_s))
+        return await self._answer(key, await super().create(key, value, ttl_s=ttl_s))
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
-        return await self._answer(await super().update(key, value, expected, ttl_s=ttl_s))
+        return await self._answer(key, await super().update(key, value, expected, ttl_s=ttl_s))
 
-    async def _answer(self, revision: Revision) -> Revision:
+    async def _answer(self, key: str, revision: Revision) -> Revision:
+        if not key.startswith("/registry/services/"):
+            return revision
         if self.late:
             await asyncio.Event().wait()
+        if self.lost:
+            raise OutcomeUnknown("the leader is gone")
         return revision
 
 
@@ -44,6 +49,17 @@ async def test_the_address_of_a_service_that_was_created_late_is_not_given_away(
         answer = await api.post(f"{SERVICES}?timeout=20ms", {"metadata": {"name": "a"}, "spec": SPEC})
         assert answer.code == 504
         store.late = False
+        stored = (await api.get(f"{SERVICES}/a")).body
+        assert await take(api, "b", stored["spec"]["clusterIP"]) == 422
+
+
+async def test_the_address_of_a_service_that_the_store_may_have_is_not_given_away() -> None:
+    store = LateStore()
+    async with served(store) as api:
+        store.lost = True
+        answer = await api.post(SERVICES, {"metadata": {"name": "a"}, "spec": SPEC})
+        assert answer.code == 504
+        store.lost = False
         stored = (await api.get(f"{SERVICES}/a")).body
         assert await take(api, "b", stored["spec"]["clusterIP"]) == 422
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from sampan.app.loops.settings import USAGE_ERROR
 from sampan.app.settings import UpSettings
+from sampan.server.verbs.component_statuses import CONTROLLER_MANAGER, SCHEDULER
 
 BACKOFF_FIRST_S: Final = 1.0
 BACKOFF_MAX_S: Final = 30.0
@@ -39,9 +40,34 @@ def command_of(settings: UpSettings) -> list[str] | None:
         f"--controllers={settings.controllers}",
         "--scheduler" if settings.scheduler else "--no-scheduler",
         f"--nodes={settings.nodes}",
+        f"--service-account-private-key-file={_key(settings)}",
+        f"--cluster-signing-cert-file={Path(settings.data) / 'pki' / 'ca.crt'}",
+        f"--cluster-signing-key-file={Path(settings.data) / 'pki' / 'ca.key'}",
+        *_node_options(settings),
+        *(["--leader-elect"] if settings.storage == "etcd" else []),
         f"--log-level={settings.log_level}",
         f"--log-format={settings.log_format}",
     ]
+
+
+def components_of(settings: UpSettings) -> frozenset[str]:
+    """What that process is of a control plane. Where several servers share a store it need not be the one that works:
+    then the Lease tells.
+    """
+    if settings.storage == "etcd":
+        return frozenset()
+    found = {CONTROLLER_MANAGER: bool(settings.controllers.strip()), SCHEDULER: settings.scheduler}
+    return frozenset(name for name, runs in found.items() if runs)
+
+
+def _key(settings: UpSettings) -> Path:
+    return settings.authentication.service_account_signing_key_file or Path(settings.data) / "pki" / "sa.key"
+
+
+def _node_options(settings: UpSettings) -> list[str]:
+    if settings.node_runtime == "simulated":
+        return []
+    return [f"--node-runtime={settings.node_runtime}", f"--node-root={Path(settings.data) / 'node'}"]
 
 
 class LoopsChild:

@@ -13,26 +13,28 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import replace
 from typing import Final
 
 import uvloop
 
 from sampan.app.errors import StartError
 from sampan.app.log import configure_logging
+from sampan.app.loops.context import loop_context
 from sampan.app.loops.settings import LoopSettings
-from sampan.client import Client, Config, ConfigError, load_config
+from sampan.client import Client, ConfigError, load_config
 from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
-from sampan.core.time import SystemClock
 from sampan.loops.context import ControllerContext
-from sampan.node.set_up import SimulatedNodes
+from sampan.node.node_object import NodeAddress
+from sampan.node.set_up import ProcessNode, SimulatedNodes
 from sampan.node.set_up import set_up as set_up_nodes
 from sampan.operator.controller import CacheSyncTimeout
 from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost
 from sampan.operator.manager import Manager, ManagerOptions, ShutdownTimeout
 from sampan.scheduler.set_up import set_up as set_up_scheduler
 
+_IPAM: Final = "node-ipam-controller"
 LEASE_NAMESPACE: Final = "kube-system"
 ORPHAN_GRACE_S: Final = 2.0
 """How long a process may take that ends because nobody is there any more."""
@@ -62,18 +64,11 @@ async def _run(settings: LoopSettings) -> None:
     # Warnings are for people: the loops know what is deprecated, and keep it up for those who still use it.
     async with Client.from_config(config, field_manager="sampan", warnings=ignore_warnings) as client:
         manager = Manager(client, _options(settings))
-        set_up(ControllerContext(manager, SystemClock(), root_ca=_root_ca(config)), settings)
+        context = loop_context(manager, config, settings)
+        set_up(context, settings)
         _settle()
         with _ends_with_stdin(manager.stop) if settings.ends_with_stdin else _nothing():
             await manager.run(handle_signals=True)
-
-
-def _root_ca(config: Config) -> str:
-    """The authority by which Pods may know the server: the one by which we know it. Empty when it is the system's."""
-    tls = config.tls
-    if tls.ca_data or not tls.ca_file:
-        return tls.ca_data.decode()
-    return Path(tls.ca_file).read_text()
 
 
 def set_up(context: ControllerContext, settings: LoopSettings) -> None:
@@ -84,7 +79,25 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> None:
         set_up_scheduler(context)
     if settings.nodes:
         shared = settings.scheduler or bool(settings.controllers)
-        set_up_nodes(context, SimulatedNodes(settings.nodes, shared_informer=shared))
+        set_up_nodes(context, _nodes(settings, shared))
+
+
+def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode:
+    """The nodes that the settings mean; `shared`: other loops watch all Pods too."""
+    node = settings.node
+    serve = NodeAddress(node.address, node.port)
+    if node.runtime == "simulated":
+        given = None if _IPAM in settings.controllers else node.range_wait_s
+        return SimulatedNodes(settings.nodes, shared_informer=shared, serve=serve, range_wait_s=given)
+    images = dict(node.images)
+    return ProcessNode(
+        settings.nodes[0],
+        node.root,
+        images=images,
+        image_directory=node.image_directory,
+        shared_informer=shared,
+        serve=serve,
+    )
 
 
 def _options(settings: LoopSettings) -> ManagerOptions:
@@ -92,6 +105,9 @@ def _options(settings: LoopSettings) -> ManagerOptions:
     if settings.lease:
         identity = f"{socket.gethostname()}_{uuid.uuid4()}"
         election = LeaderElectionConfig(settings.lease, LEASE_NAMESPACE, identity)
+        if settings.ends_with_stdin:
+            # They take over within 15 s: one try late in seeing the last renewal, one in their own try.
+            election = replace(election, lease_duration_s=10.0, renew_deadline_s=6.0, retry_period_s=2.0)
     grace_s = ORPHAN_GRACE_S / 2 if settings.ends_with_stdin else _GRACE_S
     return ManagerOptions(
         leader_election=election, probe_address=settings.probe_address, graceful_shutdown_timeout_s=grace_s

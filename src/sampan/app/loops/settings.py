@@ -3,8 +3,29 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sampan.loops.context import CLUSTER_CIDR
+
 USAGE_ERROR = 2
 """The exit code that says: to start it again would not help."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSettings:
+    """How the nodes of a process run Pods."""
+
+    runtime: str = "simulated"
+    """simulated, or process: a single node whose containers are processes of this machine."""
+    root: Path = Path("sampan-node")
+    """What a node of processes keeps."""
+    images: tuple[tuple[str, str], ...] = ()
+    """Image and directory, or `host`."""
+    image_directory: Path | None = None
+    range_wait_s: float = 5.0
+    """How long simulated nodes wait for ranges of addresses where no node-ipam-controller is in the same process."""
+    address: str = "127.0.0.1"
+    """Where the API server finds the nodes' server."""
+    port: int = 0
+    """0: any free one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +38,18 @@ class LoopSettings:
     """Their names in the catalogue."""
     scheduler: bool = False
     nodes: tuple[str, ...] = ()
-    """The names of simulated nodes."""
+    """The names of nodes."""
+    node: NodeSettings = NodeSettings()
     lease: str = ""
     """The Lease in kube-system that the one which works must hold; empty: this process is the only one."""
+    service_account_private_key_file: Path | None = None
+    """What signs the tokens of Secrets; None: no Secret gets one."""
+    cluster_signing_cert_file: Path | None = None
+    cluster_signing_key_file: Path | None = None
+    """The authority that signs approved CertificateSigningRequests; None: nobody does."""
+    cluster_cidr: str = CLUSTER_CIDR
+    """Of which range nodes get the addresses of their Pods."""
+    node_cidr_mask_size: int = 24
     probe_address: str = ""
     """`host:port` of /healthz, /readyz and /metrics; empty: none."""
     ends_with_stdin: bool = False

@@ -24,7 +24,7 @@ from sampan.client import (
     TransportError,
     load_config,
 )
-from sampan.client.warnings import Warning
+from sampan.client.warnings import Warning, ignore_warnings
 from sampan.core.errors import Reason
 
 _OPTIONS = (
@@ -43,12 +43,15 @@ class Where:
     kubeconfig: Path | None
     context: str
     namespace: str
+    warnings: bool = True
+    """Whether what the server warns of is shown."""
 
     def connect(self) -> Client:
         """A client for it, whose warnings are shown. Raises `ConfigError`."""
         overrides = ConfigOverrides(context=self.context, namespace=self.namespace)
         config = load_config(self.kubeconfig, overrides=overrides)
-        return Client.from_config(config, field_manager="sampan", warnings=WarningPrinter())
+        warnings = WarningPrinter() if self.warnings else ignore_warnings
+        return Client.from_config(config, field_manager="sampan", warnings=warnings)
 
 
 class WarningPrinter:
@@ -63,12 +66,18 @@ class WarningPrinter:
             click.echo(f"Warning: {warning.text}", err=True)
 
 
-def on_server(command: Callable[..., Awaitable[int | None]]) -> Callable[..., int]:
-    """Turn a coroutine function `command(client, …)` into a click callback with the options that name a server."""
+Command = Callable[..., Awaitable[int | None]]
+
+
+def on_server(command: Command, *, warnings: bool = True) -> Callable[..., int]:
+    """Turn a coroutine function `command(client, …)` into a click callback with the options that name a server.
+
+    `warnings`: whether what the server warns of is shown.
+    """
 
     @functools.wraps(command)
     def callback(kubeconfig: Path | None, context: str, namespace: str, **options: Any) -> int:
-        return run(Where(kubeconfig, context, namespace), lambda client: command(client, **options))
+        return run(Where(kubeconfig, context, namespace, warnings), lambda client: command(client, **options))
 
     for option in reversed(_OPTIONS):
         callback = option(callback)

@@ -1,9 +1,11 @@
 """The loop over ResourceQuotas.
 
-The admission of requests adds to the status what they take; here it is counted what is really there. Source:
+The admission of requests adds to the status what they take; here it is counted what is really there, and less is told
+only when nobody has been admitted for a moment. Source:
 kube-controller-manager pkg/controller/resourcequota/resource_quota_controller.go (1.36).
 """
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -12,7 +14,7 @@ from sampan.controllers.resource_quota.counted import Counted
 from sampan.controllers.status import status_of, write_status
 from sampan.core.quantity import Quantity
 from sampan.core.quota import Usage, add, evaluator_for, scope_selectors
-from sampan.core.quota.usage import ZERO, amounts
+from sampan.core.quota.usage import ZERO, amounts, most
 from sampan.informer.indexer import NAMESPACE_INDEX
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
@@ -27,6 +29,8 @@ from sampan.wire import json
 NAME: Final = "resourcequota-controller"
 RESYNC_S: Final = 300.0
 BATCH_S: Final = 0.05
+SETTLE_S: Final = 0.5
+"""How long a quota must have been left alone before it tells of less."""
 WORKERS: Final = 5
 
 
@@ -67,21 +71,39 @@ class ResourceQuotaController:
             )
         }
         self._counted = counted
+        self._less: dict[Request, tuple[str, dt.datetime]] = {}
+        """Quotas that less is used of than they tell: their version then, and since when."""
 
     async def reconcile(self, request: Request) -> Result | None:
         """One look at one quota. Raises `ApiError`, `TransportError`."""
         quota = await self._quotas.find(request)
         if quota is None:
+            self._less.pop(request, None)
             return None
         found = await self._usage(quota)
+        told = amounts(status_of(quota).get("used"))
+        settled = self._is_settled(request, quota, found, told)
+        if not settled:
+            found = most(found, {limit: amount for limit, amount in told.items() if limit in found})
         status = status_after(quota, found)
-        if status is None:
-            return None
-        try:
-            await write_status(self._quotas, quota, status, optimistic_lock=True)
-        except (Conflict, NotFound):
-            return None  # What has changed in it brings it here again.
-        return None
+        if status is not None:
+            try:
+                await write_status(self._quotas, quota, status, optimistic_lock=True)
+            except (Conflict, NotFound):
+                return None  # What has changed in it brings it here again.
+        return None if settled else Result(requeue_after_s=SETTLE_S)
+
+    def _is_settled(self, request: Request, quota: Object, found: Usage, told: Usage) -> bool:
+        """Whether less may be told than before: admission tells of objects before they are there to be counted."""
+        if all(amount >= told.get(limit, amount) for limit, amount in found.items()):
+            self._less.pop(request, None)
+            return True
+        version, now = meta(quota).resource_version, self._clock.now()
+        seen = self._less.get(request)
+        if seen is None or seen[0] != version:
+            self._less[request] = (version, now)
+            return False
+        return (now - seen[1]).total_seconds() >= SETTLE_S
 
     async def _usage(self, quota: Object) -> Usage:
         """What is used of the quota's limits, as far as somebody knows how to count it."""

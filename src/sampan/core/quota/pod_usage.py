@@ -22,8 +22,18 @@ def pod_usage(pod: Object, now: dt.datetime) -> Usage:
     usage = {"count/pods": ONE}
     if not is_running_up(pod, now):
         return usage
-    requests, limits = pod_requests(pod), pod_limits(pod)
     usage["pods"] = ONE
+    return usage | _compute_usage(pod_requests(pod), pod_limits(pod))
+
+
+def container_usage(container: Object) -> Usage:
+    """What a container says for itself, by the names that quotas have for it."""
+    resources = container.get("resources") or {}
+    return _compute_usage(amounts(resources.get("requests")), amounts(resources.get("limits")))
+
+
+def _compute_usage(requests: Usage, limits: Usage) -> Usage:
+    usage: Usage = {}
     for name in COMPUTE:
         if name in requests:
             usage[name] = usage[REQUESTS_PREFIX + name] = requests[name]
@@ -55,16 +65,24 @@ def is_extended(name: str) -> bool:
 
 def pod_requests(pod: Object) -> Usage:
     """What it asks for: the most that runs at a time, with its overhead."""
-    spec = pod.get("spec") or {}
-    return add(_total(spec, "requests"), amounts(spec.get("overhead")))
+    return add(pod_spec_requests(pod), amounts((pod.get("spec") or {}).get("overhead")))
 
 
 def pod_limits(pod: Object) -> Usage:
     """What it may take at most, of what has a limit."""
-    spec = pod.get("spec") or {}
-    limits = _total(spec, "limits")
-    overhead = amounts(spec.get("overhead"))
+    limits = pod_spec_limits(pod)
+    overhead = amounts((pod.get("spec") or {}).get("overhead"))
     return add(limits, {name: amount for name, amount in overhead.items() if limits.get(name)})
+
+
+def pod_spec_requests(pod: Object) -> Usage:
+    """What it asks for without its overhead."""
+    return _total(pod.get("spec") or {}, "requests")
+
+
+def pod_spec_limits(pod: Object) -> Usage:
+    """What it may take at most without its overhead."""
+    return _total(pod.get("spec") or {}, "limits")
 
 
 def _total(spec: Object, kind: str) -> Usage:

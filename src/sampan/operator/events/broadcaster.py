@@ -1,8 +1,9 @@
 """`EventBroadcaster`: posts events in the background.
 
 Concurrency: `run` is one task; it takes events from a queue of at most `EVENTS_MAX`, in order, one request at a time.
-When the queue is full the newest event is dropped, with a line in the log. A server that cannot be reached holds up
-everything for two minutes at most; then the event is given up.
+When the queue is full the newest event is dropped, with a line in the log. One at a time on purpose: when thousands of
+Pods are scheduled at once, their events come after what they tell of, and take nothing from it. A server that cannot be
+reached holds up everything for two minutes at most; then the event is given up.
 Source: client-go tools/record/event.go, tools/events/event_broadcaster.go (1.36).
 """
 
@@ -19,7 +20,8 @@ from sampan.operator.events.sink import EventSink
 
 _log = logging.getLogger("sampan.events")
 
-EVENTS_MAX: Final = 1000
+EVENTS_MAX: Final = 10_000
+"""About 2 kB each; client-go's queue takes 1,000."""
 _TRIES_MAX: Final = 12
 _RETRY_S: Final = 10.0
 _DRAIN_S: Final = 5.0

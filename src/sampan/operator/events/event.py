@@ -25,6 +25,8 @@ class ObjectReference:
     name: str
     uid: str = ""
     resource_version: str = ""
+    field_path: str = ""
+    """Which part of it: `spec.containers{main}`."""
 
     def to_dict(self) -> dict[str, str]:
         """As `v1.ObjectReference`."""
@@ -35,6 +37,7 @@ class ObjectReference:
             "name": self.name,
             "uid": self.uid,
             "resourceVersion": self.resource_version,
+            "fieldPath": self.field_path,
         }
         return {name: value for name, value in said.items() if value}
 
@@ -69,6 +72,8 @@ class Event:
     """A sentence for people."""
     time: dt.datetime
     related: ObjectReference | None = None
+    host: str = ""
+    """The node that it comes from, where that is of interest."""
 
     @property
     def namespace(self) -> str:
@@ -85,7 +90,7 @@ class Event:
 
     def key(self) -> tuple[object, ...]:
         """Which events are the same."""
-        return *self.aggregate_key(), self.note, self.related
+        return *self.aggregate_key(), self.regarding.field_path, self.note, self.related
 
     def _regarded(self) -> tuple[str, ...]:
         ref = self.regarding

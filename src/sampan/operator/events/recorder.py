@@ -13,8 +13,12 @@ class EventRecorder:
     To be called on the event loop; from the thread of a plain reconciler by `loop.call_soon_threadsafe`.
     """
 
-    def __init__(self, broadcaster: EventBroadcaster, controller: str, instance: str, clock: Clock) -> None:
+    def __init__(
+        self, broadcaster: EventBroadcaster, controller: str, instance: str, clock: Clock, *, host: str = ""
+    ) -> None:
+        """`host`: the node that the events come from, where people want to see it."""
         self._broadcaster = broadcaster
+        self._host = host
         self._controller = controller
         self._instance = instance
         self._clock = clock
@@ -45,5 +49,6 @@ class EventRecorder:
                 note,
                 self._clock.now(),
                 None if related is None else reference_to(related),
+                self._host,
             )
         )

@@ -98,7 +98,7 @@ def _core_event(sighting: Sighting) -> Object:
         "involvedObject": event.regarding.to_dict(),
         "reason": event.reason,
         "message": event.note,
-        "source": {"component": event.controller},
+        "source": {"component": event.controller, **({"host": event.host} if event.host else {})},
         "firstTimestamp": format_time(event.time),
         "lastTimestamp": format_time(sighting.last),
         "count": sighting.count,

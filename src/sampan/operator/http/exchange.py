@@ -1,12 +1,15 @@
 """Requests and answers of an operator's endpoints, and the bounds of both."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
+from sampan.operator.http.tunnel import Tunnel
+
 TEXT: Final = "text/plain; charset=utf-8"
+_NOSNIFF: Final = {"x-content-type-options": "nosniff"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,8 @@ class Request:
     """Path and query, as they came."""
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    client_certificate: bytes = b""
+    """The certificate that the client has proved to own (DER); empty without TLS, or if it showed none."""
 
     @property
     def path(self) -> str:
@@ -37,6 +42,30 @@ class Answer:
     code: int
     body: bytes = b""
     media_type: str = TEXT
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Further ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedAnswer:
+    """An answer whose body comes in parts. The connection ends behind it."""
+
+    code: int
+    parts: AsyncGenerator[bytes, None]
+    """Asked for the next part when the client has taken most of what came before; closed when the client has gone. When
+    it raises, the connection is cut, so that the client knows that something is missing."""
+    media_type: str = TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """The answer 101: the connection speaks another protocol from here on."""
+
+    headers: Mapping[str, str]
+    """`upgrade` and what else the protocol wants."""
+    serve: Callable[[Tunnel], Awaitable[None]]
+    """Has the connection until it returns; it learns by reading that the client has gone. It is cancelled when the
+    server ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +84,36 @@ class HttpLimits:
     """False: a connection is closed behind its first answer."""
     idle_timeout_s: float = 10.0
     """How long a connection may wait for its next request, and for its first one."""
+    upgrades: bool = False
+    """Whether a request may ask for another protocol; otherwise such a one is answered with 400."""
+    stream_idle_timeout_s: float = 14_400.0
+    """How long nothing may pass in a streamed answer, or behind a takeover."""
+    close_timeout_s: float = 1.0
+    """How long a client may take to read the last of an answer when a connection with TLS is closed."""
 
 
-Respond = Callable[[Request], Awaitable[Answer]]
+AnyAnswer = Answer | StreamedAnswer | Takeover
+Respond = Callable[[Request], Awaitable[AnyAnswer]]
 """Answers a request. What it raises is logged and answered with 500."""
 
 
 def head_of(answer: Answer, *, keep_alive: bool) -> bytes:
     """The status line and the header fields."""
-    return (
-        f"HTTP/1.1 {answer.code} {HTTPStatus(answer.code).phrase}\r\ncontent-type: {answer.media_type}\r\n"
-        f"content-length: {len(answer.body)}\r\nx-content-type-options: nosniff\r\n"
-        f"connection: {'keep-alive' if keep_alive else 'close'}\r\n\r\n"
-    ).encode("latin-1")
+    fields = {"content-type": answer.media_type, "content-length": str(len(answer.body)), **answer.headers}
+    return _head(answer.code, {**fields, **_NOSNIFF, "connection": "keep-alive" if keep_alive else "close"})
+
+
+def head_of_stream(answer: StreamedAnswer) -> bytes:
+    """The same for a body in chunks."""
+    fields = {"content-type": answer.media_type, "transfer-encoding": "chunked", "connection": "close"}
+    return _head(answer.code, {**_NOSNIFF, **fields})
+
+
+def head_of_takeover(answer: Takeover) -> bytes:
+    """The same, behind which HTTP ends."""
+    return _head(101, {**answer.headers, "connection": "Upgrade"})
+
+
+def _head(code: int, fields: Mapping[str, str]) -> bytes:
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"HTTP/1.1 {code} {HTTPStatus(code).phrase}\r\n{lines}\r\n".encode("latin-1")

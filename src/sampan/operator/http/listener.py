@@ -10,14 +10,14 @@ import logging
 import ssl
 from typing import Final
 
-from sampan.operator.http.exchange import Answer, HttpLimits, Respond, head_of
+from sampan.operator.http.exchange import Answer, AnyAnswer, HttpLimits, Request, Respond, StreamedAnswer, head_of
 from sampan.operator.http.parser import RequestParser, RequestRefused
+from sampan.operator.http.streaming import send_parts, take_over
 
 _log = logging.getLogger("sampan.http")
 
 _READ_BYTES: Final = 65_536
 _HANDSHAKE_TIMEOUT_S: Final = 10.0
-_SHUTDOWN_TIMEOUT_S: Final = 1.0
 _LINGER_S: Final = 1.0
 _SILENCE_S: Final = 0.1
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -74,7 +74,7 @@ class HttpListener:
                 self._port,
                 ssl=self._tls,
                 ssl_handshake_timeout=_HANDSHAKE_TIMEOUT_S if self._tls else None,
-                ssl_shutdown_timeout=_SHUTDOWN_TIMEOUT_S if self._tls else None,
+                ssl_shutdown_timeout=self._limits.close_timeout_s if self._tls else None,
             )
             try:
                 self._port = self._server.sockets[0].getsockname()[1]
@@ -108,7 +108,7 @@ class HttpListener:
         task.add_done_callback(lambda done: self._connections.pop(done, None))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        parser = RequestParser(self._limits)
+        parser = RequestParser(self._limits, _client_certificate(writer))
         try:
             while await self._one_request(parser, reader, writer):
                 pass
@@ -134,14 +134,29 @@ class HttpListener:
         self._busy(True)
         try:
             async with asyncio.timeout(self._limits.request_timeout_s):
-                alive = await self._answer(data, parser, reader, writer)
+                asked = await self._read_request(data, parser, reader, writer)
+                if asked is None:
+                    return False
+                request, alive = asked
+                answer = await self._ask(request)
+                if isinstance(answer, Answer):
+                    alive = alive and self._limits.keep_alive and not self._draining
+                    writer.write(head_of(answer, keep_alive=alive) + (b"" if request.method == "HEAD" else answer.body))
+                    await writer.drain()
+                    return alive
+            idle_timeout_s = self._limits.stream_idle_timeout_s
+            if isinstance(answer, StreamedAnswer):
+                await send_parts(answer, reader, writer, idle_timeout_s)
+            else:
+                await take_over(answer, parser.ahead, reader, writer, idle_timeout_s)
         finally:
             self._busy(False)
-        return alive
+        return False
 
-    async def _answer(
+    async def _read_request(
         self, data: bytes, parser: RequestParser, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> bool:
+    ) -> tuple[Request, bool] | None:
+        """The next request, and whether the connection lives on behind it; None when there is none to answer."""
         try:
             while data:
                 parser.feed(data)
@@ -151,26 +166,27 @@ class HttpListener:
                     parser.expects_continue = False
                     writer.write(_CONTINUE)
                 data = await reader.read(_READ_BYTES)
-            if not parser.requests:
-                return False
         except RequestRefused as refusal:
             await _refuse(refusal.answer, reader, writer)
-            return False
-        request, alive = parser.requests.popleft()
+            return None
+        return parser.requests.popleft() if parser.requests else None
+
+    async def _ask(self, request: Request) -> AnyAnswer:
         try:
-            answer = await self._respond(request)
+            return await self._respond(request)
         except Exception:
             _log.exception("%s %s could not be answered", request.method, request.path)
-            answer = Answer(500, b"internal error\n")
-        alive = alive and self._limits.keep_alive and not self._draining
-        writer.write(head_of(answer, keep_alive=alive) + (b"" if request.method == "HEAD" else answer.body))
-        await writer.drain()
-        return alive
+            return Answer(500, b"internal error\n")
 
     def _busy(self, busy: bool) -> None:
         task = asyncio.current_task()
         if task in self._connections:
             self._connections[task] = busy
+
+
+def _client_certificate(writer: asyncio.StreamWriter) -> bytes:
+    tls = writer.get_extra_info("ssl_object")
+    return (tls.getpeercert(binary_form=True) or b"") if tls is not None else b""
 
 
 async def _refuse(answer: Answer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

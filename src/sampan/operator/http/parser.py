@@ -21,12 +21,15 @@ class RequestRefused(Exception):
 class RequestParser:
     """Takes a connection apart. Requests that came together wait in `requests`: at most what one read brings."""
 
-    def __init__(self, limits: HttpLimits) -> None:
+    def __init__(self, limits: HttpLimits, client_certificate: bytes = b"") -> None:
         self.requests: deque[tuple[Request, bool]] = deque()
         """Whole requests, each with whether the connection lives on behind it."""
         self.expects_continue = False
         """The client waits for leave to send its body."""
+        self.ahead = b""
+        """What was sent behind a request for another protocol, which is the last one then."""
         self._limits = limits
+        self._client_certificate = client_certificate
         self._parser = httptools.HttpRequestParser(self)
         self._target = b""
         self._headers: dict[str, str] = {}
@@ -43,8 +46,10 @@ class RequestParser:
             if isinstance(error.__context__, RequestRefused):
                 raise error.__context__ from None
             raise
-        except httptools.HttpParserUpgrade:
-            raise RequestRefused(400, "no other protocol is spoken here") from None
+        except httptools.HttpParserUpgrade as upgrade:
+            if not self._limits.upgrades:
+                raise RequestRefused(400, "no other protocol is spoken here") from None
+            self.ahead = data[upgrade.args[0] :]
         except httptools.HttpParserError:
             raise RequestRefused(400, "no HTTP/1") from None
         if not self._in_body and self._chunk_bytes > self._limits.head_bytes_max:
@@ -57,7 +62,9 @@ class RequestParser:
         self._count(part)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        # One field in several lines means the same as a list in one.
+        self._headers[key] = f"{self._headers[key]}, {text}" if key in self._headers else text
         self._count(name, value)
 
     def on_headers_complete(self) -> None:
@@ -77,8 +84,10 @@ class RequestParser:
 
     def on_message_complete(self) -> None:
         method = self._parser.get_method().decode("latin-1")
-        request = Request(method, self._target.decode("latin-1"), self._headers, b"".join(self._body))
-        self.requests.append((request, self._parser.should_keep_alive()))
+        body, certificate = b"".join(self._body), self._client_certificate
+        request = Request(method, self._target.decode("latin-1"), self._headers, body, certificate)
+        alive = self._parser.should_keep_alive() and not self._parser.should_upgrade()
+        self.requests.append((request, alive))
         self.expects_continue = False
         self._target, self._headers, self._body = b"", {}, []
         self._body_bytes = self._head_bytes = self._chunk_bytes = 0

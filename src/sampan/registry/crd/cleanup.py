@@ -22,7 +22,7 @@ from sampan.registry.rest.update import Part, Transform, UpdateOptions, update
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record, WatchEnded
-from sampan.storage.store import StoreError, StoreUnavailable
+from sampan.storage.store import OutcomeUnknown, StoreError, StoreUnavailable
 
 _log = logging.getLogger(__name__)
 _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
@@ -51,7 +51,7 @@ class CleanUp:
             except StatusError as error:
                 if error.reason is not Reason.NOT_FOUND:
                     _log.warning("CRD %s cannot be cleaned up: %s", self._name, error.message)
-            except StoreUnavailable as error:
+            except (OutcomeUnknown, StoreUnavailable) as error:
                 _log.warning("CRD %s cannot be cleaned up yet: %s", self._name, error)
                 await asyncio.sleep(RECHECK_S)
                 continue
@@ -108,7 +108,7 @@ class CleanUp:
         ctx = Context(user=_CONTEXT.user, groups=_CONTEXT.groups, namespace=record.namespace, name=record.name)
         try:
             await delete(store, ctx, record.name, DeleteOptions(clock=self._cluster.clock))
-        except StoreUnavailable as error:
+        except (OutcomeUnknown, StoreUnavailable) as error:
             _log.warning("%s/%s of CRD %s: %s", record.namespace, record.name, self._name, error)
         except StatusError as error:
             if error.reason is not Reason.NOT_FOUND:

@@ -16,6 +16,9 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.crd.cleanup import CleanUp
 from sampan.registry.crd.conditions import is_true, set_condition
 from sampan.registry.crd.conformance import note_approval, note_structure
+from sampan.registry.crd.hub.controller import HubConversionController
+from sampan.registry.crd.hub.resource import GROUP as HUB_GROUP
+from sampan.registry.crd.hub.resource import RESOURCE as HUB_RESOURCE
 from sampan.registry.crd.names import Claims, resolve
 from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of
 from sampan.registry.crd.tracking import track_status
@@ -45,6 +48,8 @@ class CrdController:
         self._cleaning: set[str] = set()
         self._handled = 0
         self._moved = Signal()
+        self._turn = asyncio.Lock()
+        self._hubs = HubConversionController(cluster, self._consider)
         self.synced = asyncio.Event()
 
     @property
@@ -57,8 +62,10 @@ class CrdController:
         """Follow the CRDs until cancelled."""
         definition = self._endpoint.definition
         definition.settled = self.settled
+        await self._hubs.begin()
         try:
             async with asyncio.TaskGroup() as group:
+                group.create_task(self._hubs.run(), name="hub conversion controller")
                 while True:
                     try:
                         await self._follow(group)
@@ -83,17 +90,29 @@ class CrdController:
         await cache.wait_ready()
         async with cache.watch(cache.prefix, initial=True) as watcher:
             batch = await watcher.next(0)
-            await self._begin(sorted((decode(event.record.value) for _, event in batch.events), key=_age), group)
+            async with self._turn:
+                await self._begin(sorted((decode(event.record.value) for _, event in batch.events), key=_age), group)
             self._note(batch.revision)
             self.synced.set()
             while True:
                 batch = await watcher.next(None)
-                for kind, crd in _latest(batch.events):
-                    if kind == "DELETED":
-                        await self._gone(crd, group)
-                    else:
-                        await self._handle(crd, group)
+                async with self._turn:
+                    await self._take(batch.events, group)
                 self._note(batch.revision)
+
+    async def _take(self, events: Iterable[Delivery], group: asyncio.TaskGroup) -> None:
+        for kind, crd in _latest(events):
+            if kind == "DELETED":
+                await self._gone(crd, group)
+            else:
+                await self._handle(crd, group)
+
+    async def _consider(self, name: str) -> None:
+        """How a CRD converts has changed: serve it anew, if it is served."""
+        async with self._turn:
+            record = self._endpoint.store.cache.get(self._endpoint.store.cache.prefix + name)
+            if record is not None and name in self._served:
+                await self._serve(decode(record.value))
 
     def _note(self, revision: int) -> None:
         self._handled = max(self._handled, revision)
@@ -153,7 +172,7 @@ class CrdController:
 
     async def _serve(self, crd: Object) -> None:
         name, spec = crd["metadata"]["name"], crd["spec"]
-        shape = [crd["metadata"]["uid"], spec, crd["status"]["acceptedNames"]]
+        shape = [crd["metadata"]["uid"], spec, crd["status"]["acceptedNames"], self._hubs.spec_of(name)]
         terminating = bool(crd["metadata"].get("deletionTimestamp"))
         served = self._served.get(name)
         if served is not None and served[0] == shape:
@@ -162,6 +181,8 @@ class CrdController:
                 self._cluster.registry.add(served[1])
             return
         present = self._cluster.registry.get(spec["group"], spec["names"]["plural"])
+        if (spec["group"], spec["names"]["plural"]) == (HUB_GROUP, HUB_RESOURCE):
+            return
         if present is not None and present.builtin:
             return
         definition = definition_of(
@@ -171,6 +192,7 @@ class CrdController:
             self._cluster.connect,
             rewritten_after=await self._changed_at(crd),
         )
+        definition.hub = self._hubs.conversion_of(name, definition)
         definition.terminating = terminating
         await self._cluster.serve(definition)
         self._served[name] = (shape, definition)

@@ -9,6 +9,7 @@ from sampan.core.field import ErrorType, FieldError, Path
 from sampan.core.json_path import JsonPath
 from sampan.core.metadata import finalizer_warnings
 from sampan.core.object import Object
+from sampan.registry.crd.hub.preserved import ANNOTATION as PRESERVED
 from sampan.registry.crd.scale import spec_faults, status_faults
 from sampan.registry.crd.version_schema import VersionSchema
 from sampan.registry.definition import ScalePaths
@@ -43,6 +44,13 @@ class CustomResourceStrategy(Strategy):
     def default(self, obj: Object) -> None:
         """The schema's defaults."""
         self.schema.compiled.default(obj)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """What the hub preserves is not the writer's: who leaves it out has only not heard of it."""
+        kept = (old["metadata"].get("annotations") or {}).get(PRESERVED)
+        if kept is not None and PRESERVED not in (obj["metadata"].get("annotations") or {}):
+            annotations = {**(obj["metadata"].get("annotations") or {}), PRESERVED: kept}
+            obj["metadata"] = {**obj["metadata"], "annotations": annotations}
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The schema and the numbers of scale, then (unless something basic is wrong) the CEL rules."""

@@ -43,6 +43,8 @@ def converter(definition: ResourceDefinition, source: VersionDefinition, target:
         if definition.webhook is not None:
             kind = f"{obj.get('apiVersion')}, Kind={definition.kind}"
             raise errors.internal_error(f"conversion webhook for {kind} failed: it was not asked")
+        if definition.hub is not None:
+            return definition.hub.convert(obj, api_version)
         obj = {**obj, "apiVersion": api_version}
         if not alike:
             obj = decode(wire_json.encode(obj))
@@ -61,6 +63,7 @@ def record_extractor(definition: ResourceDefinition) -> Extract:
     api_version = definition.storage_api_version
     schema = strategy_of(storage).schema
     limit = definition.rewritten_after
+    known = {version.api_version_of(definition.group) for version in definition.versions.values()}
 
     def extract(row: KeyValue) -> Record:
         if row.mod_revision > limit:
@@ -68,6 +71,12 @@ def record_extractor(definition: ResourceDefinition) -> Extract:
         obj: Object = decode(row.value)
         if definition.webhook is not None and obj["apiVersion"] != api_version:
             return plain(row)
+        if definition.hub is not None and obj["apiVersion"] in known:
+            try:
+                obj = definition.hub.convert(obj, api_version)
+            except errors.StatusError:
+                # A row that cannot be converted now must not keep the others from being read.
+                return plain(row)
         obj["apiVersion"] = api_version
         schema.compiled.prune(obj)
         schema.compiled.default(obj)

@@ -19,7 +19,7 @@ from sampan.registry.rest.size import stored_bytes
 from sampan.registry.rest.store import ResourceStore, Validate
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import splice
-from sampan.storage.store import KeyExists
+from sampan.storage.store import KeyExists, OutcomeUnknown
 
 GENERATE_NAME_TRIES = 8
 _METADATA = Path("metadata")
@@ -67,7 +67,7 @@ async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options
     metadata = obj["metadata"]
     match_namespace(definition, ctx.namespace, metadata)
     prepare(store, ctx, obj)
-    release = strategy.begin_create(ctx, obj, store.reader, store.allocators)
+    release = await strategy.begin_create(ctx, obj, store.reader, store.allocators)
     stored = False
     try:
         faults = creation_faults(store, ctx, obj)
@@ -86,7 +86,7 @@ async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options
         value = stored_bytes(store, await store.stored_form(obj), keep_managed_fields=options.is_apply)
         try:
             revision = await store.store.create(key, value, ttl_s=strategy.ttl_s(obj))
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, OutcomeUnknown):
             # It may be stored all the same: what it took is not given to anybody else before the next start.
             release = None
             raise
@@ -94,7 +94,7 @@ async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options
         return splice(value, revision)
     finally:
         if release is not None:
-            release(stored)
+            await release(stored)
 
 
 def prepare(store: ResourceStore, ctx: Context, obj: Object) -> None:

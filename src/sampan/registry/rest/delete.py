@@ -112,7 +112,7 @@ async def _remove(store: ResourceStore, row: KeyValue, obj: Object, stored: byte
 async def after_delete(store: ResourceStore, obj: Object, clock: Clock) -> None:
     """What follows the removal of an object: what it had allocated is free, what bears its name for it goes too."""
     strategy = store.strategy
-    strategy.after_delete(obj, store.allocators)
+    await strategy.after_delete(obj, store.allocators)
     if store.others is None:
         return
     metadata = obj["metadata"]

@@ -42,6 +42,7 @@ class ResourceStore:
         "api_version",
         "cache",
         "definition",
+        "is_stale",
         "others",
         "prefix",
         "reader",
@@ -70,6 +71,8 @@ class ResourceStore:
         self.reader = reader
         self.allocators = allocators
         self.api_version = api_version
+        self.is_stale: IsStale | None = None
+        """Whether the value at a key is to be written anew though it says the same; None: never."""
         self.others = others
         self.prefix = definition.storage_prefix
         self._from_stored = from_stored
@@ -133,6 +136,8 @@ class ResourceStore:
             raise self.not_found(name)
         return record
 
+
+IsStale = Callable[[str], Awaitable[bool]]
 
 Others = Callable[[str, str], ResourceStore]
 """The store of another built-in resource, by group and resource."""

@@ -24,7 +24,7 @@ from sampan.registry.rest.size import stored_bytes
 from sampan.registry.rest.store import TRIES_MAX, ResourceStore, Validate, row_of, with_revision
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode, splice
-from sampan.storage.store import Conflict, KeyExists, KeyValue
+from sampan.storage.store import Conflict, KeyExists, KeyValue, OutcomeUnknown
 
 _METADATA = Path("metadata")
 _VALIDATED = (
@@ -142,7 +142,7 @@ async def _update_once(
     _keep(store, ctx, obj, old, options.part)
     release = None
     if options.part is not Part.STATUS:
-        release = strategy.begin_update(ctx, obj, old, store.reader, store.allocators)
+        release = await strategy.begin_update(ctx, obj, old, store.reader, store.allocators)
     written = False
     try:
         faults = _faults(store, ctx, obj, old, options)
@@ -165,7 +165,7 @@ async def _update_once(
         value = stored_bytes(store, await store.stored_form(obj), keep_managed_fields=options.is_apply)
         try:
             revision = await store.store.update(row.key, value, row.mod_revision, ttl_s=strategy.ttl_s(obj))
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, OutcomeUnknown):
             # Old or new, whichever is stored keeps what it holds.
             release = None
             raise
@@ -173,7 +173,7 @@ async def _update_once(
         return Updated(splice(value, revision))
     finally:
         if release is not None:
-            release(written)
+            await release(written)
 
 
 async def _bytes_of(store: ResourceStore, obj: Object, revision: int) -> bytes:
@@ -260,7 +260,11 @@ def _should_delete(store: ResourceStore, obj: Object, old: Object) -> bool:
 
 
 async def _is_stored_otherwise(store: ResourceStore, obj: Object, row: KeyValue) -> bool:
-    """Whether an unchanged object is written all the same: its row is in an older form (storage migration)."""
+    """Whether an unchanged object is written all the same: its row is in an older form (storage migration), or
+    encrypted with another key than is used now.
+    """
+    if store.is_stale is not None and await store.is_stale(row.key):
+        return True
     if row.mod_revision > store.definition.rewritten_after:
         return False
     raw = await store.store.get(row.key)

@@ -1,30 +1,34 @@
-"""One HTTPS request to a webhook: JSON there and back, on a connection of its own.
+"""HTTPS requests to webhooks: JSON there and back, on connections that are kept.
 
-Concurrency: `post` runs in its caller's task; the connection ends with it, also when it is cancelled. The answer is
-bounded by `ANSWER_SIZE_BYTES_MAX`, the time by `timeout_s`.
+Concurrency: `post` runs in its caller's task and has a connection of its own meanwhile; cancelled, it closes it. The
+answer is bounded by `ANSWER_SIZE_BYTES_MAX`, the time by `timeout_s`. `WebhookClients` owns the idle connections.
 Source: apiserver pkg/util/webhook/client.go, client-go rest/request.go (1.36).
 """
 
 import asyncio
+import math
 import socket
 import ssl
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol
 
 import httptools
 
 from sampan.core.field import quote
+from sampan.core.tracing import trace_headers
+from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError
+from sampan.registry.webhook.connections import Connection, Connections
+from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials
 from sampan.registry.webhook.services import Resolve, ServiceError
 from sampan.registry.webhook.target import Target
 
-ANSWER_SIZE_BYTES_MAX = 32 << 20
+__all__ = ["ANSWER_SIZE_BYTES_MAX", "Connect", "HttpsWebhook", "Webhook", "WebhookClients", "WebhookError"]
+
 _READ_BYTES = 1 << 16
+_CLIENTS_MAX = 100
 _UNTRUSTED = frozenset({18, 19, 20, 21})
 """OpenSSL's codes for certificates whose CA is not known."""
-
-
-class WebhookError(Exception):
-    """A webhook could not be asked, or gave no answer that counts. The text is for the client."""
 
 
 class Webhook(Protocol):
@@ -42,14 +46,16 @@ Connect = Callable[[Target], Webhook]
 class HttpsWebhook:
     """A webhook behind TLS. `resolve` finds the pods of services."""
 
-    def __init__(self, target: Target, resolve: Resolve) -> None:
+    def __init__(self, target: Target, resolve: Resolve, credentials: Credentials = NO_CREDENTIALS) -> None:
         self._target = target
         self._resolve = resolve
+        self._credentials = credentials
         self._tls: ssl.SSLContext | None = None
+        self._connections = Connections()
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """See `Webhook.post`."""
-        query = f"timeout={timeout_s:g}s"
+        query = f"timeout={_shown_seconds(timeout_s)}"
         try:
             async with asyncio.timeout(timeout_s):
                 return (await self._exchange(body, query)).checked()
@@ -64,97 +70,96 @@ class HttpsWebhook:
         except httptools.HttpParserError as error:
             raise self._failure(query, f"net/http: HTTP/1.x transport connection broken: {error}") from None
 
+    def close(self) -> None:
+        """Close the connections that are idle."""
+        self._connections.close()
+
     def _failure(self, query: str, text: str) -> WebhookError:
         return WebhookError(f"Post {quote(self._target.url(query))}: {text}")
 
-    async def _exchange(self, body: bytes, query: str) -> "_Answer":
+    async def _exchange(self, body: bytes, query: str) -> Answer:
+        """One request and its answer. A kept connection that turns out to be closed is replaced by a new one."""
+        request = self._head(query, len(body)) + body
+        while True:
+            connection = await self._connect(query)
+            answer = Answer()
+            try:
+                await _ask(connection, request, answer)
+            except (WebhookError, ConnectionError):
+                if connection.reused and not answer.begun:
+                    continue
+                raise
+            finally:
+                if answer.keeps_connection:
+                    self._connections.give_back(connection)
+                else:
+                    connection.close()
+            return answer
+
+    async def _connect(self, query: str) -> Connection:
         target = self._target
         host, port = target.host, target.port
         if target.service is not None:
             host, port = self._resolve(target.service.namespace, target.service.name, target.port)
         if self._tls is None:
-            self._tls = ssl.create_default_context(cadata=target.ca_pem or None)
+            self._tls = self._credentials.tls(target.ca_pem)
         try:
-            reader, writer = await asyncio.open_connection(host, port, ssl=self._tls, server_hostname=target.host)
+            return await self._connections.take((host, port), self._tls, target.host)
         except socket.gaierror:
             raise self._failure(query, f"dial tcp: lookup {host}: no such host") from None
         except ConnectionRefusedError:
             raise self._failure(query, f"dial tcp {host}:{port}: connect: connection refused") from None
-        try:
-            writer.write(_head(target, query, len(body)) + body)
-            await writer.drain()
-            return await _read(reader)
-        finally:
-            writer.transport.abort()
+
+    def _head(self, query: str, length: int) -> bytes:
+        target = self._target
+        shown = self._credentials.authorization
+        more = f"Authorization: {shown}\r\n" if shown else ""
+        more += "".join([f"{name}: {value}\r\n" for name, value in trace_headers().items()])
+        return (
+            f"POST {target.path_with(query)} HTTP/1.1\r\nHost: {target.authority}\r\nUser-Agent: sampan\r\n"
+            f"Content-Length: {length}\r\nAccept: application/json\r\nContent-Type: application/json\r\n"
+            f"{more}\r\n"
+        ).encode()
 
 
-def _head(target: Target, query: str, length: int) -> bytes:
-    return (
-        f"POST {target.path_with(query)} HTTP/1.1\r\nHost: {target.authority}\r\nUser-Agent: sampan\r\n"
-        f"Content-Length: {length}\r\nAccept: application/json\r\nContent-Type: application/json\r\n"
-        "Connection: close\r\n\r\n"
-    ).encode()
+class WebhookClients:
+    """The webhooks of one cluster, each with its connections. The least recently used ones leave first."""
+
+    def __init__(self, resolve: Resolve) -> None:
+        self._resolve = resolve
+        self._known: OrderedDict[tuple[Target, Credentials], HttpsWebhook] = OrderedDict()
+
+    def connect(self, target: Target, credentials: Credentials = NO_CREDENTIALS) -> Webhook:
+        """See `Connect`. The same target gives the same webhook."""
+        key = (target, credentials)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = HttpsWebhook(target, self._resolve, credentials)
+            if len(self._known) > _CLIENTS_MAX:
+                self._known.popitem(last=False)[1].close()
+        self._known.move_to_end(key)
+        return known
+
+    def close(self) -> None:
+        """Close all connections that are idle."""
+        for webhook in self._known.values():
+            webhook.close()
 
 
-async def _read(reader: asyncio.StreamReader) -> "_Answer":
-    answer = _Answer()
+def _shown_seconds(timeout_s: float) -> str:
+    """Whole seconds, rounded up, as the webhook is told; what is shorter than a second stays as it is."""
+    return f"{math.ceil(timeout_s)}s" if timeout_s >= 1 else f"{timeout_s:g}s"
+
+
+async def _ask(connection: Connection, request: bytes, answer: Answer) -> None:
+    connection.writer.write(request)
+    await connection.writer.drain()
     while not answer.complete:
-        data = await reader.read(_READ_BYTES)
+        data = await connection.reader.read(_READ_BYTES)
         if not data:
             answer.end()
             break
         answer.feed(data)
-    return answer
-
-
-class _Answer:
-    """An HTTP response as it comes in."""
-
-    def __init__(self) -> None:
-        self.complete = False
-        self._status = 0
-        self._chunks: list[bytes] = []
-        self._size_bytes = 0
-        self._until_close = True
-        self._parser = httptools.HttpResponseParser(self)
-
-    def feed(self, data: bytes) -> None:
-        """Bytes of the response. Raises `WebhookError` when there are too many."""
-        self._parser.feed_data(data)
-        if self._size_bytes > ANSWER_SIZE_BYTES_MAX:
-            raise WebhookError(f"the answer is larger than {ANSWER_SIZE_BYTES_MAX} bytes")
-
-    def end(self) -> None:
-        """The connection has ended; that is the end of a body whose length was not said. Raises `WebhookError`."""
-        if not self._status or not self._until_close:
-            raise WebhookError("unexpected EOF")
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if name.lower() in (b"content-length", b"transfer-encoding"):
-            self._until_close = False
-
-    def on_headers_complete(self) -> None:
-        self._status = self._parser.get_status_code()
-
-    def on_body(self, body: bytes) -> None:
-        self._size_bytes += len(body)
-        if self._size_bytes <= ANSWER_SIZE_BYTES_MAX:
-            self._chunks.append(body)
-
-    def on_message_complete(self) -> None:
-        self.complete = self._status >= 200
-
-    def checked(self) -> bytes:
-        """The body of a good answer. Raises `WebhookError`."""
-        body, status = b"".join(self._chunks), self._status
-        if 200 <= status < 300:
-            return body
-        if status == 404:
-            raise WebhookError("the server could not find the requested resource")
-        if status >= 500:
-            shown = body[:2048].decode("utf-8", "replace").strip() or "unknown"
-            raise WebhookError(f"an error on the server ({quote(shown)}) has prevented the request from succeeding")
-        raise WebhookError(f"the server rejected our request for an unknown reason (status {status})")
 
 
 def _os_text(error: OSError) -> str:

@@ -25,16 +25,20 @@ class ServiceResolver:
 
     def __call__(self, namespace: str, name: str, port: int) -> tuple[str, int]:
         """See `Resolve`."""
+        return self.all(namespace, name, port)[0]
+
+    def all(self, namespace: str, name: str, port: int) -> list[tuple[str, int]]:
+        """Every host and port that answers for the service, at least one. Raises `ServiceError`."""
         service = self._reader.get("", "services", namespace, name)
         if service is None:
             raise ServiceError(f'service "{name}" not found')
         spec = service.get("spec") or {}
         if spec.get("type") == "ExternalName":
-            return spec["externalName"], port
-        port_name = _port_name(spec, port, name)
-        for host, number in self._addresses(namespace, name, port_name):
-            return host, number
-        raise ServiceError(f'no endpoints available for service "{name}"')
+            return [(spec["externalName"], port)]
+        found = list(self._addresses(namespace, name, _port_name(spec, port, name)))
+        if not found:
+            raise ServiceError(f'no endpoints available for service "{name}"')
+        return found
 
     def _addresses(self, namespace: str, name: str, port_name: str) -> Iterator[tuple[str, int]]:
         for endpoint_slice in self._reader.list("discovery.k8s.io", "endpointslices", namespace):

@@ -34,6 +34,10 @@ class Cache:
         """A Pod that is on a Node."""
         return self._pods.get(uid)
 
+    def sizes(self) -> dict[str, int]:
+        """How much is known: of nodes, of Pods on them, and of those among these that nobody has confirmed."""
+        return {"nodes": self.nodes.count, "pods": len(self._pods), "assumed_pods": len(self._assumed)}
+
     def is_assumed(self, uid: str) -> bool:
         """Whether nobody but the scheduler says that the Pod is on its Node."""
         return uid in self._assumed

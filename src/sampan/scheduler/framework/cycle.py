@@ -1,6 +1,6 @@
 """`Cycle`: one attempt to find a Node for one Pod; what its plugins share."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -37,6 +37,8 @@ class Cycle:
     state: dict[str, Any] = field(default_factory=dict)
     rejections: dict[str, Ints] = field(default_factory=dict)
     """What each filter that rejects anything said of each row, in the order of the filters."""
+    observe: Callable[[str, str, float], None] | None = None
+    """Told how long plugins take: name, extension point, seconds. None: nobody asks."""
 
     @property
     def nodes(self) -> NodeTable:

@@ -1,6 +1,7 @@
 """`Framework`: the plugins of one profile by extension point, and how their words become a Node."""
 
 from collections.abc import Collection, Mapping, Sequence
+from time import perf_counter
 from typing import Any, Final, cast
 
 import numpy as np
@@ -60,12 +61,15 @@ class Framework:
         """The rows where the Pod fits. Raises `FitError` when a filter knows that there is none."""
         feasible = cycle.all_alive()
         for plugin in self.filters:
+            began = perf_counter() if cycle.observe else 0.0
             try:
                 codes = plugin.filter(cycle)
             except Unschedulable as error:
                 code = 1 if error.resolvable else 1 | UNRESOLVABLE
                 cycle.rejections = {plugin.name: np.full(cycle.nodes.size, code, dtype=np.int64)}
                 raise FitError(cycle.nodes.count, pre_filter=error.reason, plugins=frozenset((error.plugin,))) from None
+            if cycle.observe:
+                cycle.observe(plugin.name, "Filter", perf_counter() - began)
             if codes is not None:
                 cycle.rejections[plugin.name] = codes
                 feasible &= codes == 0
@@ -114,7 +118,10 @@ class Framework:
         """The sum of all scores by row; what it says of rows that are not feasible does not matter."""
         total = cycle.zeros()
         for plugin in self.scores:
+            began = perf_counter() if cycle.observe else 0.0
             scores = plugin.score(cycle, feasible)
+            if cycle.observe:
+                cycle.observe(plugin.name, "Score", perf_counter() - began)
             if scores is not None:
                 weight = self.weights[plugin.name]
                 total += scores if weight == 1 else scores * weight

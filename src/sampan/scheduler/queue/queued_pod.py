@@ -13,6 +13,9 @@ class QueuedPod:
     added_at: float
     """When it came into the active queue last, or was found unschedulable."""
     first_at: float
+    """When it came into the active queue for the first time."""
+    began_s: float = 0.0
+    """When its last turn began, by the clock of the metrics."""
     attempts: int = 0
     failures: int = 0
     """How often it fitted nowhere; how long it waits next."""

@@ -12,6 +12,7 @@ Source: pkg/scheduler/backend/queue/scheduling_queue.go, backoff_queue.go (1.36)
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -26,6 +27,12 @@ from sampan.scheduler.queue.queued_pod import QueuedPod
 
 UNSCHEDULABLE_MAX_S: Final = 300.0
 FLUSH_S: Final = 30.0
+ADDED: Final = "UnschedulablePodAdd"
+ATTEMPT_FAILED: Final = "ScheduleAttemptFailure"
+BACKOFF_ENDED: Final = "BackoffComplete"
+POPPED_EARLY: Final = "PopFromBackoffQ"
+FORCED: Final = "ForceActivate"
+TIMED_OUT: Final = "UnschedulableTimeout"
 
 Hints = Callable[[PodInfo], Mapping[str, Mapping[ClusterEvent, Hint]]]
 """The events that each plugin of a Pod's profile waits for."""
@@ -70,6 +77,8 @@ class SchedulingQueue:
         self._in_flight: dict[str, QueuedPod] = {}
         self._filled = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
+        self.incoming: Counter[tuple[str, str]] = Counter()
+        """How many Pods came into which part, and why."""
 
     def __len__(self) -> int:
         return len(self._active) + len(self._backing_off) + len(self._failed) + len(self._unschedulable)
@@ -93,7 +102,7 @@ class SchedulingQueue:
             return
         self.nominator.set(pod, pod.nominated_node_name)
         now = _now()
-        self._enqueue(QueuedPod(pod, now, now))
+        self._enqueue(QueuedPod(pod, now, now), ADDED)
 
     def update(self, pod: PodInfo) -> None:
         """It has changed."""
@@ -111,9 +120,9 @@ class SchedulingQueue:
         elif pod.uid in self._unschedulable and _changed(old, pod):
             if queued.gate:
                 self._unschedulable.remove(pod.uid)
-                self._enqueue(queued)
+                self._enqueue(queued, ClusterEvent.SELF_UPDATED.value)
             elif self._helps(queued, Happening(ClusterEvent.SELF_UPDATED, old, pod)):
-                self._move(queued)
+                self._move(queued, ClusterEvent.SELF_UPDATED.value)
 
     def delete(self, uid: str) -> None:
         """It is gone, or has a Node."""
@@ -128,7 +137,7 @@ class SchedulingQueue:
         self._events.add(happening)
         for queued in self._unschedulable.alike(lambda one: self._waits_for(one, event)):
             if not queued.gate and self._helps(queued, happening):
-                self._move(queued)
+                self._move(queued, event.value)
 
     # What the scheduler does
 
@@ -136,7 +145,7 @@ class SchedulingQueue:
         """Take out the Pod that is to be tried next; wait for one."""
         while True:
             self._end_back_off(self._backing_off)
-            queued = self._active.pop() or self._backing_off.pop()
+            queued = self._active.pop() or self._early()
             if queued is not None:
                 break
             self._filled.clear()
@@ -164,9 +173,9 @@ class SchedulingQueue:
         missed = list(self._events.missed(uid))
         self.done(uid)
         if error or not plugins or any(self._helps(queued, happening) for happening in missed):
-            self._back_off(queued, error=error)
+            self._back_off(queued, ATTEMPT_FAILED, error=error)
         else:
-            self._unschedulable.put(queued)
+            self._park(queued, ATTEMPT_FAILED)
 
     def is_in_flight(self, uid: str) -> bool:
         """Whether the Pod is being tried or bound."""
@@ -176,7 +185,7 @@ class SchedulingQueue:
         """Try a Pod again that waits as unschedulable, whatever has happened."""
         queued = self._unschedulable.get(uid)
         if queued is not None and not queued.gate:
-            self._move(queued)
+            self._move(queued, FORCED)
 
     async def run(self) -> None:
         """Try Pods again that have waited too long. Until cancelled."""
@@ -185,7 +194,7 @@ class SchedulingQueue:
             late = _now() - UNSCHEDULABLE_MAX_S
             for queued in list(self._unschedulable):
                 if not queued.gate and queued.added_at <= late:
-                    self._move(queued)
+                    self._move(queued, TIMED_OUT)
 
     # Moves
 
@@ -196,24 +205,39 @@ class SchedulingQueue:
                 return queued
         return self._unschedulable.get(uid)
 
-    def _enqueue(self, queued: QueuedPod) -> None:
+    def _enqueue(self, queued: QueuedPod, why: str) -> None:
         queued.gate = self._gate(queued.pod)
         if queued.gate:
-            self._unschedulable.put(queued)
-        else:
-            self._active.put(queued, queued.order)
-            self._filled.set()
+            self._park(queued, why)
+            return
+        if not queued.attempts:
+            queued.first_at = _now()
+        self._active.put(queued, queued.order)
+        self.incoming["active", why] += 1
+        self._filled.set()
 
-    def _move(self, queued: QueuedPod) -> None:
+    def _park(self, queued: QueuedPod, why: str) -> None:
+        self._unschedulable.put(queued)
+        self.incoming["unschedulable", why] += 1
+
+    def _early(self) -> QueuedPod | None:
+        """One that backs off, as nothing else is to be done."""
+        queued = self._backing_off.pop()
+        if queued is not None:
+            self.incoming["active", POPPED_EARLY] += 1
+        return queued
+
+    def _move(self, queued: QueuedPod, why: str) -> None:
         """From the unschedulable ones to where it is tried again."""
         self._unschedulable.remove(queued.pod.uid)
-        self._back_off(queued)
+        self._back_off(queued, why)
 
-    def _back_off(self, queued: QueuedPod, *, error: bool = False) -> None:
+    def _back_off(self, queued: QueuedPod, why: str, *, error: bool = False) -> None:
         ends_at = queued.added_at + self._backoff.after(queued.errors if error else queued.failures)
         if ends_at <= _now():
-            self._enqueue(queued)
+            self._enqueue(queued, why)
             return
+        self.incoming["backoff", why] += 1
         if error:
             self._failed.put(queued, ends_at)
         else:
@@ -237,7 +261,7 @@ class SchedulingQueue:
         while (first := heap.first()) is not None and first[0] <= now:
             queued = heap.pop()
             assert queued is not None
-            self._enqueue(queued)
+            self._enqueue(queued, BACKOFF_ENDED)
 
     def _waits_for(self, queued: QueuedPod, event: ClusterEvent) -> bool:
         """Whether a plugin that has rejected the Pod is to be asked about an event."""

@@ -1,26 +1,34 @@
 """The admission chain: plug-ins in their order; the first refusal refuses the request.
 
-Source: apiserver pkg/admission/{interfaces,chain}.go (1.36).
+Mutating plug-ins run one after the other; when one of them asks for it (`Attributes.reinvoke`) all run once more. Then
+the validating ones run. A plug-in may be both.
+Source: apiserver pkg/admission/{interfaces,chain}.go, pkg/admission/plugin/webhook/mutating/reinvocationcontext.go
+(1.36).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
+from sampan.registry.endpoint import Endpoint
 from sampan.server.request import UserInfo
+
+OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 
 
 @dataclass(slots=True)
 class Attributes:
     """What an admission plug-in is asked about. `obj` is None for a delete, `old` for a create; both in the hub
-    version.
+    version of `endpoint`. For CONNECT `obj` is the options of the subresource (PodExecOptions).
     """
 
     operation: str
     """CREATE, UPDATE, DELETE or CONNECT."""
     gvk: GroupVersionKind
+    """As the request names it; of a subresource with a kind of its own: that kind."""
     gvr: GroupVersionResource
     namespace: str
     name: str
@@ -29,51 +37,122 @@ class Attributes:
     dry_run: bool
     obj: Object | None = None
     old: Object | None = None
+    endpoint: Endpoint | None = None
+    """Converts between the hub and the request's version. None only where a test has none."""
+    options: Object | None = None
+    """CreateOptions, UpdateOptions or DeleteOptions as the request sent them; None for CONNECT."""
+    warnings: list[str] = field(default_factory=list)
+    """Texts for the client; the request's own list."""
+    annotations: dict[str, str] = field(default_factory=dict)
+    """Of the request's audit event; the request's own dict."""
+    body_annotations: dict[str, str] = field(default_factory=dict)
+    """Of the audit event where it holds the bodies too; the request's own dict."""
+    deadline: float = 0.0
+    """Loop time at which the request must have been answered; 0 = none."""
+    reinvoke: bool = False
+    """Set by a mutating plug-in: run all mutating plug-ins once more."""
+    is_reinvocation: bool = False
+    """Whether this is that second run."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """What plug-ins keep from their first run to their second, each under its name."""
 
 
-class MutatingPlugin(Protocol):
+class Plugin(Protocol):
+    """What every plug-in says of itself; it has `admit`, `validate` or both besides."""
+
+    name: ClassVar[str]
+    """As --enable-admission-plugins names it."""
+    operations: ClassVar[frozenset[str]]
+    resources: ClassVar[frozenset[tuple[str, str]] | None]
+    """(group, resource) of which it wants to hear; None: of all."""
+
+
+@runtime_checkable
+class MutatingPlugin(Plugin, Protocol):
     """Changes objects on their way in."""
 
-    operations: frozenset[str]
-
     async def admit(self, attributes: Attributes) -> None:
-        """Change `attributes.obj` in place. Raises `StatusError` to refuse."""
+        """Change `attributes.obj`, or put another one in its place. Raises `StatusError` to refuse."""
 
 
-class ValidatingPlugin(Protocol):
+@runtime_checkable
+class ValidatingPlugin(Plugin, Protocol):
     """Refuses what may not come in."""
-
-    operations: frozenset[str]
 
     async def validate(self, attributes: Attributes) -> None:
         """Raises `StatusError` to refuse."""
 
 
+@dataclass(frozen=True, slots=True)
+class Concerned:
+    """The plug-ins that hear of one operation on one resource."""
+
+    mutating: tuple[MutatingPlugin, ...]
+    validating: tuple[ValidatingPlugin, ...]
+
+
+ObserveStep = Callable[[str, str, float, bool], None]
+"""Takes the kind of a step (admit or validate), the operation, the seconds that it took, and whether it refused."""
+
+
+def _unobserved(kind: str, operation: str, seconds: float, rejected: bool) -> None:
+    """Nobody wants to know."""
+
+
 class AdmissionChain:
-    """All plug-ins of a server."""
+    """All plug-ins of a server, in their order. `observe` hears of the steps that did something."""
 
-    def __init__(self, mutating: Sequence[MutatingPlugin] = (), validating: Sequence[ValidatingPlugin] = ()) -> None:
-        self._mutating = {
-            op: tuple(p for p in mutating if op in p.operations) for op in ("CREATE", "UPDATE", "DELETE", "CONNECT")
-        }
-        self._validating = {
-            op: tuple(p for p in validating if op in p.operations) for op in ("CREATE", "UPDATE", "DELETE", "CONNECT")
-        }
+    def __init__(self, plugins: Sequence[Plugin] = (), observe: ObserveStep = _unobserved) -> None:
+        self.plugins = tuple(plugins)
+        self._observe = observe
+        self._concerned: dict[tuple[str, str, str], Concerned] = {}
 
-    def mutates(self, operation: str) -> bool:
+    def mutates(self, operation: str, gvr: GroupVersionResource) -> bool:
         """Whether `admit` would do anything."""
-        return bool(self._mutating[operation])
+        return bool(self.concerned(operation, gvr).mutating)
 
-    def validates(self, operation: str) -> bool:
+    def validates(self, operation: str, gvr: GroupVersionResource) -> bool:
         """Whether `validate` would do anything."""
-        return bool(self._validating[operation])
+        return bool(self.concerned(operation, gvr).validating)
 
     async def admit(self, attributes: Attributes) -> None:
         """Run the mutating plug-ins."""
-        for plugin in self._mutating[attributes.operation]:
-            await plugin.admit(attributes)
+        plugins = self.concerned(attributes.operation, attributes.gvr).mutating
+        began, rejected = monotonic(), True
+        try:
+            for plugin in plugins:
+                await plugin.admit(attributes)
+            if attributes.reinvoke:
+                attributes.is_reinvocation = True
+                for plugin in plugins:
+                    await plugin.admit(attributes)
+            rejected = False
+        finally:
+            self._observe("admit", attributes.operation, monotonic() - began, rejected)
 
     async def validate(self, attributes: Attributes) -> None:
         """Run the validating plug-ins."""
-        for plugin in self._validating[attributes.operation]:
-            await plugin.validate(attributes)
+        began, rejected = monotonic(), True
+        try:
+            for plugin in self.concerned(attributes.operation, attributes.gvr).validating:
+                await plugin.validate(attributes)
+            rejected = False
+        finally:
+            self._observe("validate", attributes.operation, monotonic() - began, rejected)
+
+    def concerned(self, operation: str, gvr: GroupVersionResource) -> Concerned:
+        """The plug-ins that want to hear of an operation on a resource."""
+        key = (operation, gvr.group, gvr.resource)
+        concerned = self._concerned.get(key)
+        if concerned is None:
+            plugins = [
+                plugin
+                for plugin in self.plugins
+                if operation in plugin.operations
+                and (plugin.resources is None or (gvr.group, gvr.resource) in plugin.resources)
+            ]
+            concerned = self._concerned[key] = Concerned(
+                tuple(plugin for plugin in plugins if isinstance(plugin, MutatingPlugin)),
+                tuple(plugin for plugin in plugins if isinstance(plugin, ValidatingPlugin)),
+            )
+        return concerned

@@ -3,6 +3,8 @@
 Source: apiserver pkg/admission/plugin/namespace/lifecycle/admission.go (1.36).
 """
 
+from typing import ClassVar
+
 from sampan.core import errors
 from sampan.core.gvk import GroupResource
 from sampan.registry.reader import CacheReader
@@ -19,7 +21,9 @@ _ACCESS_REVIEWS = frozenset({"localsubjectaccessreviews"})
 class NamespaceLifecycle:
     """A mutating plug-in, so that it speaks before anything else is done for the object."""
 
-    operations = frozenset({"CREATE", "DELETE"})
+    name: ClassVar[str] = "NamespaceLifecycle"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "DELETE"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = None
 
     def __init__(self, reader: CacheReader) -> None:
         self._reader = reader
@@ -37,6 +41,9 @@ class NamespaceLifecycle:
         if attributes.gvr.resource == "namespaces" and attributes.gvr.group == "":
             return
         found = self._reader.record("", "namespaces", "", namespace)
+        if found is None:
+            await self._reader.fresh("", "namespaces")  # another server may just have made it
+            found = self._reader.record("", "namespaces", "", namespace)
         if found is None:
             raise errors.not_found(_NAMESPACES, namespace)
         if self._is_terminating(found):

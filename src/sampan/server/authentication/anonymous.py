@@ -1,4 +1,9 @@
-"""Requests without credentials are `system:anonymous`."""
+"""Requests without credentials are `system:anonymous`.
+
+Source: apiserver pkg/authentication/request/anonymous/anonymous.go (1.36).
+"""
+
+from collections.abc import Iterable
 
 from sampan.server.authentication.authenticator import ANONYMOUS, UNAUTHENTICATED
 from sampan.server.request import Request, UserInfo
@@ -7,10 +12,16 @@ ANONYMOUS_USER = UserInfo(ANONYMOUS, groups=(UNAUTHENTICATED,))
 
 
 class AnonymousAuthenticator:
-    """Knows everybody as nobody; stands last."""
+    """Knows everybody as nobody, on some paths or (without any) on all; stands last."""
+
+    def __init__(self, paths: Iterable[str] = ()) -> None:
+        self._paths = frozenset(paths)
 
     def recall(self, request: Request) -> UserInfo | None:
-        return ANONYMOUS_USER
+        return ANONYMOUS_USER if not self._paths or request.path in self._paths else None
 
     async def authenticate(self, request: Request) -> UserInfo | None:
-        return ANONYMOUS_USER
+        return self.recall(request)
+
+
+ANYWHERE = AnonymousAuthenticator()

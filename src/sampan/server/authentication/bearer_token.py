@@ -1,17 +1,34 @@
 """Bearer tokens: takes the token out of the request and asks token authenticators whose it is.
 
-Source: apiserver pkg/authentication/request/bearertoken/bearertoken.go, pkg/authentication/token/cache (1.36).
+Source: apiserver pkg/authentication/request/bearertoken/bearertoken.go, pkg/authentication/token/{cache,union} (1.36).
 """
 
+import logging
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from sampan.core.errors import StatusError, unauthorized
-from sampan.server.authentication.authenticator import TokenAuthenticator, with_authenticated_group
+from sampan.core.errors import unauthorized
+from sampan.server.authentication.authenticator import (
+    TokenAuthenticator,
+    TokenError,
+    TokenUser,
+    with_authenticated_group,
+)
 from sampan.server.request import Request, UserInfo
+
+_log = logging.getLogger("sampan.authentication")
 
 CACHE_TTL_S = 10.0
 _CACHE_ENTRIES_MAX = 4096
+_INVALID = "invalid bearer token"
+
+
+class Known(NamedTuple):
+    """Whose token it is, and who knew it."""
+
+    found: TokenUser
+    by: TokenAuthenticator
 
 
 class BearerTokenAuthenticator:
@@ -20,12 +37,12 @@ class BearerTokenAuthenticator:
     def __init__(self, authenticators: Sequence[TokenAuthenticator], now: Callable[[], float] = time.monotonic) -> None:
         self._authenticators = tuple(authenticators)
         self._now = now
-        self._known: dict[str, tuple[UserInfo, float]] = {}
+        self._known: dict[str, tuple[TokenUser, float]] = {}
 
     def recall(self, request: Request) -> UserInfo | None:
         """The user of a token that was good a moment ago."""
         known = self._known.get(request.headers.get("authorization", ""))
-        return known[0] if known is not None and known[1] > self._now() else None
+        return _taken(known[0], request) if known is not None and known[1] > self._now() else None
 
     async def authenticate(self, request: Request) -> UserInfo | None:
         """The token's user; None without a token. Raises `StatusError` 401 for a token that nobody knows."""
@@ -35,26 +52,45 @@ class BearerTokenAuthenticator:
         token = _token(header)
         if not token:
             return None
-        return await self._ask(header, token)
+        try:
+            found, by = await ask(self._authenticators, token)
+        except TokenError as error:
+            self._known.pop(header, None)
+            _log.debug("token refused", extra={"error": str(error), "source": request.client_address})
+            raise unauthorized() from None
+        if by.cacheable:
+            self._remember(header, found)
+        return _taken(found, request)
 
-    async def _ask(self, header: str, token: str) -> UserInfo:
-        for authenticator in self._authenticators:
-            try:
-                user = await authenticator.authenticate_token(token)
-            except StatusError:
-                continue
-            if user is not None:
-                user = with_authenticated_group(user)
-                if authenticator.cacheable:
-                    self._remember(header, user)
-                return user
-        self._known.pop(header, None)
-        raise unauthorized()
-
-    def _remember(self, header: str, user: UserInfo) -> None:
+    def _remember(self, header: str, found: TokenUser) -> None:
         if len(self._known) >= _CACHE_ENTRIES_MAX:
             self._known.clear()
-        self._known[header] = (user, self._now() + CACHE_TTL_S)
+        self._known[header] = (found, self._now() + CACHE_TTL_S)
+
+
+async def ask(authenticators: Sequence[TokenAuthenticator], token: str, audiences: tuple[str, ...] = ()) -> Known:
+    """Whose token it is. Raises `TokenError` with all that was said against it."""
+    faults: list[str] = []
+    for authenticator in authenticators:
+        try:
+            found = await authenticator.authenticate_token(token, audiences)
+        except TokenError as error:
+            faults.append(str(error))
+            continue
+        if found is not None:
+            user = with_authenticated_group(found.user)
+            return Known(TokenUser(user, found.audiences, found.annotations, found.warnings), authenticator)
+    texts = list(dict.fromkeys(faults)) or [_INVALID]
+    raise TokenError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
+
+
+def _taken(found: TokenUser, request: Request) -> UserInfo:
+    """The user, after what the token says besides has been noted."""
+    if found.annotations:
+        request.annotations.update(found.annotations)
+    if found.warnings:
+        request.warnings.extend(found.warnings)
+    return found.user
 
 
 def _token(header: str) -> str:

@@ -15,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.x509.oid import NameOID
 
-from sampan.core.errors import unauthorized
+from sampan.core.errors import StatusError, unauthorized
 from sampan.server.authentication.authenticator import with_authenticated_group
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, UserInfo
@@ -43,11 +43,16 @@ class ClientCertificateAuthenticator:
         self._entries: dict[bytes, _Entry] = {}
 
     def recall(self, request: Request) -> UserInfo | None:
-        """The user of a certificate that has been seen before."""
+        """The user of a certificate that is good: a token that is remembered must not come before it."""
         der = request.client_certificate
-        entry = self._entries.get(der) if der is not None else None
-        if entry is None or entry.generation != self._verifier.generation:
+        if der is None:
             return None
+        entry = self._entries.get(der)
+        if entry is None or entry.generation != self._verifier.generation:
+            try:
+                entry = self._verified(der, request)
+            except StatusError:
+                return None
         return entry.user if entry.not_before <= self._now() <= entry.not_after else None
 
     async def authenticate(self, request: Request) -> UserInfo | None:

@@ -9,6 +9,7 @@ import hmac
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from sampan.server.authentication.authenticator import TokenUser
 from sampan.server.request import UserInfo
 
 
@@ -20,13 +21,13 @@ class StaticTokenAuthenticator:
     def __init__(self, tokens: Mapping[str, UserInfo]) -> None:
         self._users = [(_digest(token), user) for token, user in tokens.items()]
 
-    async def authenticate_token(self, token: str) -> UserInfo | None:
+    async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
         digest = _digest(token)
         found = None
         for known, user in self._users:
             if hmac.compare_digest(known, digest):
                 found = user
-        return found
+        return None if found is None else TokenUser(found)
 
 
 def read_token_file(path: Path) -> dict[str, UserInfo]:

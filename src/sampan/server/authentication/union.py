@@ -6,7 +6,7 @@ Source: apiserver pkg/authentication/request/union/union.go, kubeapiserver authe
 from collections.abc import Sequence
 
 from sampan.core.errors import StatusError
-from sampan.server.authentication.anonymous import AnonymousAuthenticator
+from sampan.server.authentication.anonymous import ANYWHERE, AnonymousAuthenticator
 from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.request import Request, UserInfo
 
@@ -14,9 +14,12 @@ from sampan.server.request import Request, UserInfo
 class UnionAuthenticator:
     """The first that knows the user wins. Wrong credentials are refused even where anonymous requests are let in."""
 
-    def __init__(self, authenticators: Sequence[Authenticator], *, anonymous: bool = True) -> None:
+    def __init__(
+        self, authenticators: Sequence[Authenticator], *, anonymous: AnonymousAuthenticator | None = ANYWHERE
+    ) -> None:
+        """`anonymous` None: nobody is let in without credentials."""
         self._authenticators = tuple(authenticators)
-        self._anonymous = AnonymousAuthenticator() if anonymous else None
+        self._anonymous = anonymous
 
     def recall(self, request: Request) -> UserInfo | None:
         """What the first authenticator that remembers the request's credentials says."""

@@ -1,8 +1,10 @@
 """The seam of authorization."""
 
 import enum
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
 
+from sampan.core.policy_rules import Rule
 from sampan.server.request import RequestInfo, UserInfo
 
 
@@ -20,6 +22,8 @@ class Verdict(NamedTuple):
 
     decision: Decision
     reason: str = ""
+    error: str = ""
+    """What went wrong on the way to the decision; access reviews show it."""
 
 
 ALLOWED = Verdict(Decision.ALLOW)
@@ -31,3 +35,21 @@ class Authorizer(Protocol):
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         """Raises `StatusError` when it cannot decide."""
+
+
+@dataclass(slots=True)
+class RulesFound:
+    """What a user may do in a namespace, as far as it can be listed."""
+
+    rules: tuple[Rule, ...] = ()
+    incomplete: bool = False
+    """Whether there may be more."""
+    errors: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class RuleResolver(Protocol):
+    """An authorizer that can list what it allows."""
+
+    def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
+        """The rules of a user in a namespace, those for the whole cluster included."""

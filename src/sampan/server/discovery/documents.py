@@ -106,6 +106,8 @@ def _group_discovery(group: Group) -> Document:
 
 
 def _version_discovery(group: Group, version: Version) -> Document:
+    if version.remote is not None:
+        return version.remote
     resources = [_resource_discovery(group, version, resource) for resource in version.resources]
     return {"version": version.name, "resources": resources, "freshness": "Current"}
 

@@ -12,7 +12,7 @@ import orjson
 
 from sampan.registry.definition import ResourceDefinition
 from sampan.server.discovery.documents import aggregated, api_group, api_group_list, api_resource_list, api_versions
-from sampan.server.discovery.resources import Document, served_groups
+from sampan.server.discovery.resources import NOTHING_AGGREGATED, Aggregated, Document, served_groups
 from sampan.server.media import formatted, wants_pretty
 from sampan.server.request import Headers, Request, Response
 from sampan.server.routes import not_found_page
@@ -27,6 +27,25 @@ class Definitions(Protocol):
     generation: int
 
     def definitions(self) -> Sequence[ResourceDefinition]: ...
+
+
+class Aggregator(Protocol):
+    """What discovery needs of the APIServices."""
+
+    @property
+    def generation(self) -> int:
+        """Grows with each change."""
+
+    def aggregated(self) -> Aggregated: ...
+
+
+class _Nobody:
+    """There are no APIServices."""
+
+    generation = 0
+
+    def aggregated(self) -> Aggregated:
+        return NOTHING_AGGREGATED
 
 
 class _Page:
@@ -54,10 +73,14 @@ class _Page:
 class Discovery:
     """`server_address` is what /api tells clients (host:port)."""
 
-    def __init__(self, registry: Definitions, server_address: Callable[[], str] = str) -> None:
+    def __init__(
+        self, registry: Definitions, server_address: Callable[[], str] = str, aggregator: Aggregator | None = None
+    ) -> None:
         self._registry = registry
         self._server_address = server_address
-        self._generation = -1
+        self._aggregator = aggregator or _Nobody()
+        self._generation = (-1, -1)
+        self._elsewhere: list[str] = []
         self._legacy: dict[str, _Page] = {}
         self._aggregated: dict[str, _Page] = {}
 
@@ -80,14 +103,15 @@ class Discovery:
     def paths(self) -> list[str]:
         """All discovery paths, for the index."""
         self._refresh()
-        return list(self._legacy)
+        return [*self._legacy, *self._elsewhere]
 
     def _refresh(self) -> None:
-        """Make the documents anew when the registry has changed."""
-        generation = self._registry.generation
+        """Make the documents anew when the registry or what others serve has changed."""
+        generation = (self._registry.generation, self._aggregator.generation)
         if generation == self._generation:
             return
-        groups = served_groups(self._registry.definitions())
+        groups = served_groups(self._registry.definitions(), self._aggregator.aggregated())
+        self._elsewhere = []
         named = [group for group in groups if group.name]
         core = [group for group in groups if not group.name]
         legacy: dict[str, Document] = {"/api": api_versions(self._server_address()), "/apis": api_group_list(named)}
@@ -96,7 +120,10 @@ class Discovery:
         for group in groups:
             prefix = f"/apis/{group.name}" if group.name else "/api"
             for version in group.versions:
-                legacy[f"{prefix}/{version.name}"] = api_resource_list(group, version)
+                if version.remote is None:
+                    legacy[f"{prefix}/{version.name}"] = api_resource_list(group, version)
+                else:
+                    self._elsewhere.append(f"{prefix}/{version.name}")
         self._legacy = {path: _Page(document) for path, document in legacy.items()}
         self._aggregated = {"/api": _Page(aggregated(core)), "/apis": _Page(aggregated(named))}
         self._generation = generation

@@ -37,9 +37,28 @@ GROUP_PRIORITIES = {
 }
 
 
-def group_key(group: str) -> tuple[int, str]:
-    """Sorts groups as kubectl lists them."""
-    return (-GROUP_PRIORITIES.get(group, CUSTOM_PRIORITY), group)
+CUSTOM_VERSION_PRIORITY = 100
+_STAGE_PRIORITIES = {None: 15, "beta": 9, "alpha": 1}
+_VERSION_PRIORITIES = {
+    ("", "v1"): 1,
+    ("autoscaling", "v2"): 30,
+    ("events.k8s.io", "v1beta1"): 5,
+    ("flowcontrol.apiserver.k8s.io", "v1"): 21,
+    ("batch", "v2alpha1"): 9,
+}
+
+
+def group_priority(group: str) -> int:
+    """The groupPriorityMinimum of a group's APIServices."""
+    return GROUP_PRIORITIES.get(group, CUSTOM_PRIORITY)
+
+
+def version_priority(group: str, version: str, *, custom: bool) -> int:
+    """The versionPriority of a group version's APIService."""
+    if custom:
+        return CUSTOM_VERSION_PRIORITY
+    match = _VERSION.fullmatch(version)
+    return _VERSION_PRIORITIES.get((group, version)) or _STAGE_PRIORITIES[match.group(2) if match else "alpha"]
 
 
 def version_key(version: str) -> tuple[int, int, int, int, str]:

@@ -5,12 +5,12 @@ Source: apiserver pkg/endpoints/installer.go, apiextensions-apiserver customreso
 
 import base64
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
-from sampan.server.discovery.order import group_key, version_key
+from sampan.server.discovery.order import CUSTOM_VERSION_PRIORITY, group_priority, version_key
 
 _STATUS_VERBS = ("get", "patch", "update")
 
@@ -44,6 +44,20 @@ class Version:
 
     name: str
     resources: tuple[Resource, ...]
+    remote: Document | None = None
+    """What another server that answers for it says of it, as an entry of the aggregated document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """What APIServices say, by group and version: in which order they are listed, and which are answered elsewhere."""
+
+    priorities: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    """Of the group and of the version; those that are not there have the usual ones."""
+    remote: Mapping[tuple[str, str], Document] = field(default_factory=dict)
+
+
+NOTHING_AGGREGATED = Aggregated()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +71,9 @@ class Group:
         return next((v for v in self.versions if v.name == name), None)
 
 
-def served_groups(definitions: Sequence[ResourceDefinition]) -> tuple[Group, ...]:
+def served_groups(
+    definitions: Sequence[ResourceDefinition], aggregated: Aggregated = NOTHING_AGGREGATED
+) -> tuple[Group, ...]:
     """All served groups in order of priority."""
     storage_groups: dict[str, str] = {}
     for definition in definitions:
@@ -70,10 +86,25 @@ def served_groups(definitions: Sequence[ResourceDefinition]) -> tuple[Group, ...
             if version.served:
                 resource = Resource(definition, _hash(definition, storage_group), _subresources(definition, version))
                 groups.setdefault(definition.group, {}).setdefault(version.name, []).append(resource)
-    return tuple(
-        Group(name, tuple(_version(v, groups[name][v]) for v in sorted(groups[name], key=version_key)))
-        for name in sorted(groups, key=group_key)
-    )
+    for group, name in aggregated.remote:
+        groups.setdefault(group, {})[name] = []
+    found = [_group(name, versions, aggregated) for name, versions in groups.items()]
+    return tuple(group for _, group in sorted(found, key=lambda each: (-each[0], each[1].name)))
+
+
+def _group(name: str, versions: Mapping[str, list[Resource]], aggregated: Aggregated) -> tuple[int, Group]:
+    """A group with its priority: the highest of its versions'."""
+    told = {version: aggregated.priorities.get((name, version)) for version in versions}
+    usual = group_priority(name)
+    priority = max(usual if each is None else each[0] for each in told.values())
+
+    def key(version: str) -> tuple[int, tuple[int, int, int, int, str]]:
+        each = told[version]
+        return (-(CUSTOM_VERSION_PRIORITY if each is None else each[1]), version_key(version))
+
+    # Until APIServices are there the usual order of versions holds.
+    ordered = sorted(versions, key=key if None not in told.values() else version_key)
+    return priority, Group(name, tuple(_version(name, v, versions[v], aggregated) for v in ordered))
 
 
 def storage_version_hash(group: str, version: str, kind: str) -> str:
@@ -82,8 +113,9 @@ def storage_version_hash(group: str, version: str, kind: str) -> str:
     return base64.b64encode(digest[:8]).decode()
 
 
-def _version(name: str, resources: list[Resource]) -> Version:
-    return Version(name, tuple(sorted(resources, key=lambda r: r.definition.resource)))
+def _version(group: str, name: str, resources: list[Resource], aggregated: Aggregated) -> Version:
+    resources = sorted(resources, key=lambda r: r.definition.resource)
+    return Version(name, tuple(resources), aggregated.remote.get((group, name)))
 
 
 def _hash(definition: ResourceDefinition, storage_group: str) -> str:

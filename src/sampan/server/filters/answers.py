@@ -6,11 +6,18 @@ A fault in the server ends one request, not the server; its trace goes to the lo
 import logging
 from collections.abc import Sequence
 
-from sampan.core.errors import Reason, StatusError, internal_error
+from sampan.core.errors import Reason, StatusError, internal_error, too_large_resource_version
 from sampan.server.filters.hook import Hook
 from sampan.server.request import Filter, Handler, Request, Response
 from sampan.server.status import status_response
-from sampan.storage.store import StoreFull, StoreUnavailable
+from sampan.storage.store import (
+    FutureRevision,
+    OutcomeUnknown,
+    StoreFull,
+    StoreUnavailable,
+    StoreUnreachable,
+    Untransformable,
+)
 
 _log = logging.getLogger("sampan.server")
 
@@ -32,12 +39,9 @@ def with_answers(hooks: Sequence[Hook]) -> Filter:
                         break
                 else:
                     response = await handler(request)
-            except StatusError as error:
-                response = status_response(error, request)
-            except StoreUnavailable as error:
-                response = status_response(_unavailable(error), request)
             except Exception as error:
-                response = _fault(request, error)
+                told = status_error_of(error)
+                response = status_response(told, request) if told is not None else _fault(request, error)
             for after in afters:
                 after(request, response)
             return response
@@ -47,14 +51,36 @@ def with_answers(hooks: Sequence[Hook]) -> Filter:
     return wrap
 
 
+def status_error_of(error: BaseException) -> StatusError | None:
+    """What the client is told of an error; None: it is a fault of the server's."""
+    if isinstance(error, StatusError):
+        return error
+    if isinstance(error, StoreUnavailable):
+        return _unavailable(error)
+    if isinstance(error, FutureRevision):
+        return too_large_resource_version(error.revision, error.current_revision)
+    if isinstance(error, Untransformable):
+        return internal_error(str(error))
+    return _unknown(error) if isinstance(error, OutcomeUnknown) else None
+
+
 def _unavailable(error: StoreUnavailable) -> StatusError:
     """507 when there is no room, 503 for any other reason; nothing was written, and clients may try again."""
     details = {"retryAfterSeconds": STORE_RETRY_AFTER_S}
     if isinstance(error, StoreFull):
         text = f"the store is full: {error}; nothing is written until there is room, reads go on"
         return StatusError(Reason.INTERNAL_ERROR, 507, text, details=details)
-    text = f"the store cannot be written: {error}; reads go on"
+    if isinstance(error, StoreUnreachable):
+        text = f"the store cannot be reached: {error}"
+    else:
+        text = f"the store cannot be written: {error}; reads go on"
     return StatusError(Reason.SERVICE_UNAVAILABLE, 503, text, details=details)
+
+
+def _unknown(error: OutcomeUnknown) -> StatusError:
+    """504, without a time to try again: clients that do so by themselves would take their own write for another's."""
+    text = f"the store did not say in time whether it wrote, look before you try again: {error}"
+    return StatusError(Reason.TIMEOUT, 504, text)
 
 
 def _fault(request: Request, error: Exception) -> Response:

@@ -1,20 +1,44 @@
 """Find out who asks; nobody we know: 401. Source: apiserver pkg/endpoints/filters/authentication.go (1.36)."""
 
-from sampan.core.errors import unauthorized
+from collections.abc import Awaitable, Callable
+
+from sampan.core.errors import StatusError, unauthorized
 from sampan.server.authentication.authenticator import Authenticator
+from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
 from sampan.server.request import Filter, Handler, Request, Response
 
+_PREFIX = "x-remote-"
 
-def with_authentication(authenticator: Authenticator) -> Filter:
-    """Set `request.user`. What proved it goes no further."""
+
+def with_authentication(
+    authenticator: Authenticator,
+    headers: RequestHeaders = STANDARD_HEADERS,
+    failed: Callable[[Request], Awaitable[None]] | None = None,
+) -> Filter:
+    """Set `request.user`. What proved it goes no further, nor do `headers`, whoever sent them.
+
+    `failed` hears of requests that are refused.
+    """
+    told = (*headers.usernames, *headers.uids, *headers.groups, *headers.extra_prefixes)
+    prefixes = (_PREFIX, *{name for name in told if not name.startswith(_PREFIX)})
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:
-            user = authenticator.recall(request) or await authenticator.authenticate(request)
-            if user is None:
-                raise unauthorized()
+            try:
+                user = authenticator.recall(request) or await authenticator.authenticate(request)
+                if user is None:
+                    raise unauthorized()
+            except StatusError:
+                if failed is not None:
+                    await failed(request)
+                raise
             request.user = user
             request.headers.pop("authorization", None)
+            for name in request.headers:
+                if name.startswith(prefixes):
+                    STANDARD_HEADERS.clear(request.headers)
+                    headers.clear(request.headers)
+                    break
             return await handler(request)
 
         return filter_

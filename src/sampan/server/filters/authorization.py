@@ -1,24 +1,48 @@
 """May they? No: 403. Source: apiserver pkg/endpoints/filters/authorization.go (1.36)."""
 
-from sampan.core.errors import unauthorized
+from collections.abc import Callable
+
+from sampan.core.errors import internal_error, unauthorized
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.authorization.masters import MASTERS
 from sampan.server.request import Filter, Handler, Request, Response
 
+DECISION = "authorization.k8s.io/decision"
+REASON = "authorization.k8s.io/reason"
+_ALLOWED = ("allowed",)
 
-def with_authorization(authorizer: Authorizer) -> Filter:
-    """Let pass the group `system:masters`, and what `authorizer` allows."""
+
+Count = Callable[[tuple[str]], None]
+"""Takes how an attempt ended."""
+
+
+def with_authorization(authorizer: Authorizer, count: Count) -> Filter:
+    """Let pass the group `system:masters`, and what `authorizer` allows. The audit event says which and why.
+
+    `count` takes: allowed, denied, no-opinion or error.
+    """
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:
-            user = request.user
+            user, annotations = request.user, request.annotations
             if user is None:
                 raise unauthorized()
-            if MASTERS not in user.groups:
-                verdict = await authorizer.authorize(user, request.info)
-                if verdict.decision is not Decision.ALLOW:
-                    raise forbidden_error(user, request.info, verdict.reason)
+            if MASTERS in user.groups:
+                annotations[DECISION], annotations[REASON] = "allow", ""
+                count(_ALLOWED)
+                return await handler(request)
+            verdict = await authorizer.authorize(user, request.info)
+            if verdict.decision is not Decision.ALLOW:
+                if verdict.error:
+                    count(("error",))
+                    annotations[REASON] = "internal error"
+                    raise internal_error(verdict.error)
+                annotations[DECISION], annotations[REASON] = "forbid", verdict.reason
+                count(("denied",) if verdict.decision is Decision.DENY else ("no-opinion",))
+                raise forbidden_error(user, request.info, verdict.reason)
+            annotations[DECISION], annotations[REASON] = "allow", verdict.reason
+            count(_ALLOWED)
             return await handler(request)
 
         return filter_

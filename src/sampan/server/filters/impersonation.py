@@ -9,6 +9,7 @@ from sampan.core.errors import bad_request, unauthorized
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.authorization.masters import MASTERS
+from sampan.server.incoming import VALUE_END
 from sampan.server.request import Filter, Handler, Request, RequestInfo, Response, UserInfo
 
 _PREFIX = "impersonate-"
@@ -47,6 +48,7 @@ async def _impersonate(request: Request, authorizer: Authorizer) -> None:
             verdict = await authorizer.authorize(requester, info)
             if verdict.decision is not Decision.ALLOW:
                 raise forbidden_error(requester, info, verdict.reason)
+    request.impersonator = requester
     request.user = UserInfo(wanted.name, wanted.uid, _groups(wanted), wanted.extra)
     for name in [name for name in request.headers if name.startswith(_PREFIX)]:
         del request.headers[name]
@@ -68,7 +70,7 @@ def _wanted(request: Request) -> UserInfo:
 
 
 def _values(header: str) -> tuple[str, ...]:
-    return tuple(value.strip() for value in header.split(",") if value.strip())
+    return tuple(value.strip() for value in header.split(VALUE_END) if value.strip())
 
 
 def _asked_for(path: str, wanted: UserInfo) -> list[RequestInfo]:

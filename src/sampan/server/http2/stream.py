@@ -17,7 +17,7 @@ from sampan.server.authentication.authenticator import ANONYMOUS
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.heads import BODILESS
 from sampan.server.http2.frames import Frames
-from sampan.server.incoming import BODY_PIECES_MAX, Incoming
+from sampan.server.incoming import BODY_PIECES_MAX, Incoming, joined
 from sampan.server.owner import ConnectionOwner, Peer, header_name, make_request, release
 from sampan.server.request import Headers, Request, Response
 from sampan.server.status import status_response
@@ -62,6 +62,8 @@ class Stream:
         self._unacknowledged = 0
         self._window: asyncio.Future[None] | None = None
         self._gone: asyncio.Future[None] | None = None
+        self._patient = False
+        self._too_late = False
         self._received = monotonic()
         self._read_head(headers)
         self.task = self.loop.create_task(self._serve())
@@ -84,6 +86,8 @@ class Stream:
             incoming.body.append(data)
             if len(incoming.body) >= BODY_PIECES_MAX:
                 incoming.join()
+            if incoming.limit < 0:
+                incoming.wake()
 
     def complete(self) -> None:
         """The body has ended."""
@@ -151,15 +155,17 @@ class Stream:
             else:
                 found[key] = text
         for key, values in several.items():
-            found[key] = ("; " if key == "cookie" else ", ").join(values)
+            found[key] = joined(key, values)
         incoming.expect_continue = found.get("expect", "").lower() == "100-continue"
 
     async def _serve(self) -> None:
         response: Response | None = None
         try:
             request, response = await self._ask()
+            self._patient = response.patient
             if not self.closed:
                 last = response.close or request is None or request.user is None or request.user.name == ANONYMOUS
+                self._too_late = self._connection.ending
                 if last and response.stream is not None:
                     self._connection.retire()
                 await self._send(response)
@@ -211,13 +217,14 @@ class Stream:
                 return
         body = response.body
         no_body = not body or self.incoming.method == "HEAD" or response.status in BODILESS
-        head = self._connection.owner.heads.fields(response, len(body))
+        length = len(body) if response.length is None else response.length
+        head = self._connection.owner.heads.fields(response, length)
         self._frames.send_head(self.stream_id, head, end=no_body)
         if not no_body:
             await self._send_data(body, end=True)
 
     async def _send_stream(self, response: Response) -> None:
-        head = self._connection.owner.heads.fields(response, None)
+        head = self._connection.owner.heads.fields(response, response.length)
         no_body = self.incoming.method == "HEAD" or response.stream is None
         self._frames.send_head(self.stream_id, head, end=no_body)
         self._frames.flush()
@@ -225,7 +232,7 @@ class Stream:
             return
         self.streaming = True
         try:
-            if not self._connection.ending:
+            if not self._too_late:
                 async for chunk in response.stream:
                     if chunk:
                         await self._send_data(chunk, end=False)
@@ -260,7 +267,7 @@ class Stream:
     async def _wait_window(self) -> None:
         self._window = self.loop.create_future()
         try:
-            async with asyncio.timeout(self._connection.owner.settings.write_timeout_s):
+            async with asyncio.timeout(None if self._patient else self._connection.owner.settings.write_timeout_s):
                 await self._window
         except TimeoutError:
             raise Stalled from None

@@ -5,19 +5,25 @@ Source: kube-openapi pkg/handler, pkg/handler3 (1.36).
 
 import asyncio
 import hashlib
+import logging
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
+from typing import Protocol
 
 from sampan.core import errors
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.builtin import Definitions
 from sampan.server.openapi.documents import Served, document_v2, document_v3, group_versions
+from sampan.server.openapi.merge import Json, merged
 from sampan.server.openapi.protobuf import encode_document
 from sampan.server.request import Request, Response
 from sampan.server.version import GIT_VERSION
 from sampan.wire import json as wire_json
 from sampan.wire.negotiation import parse_accept
+
+_log = logging.getLogger("sampan.openapi")
 
 PROTOBUF_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _PROTOBUF_V2_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
@@ -34,15 +40,30 @@ class Document:
     hash: str
 
 
+class Elsewhere(Protocol):
+    """What other servers answer, by the path of the group version (`/apis/<group>/<version>`)."""
+
+    @property
+    def generation(self) -> int:
+        """Grows with each change."""
+
+    def openapi_urls(self) -> Mapping[str, str]:
+        """Where their v3 documents are, empty for those that have none."""
+
+    def openapi_parts(self) -> Mapping[str, Sequence[Json]]:
+        """What they say in v2."""
+
+
 class OpenApi:
     """All documents of one server. A group version's document is rebuilt only when its own definitions changed."""
 
-    def __init__(self, registry: ResourceRegistry, builtins: Definitions) -> None:
+    def __init__(self, registry: ResourceRegistry, builtins: Definitions, elsewhere: Elsewhere | None = None) -> None:
         self._registry = registry
         self._builtins = builtins
+        self._elsewhere = elsewhere
         self._v3: dict[str, Document] = {}
         self._hashes: dict[str, tuple[tuple[int, ...], str]] = {}
-        self._v2: dict[str, tuple[int, Document]] = {}
+        self._v2: dict[str, tuple[tuple[int, int], Document]] = {}
         self._lock = asyncio.Lock()
 
     async def v3(self, request: Request) -> Response:
@@ -54,7 +75,7 @@ class OpenApi:
                 path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={self._hash(path, pairs)}"}
                 for path, pairs in served.items()
             }
-            return Response(200, wire_json.encode({"paths": paths}))
+            return Response(200, wire_json.encode({"paths": self._with_others(paths)}))
         if rest not in served:
             return Response(404, b"404 page not found\n", content_type="text/plain; charset=utf-8")
         document = await self._document_v3(rest, served[rest])
@@ -68,6 +89,15 @@ class OpenApi:
         """The one document, as JSON or protobuf. Raises 406 when only other forms are accepted."""
         media_type = _media_type_v2(request.headers.get("accept", ""))
         return _answer(request, await self._document_v2(media_type), immutable=False, content_type=media_type)
+
+    def _with_others(self, paths: dict[str, Json]) -> dict[str, Json]:
+        """The index with what others answer, whose documents are proxied."""
+        urls = self._elsewhere.openapi_urls() if self._elsewhere is not None else {}
+        if not urls:
+            return paths
+        theirs = {path[1:]: {"serverRelativeURL": url} for path, url in urls.items() if url}
+        own = {path: entry for path, entry in paths.items() if f"/{path}" not in urls}
+        return dict(sorted({**own, **theirs}.items()))
 
     def _hash(self, path: str, served: Served) -> str:
         """The hash of a document that need not be there yet: of all that decides its content."""
@@ -88,13 +118,25 @@ class OpenApi:
         return found
 
     async def _document_v2(self, media_type: str) -> Document:
-        generation = self._registry.generation
+        elsewhere = self._elsewhere
+        generation = (self._registry.generation, elsewhere.generation if elsewhere is not None else 0)
         found = self._v2.get(media_type)
         if found is not None and found[0] == generation:
             return found[1]
         encode = wire_json.encode if media_type == _JSON else encode_document
+        parts = elsewhere.openapi_parts() if elsewhere is not None else {}
+
+        def made() -> bytes:
+            document = document_v2(self._registry, self._builtins)
+            if parts:
+                try:
+                    return encode(merged(document, parts))
+                except Exception:  # what others say may be anything; what we say is served all the same
+                    _log.exception("the OpenAPI documents of other servers cannot be merged")
+            return encode(document)
+
         async with self._lock:
-            body = await asyncio.to_thread(lambda: encode(document_v2(self._registry, self._builtins)))
+            body = await asyncio.to_thread(made)
             document = Document(body, hashlib.sha512(body).hexdigest().upper())
             self._v2[media_type] = (generation, document)
         return document

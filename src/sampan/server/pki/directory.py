@@ -3,6 +3,9 @@
 pki/ca.crt pki/ca.key              the cluster's certificate authority
 pki/apiserver.crt pki/apiserver.key  the serving certificate
 pki/admin.crt pki/admin.key        the administrator's client certificate
+pki/apiserver-kubelet-client.crt   what the server shows kubelets, with its key beside it
+pki/front-proxy-ca.crt pki/front-proxy-ca.key          who may speak for others, in headers
+pki/front-proxy-client.crt pki/front-proxy-client.key  as whom this server does, at extension API servers
 admin.token                        the administrator's bearer token
 """
 
@@ -26,6 +29,9 @@ from sampan.server.pki.certificates import (
 
 ADMIN_USER = "admin"
 ADMIN_GROUPS = ("system:masters",)
+FRONT_PROXY_USER = "front-proxy-client"
+KUBELET_CLIENT = "kube-apiserver-kubelet-client"
+"""As whom the server asks kubelets, in the same groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +41,15 @@ class Credentials:
     ca_file: Path
     serving_certificate_file: Path
     serving_key_file: Path
+    kubelet_certificate_file: Path
+    kubelet_key_file: Path
     ca_pem: bytes
     admin: KeyPair
     admin_token: str
+    front_proxy_ca_file: Path
+    front_proxy_client: KeyPair
+    front_proxy_certificate_file: Path
+    front_proxy_key_file: Path
 
 
 def prepare_credentials(directory: Path, hosts: Sequence[str], now: datetime.datetime) -> Credentials:
@@ -47,7 +59,7 @@ def prepare_credentials(directory: Path, hosts: Sequence[str], now: datetime.dat
     """
     pki = directory / "pki"
     pki.mkdir(parents=True, exist_ok=True, mode=0o700)
-    ca = _ca(pki, now)
+    ca = _ca(pki, now, "ca", "apiserver")
     _key_pair(
         pki / "apiserver",
         lambda pair: _usable(pair, ca, now) and covers(pair.certificate, hosts),
@@ -56,13 +68,30 @@ def prepare_credentials(directory: Path, hosts: Sequence[str], now: datetime.dat
     admin = _key_pair(
         pki / "admin", lambda pair: _usable(pair, ca, now), lambda: make_client(ca, ADMIN_USER, ADMIN_GROUPS, now)
     )
+    _key_pair(
+        pki / "apiserver-kubelet-client",
+        lambda pair: _usable(pair, ca, now),
+        lambda: make_client(ca, KUBELET_CLIENT, ADMIN_GROUPS, now),
+    )
+    proxies = _ca(pki, now, "front-proxy-ca", "front-proxy-client")
+    proxy = _key_pair(
+        pki / "front-proxy-client",
+        lambda pair: _usable(pair, proxies, now),
+        lambda: make_client(proxies, FRONT_PROXY_USER, (), now),
+    )
     return Credentials(
         pki / "ca.crt",
         pki / "apiserver.crt",
         pki / "apiserver.key",
+        pki / "apiserver-kubelet-client.crt",
+        pki / "apiserver-kubelet-client.key",
         ca.certificate_pem(),
         admin,
         _admin_token(directory / "admin.token"),
+        pki / "front-proxy-ca.crt",
+        proxy,
+        pki / "front-proxy-client.crt",
+        pki / "front-proxy-client.key",
     )
 
 
@@ -90,18 +119,18 @@ def _is_private(path: Path) -> bool:
     return path.exists() and not path.stat().st_mode & 0o077
 
 
-def _ca(pki: Path, now: datetime.datetime) -> KeyPair:
-    """The CA; damaged files are an error, as a new CA would lock every client out.
+def _ca(pki: Path, now: datetime.datetime, stem: str, next_stem: str) -> KeyPair:
+    """A CA; damaged files are an error, as a new CA would lock every client out. `next_stem`: what is made after it.
 
     Its key is written first, so a key with nothing after it is what a first start left behind that was cut short.
     """
-    certificate, key = pki / "ca.crt", pki / "ca.key"
-    if certificate.exists() or (key.exists() and (pki / "apiserver.key").exists()):
+    certificate, key = pki / f"{stem}.crt", pki / f"{stem}.key"
+    if certificate.exists() or (key.exists() and (pki / f"{next_stem}.key").exists()):
         try:
             return read_key_pair(certificate.read_bytes(), key.read_bytes())
         except ValueError as error:
             raise ValueError(f"cannot use the CA in {pki}: {error}") from error
-    ca = make_ca("sampan-ca", now)
+    ca = make_ca(f"sampan-{stem}", now)
     write_private(key, ca.key_pem())
     write_private(certificate, ca.certificate_pem())
     return ca

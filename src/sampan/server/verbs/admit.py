@@ -1,11 +1,20 @@
 """Between the verbs and the admission chain."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any, Final
 
+from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
+from sampan.patch.managed_entries import fault
 from sampan.registry.rest.store import Validate
 from sampan.server.admission.chain import Attributes
+from sampan.server.request import Request
 from sampan.server.verbs.scope import Scope
+
+_SPOILED: Final = (
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating "
+    "admission controller; please fix your requests"
+)
 
 
 def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object | None, dry_run: bool) -> Attributes:
@@ -31,23 +40,72 @@ def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object 
         dry_run=dry_run,
         obj=obj,
         old=old,
+        endpoint=endpoint,
+        options=_options(request, operation),
+        warnings=request.warnings,
+        annotations=request.annotations,
+        body_annotations=request.body_annotations,
+        deadline=request.deadline,
     )
+
+
+_OPTIONS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions"}
+
+
+def _options(request: Request, operation: str) -> Object | None:
+    """The options of a write as they were sent. A patch has those of the create or update that it comes to.
+
+    Source: apiserver pkg/endpoints/handlers/patch.go patchToUpdateOptions (1.36).
+    """
+    kind = _OPTIONS.get(operation)
+    if kind is None:
+        return None
+    options: Object = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
+    query = request.query
+    if query:
+        if "dryRun" in query:
+            options["dryRun"] = list(query["dryRun"])
+        for name in ("fieldManager", "fieldValidation"):
+            if query.get(name, [""])[0]:
+                options[name] = query[name][0]
+    return options
 
 
 async def admit(scope: Scope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> Object:
     """Mutating admission; defaults are filled in again afterwards."""
-    if not scope.admission.mutates(operation):
+    if not scope.admission.mutates(operation, scope.endpoint.gvr):
         return obj
     attributes = attributes_of(scope, operation, obj, old, dry_run)
+    before = obj["metadata"].get("managedFields")
     await scope.admission.admit(attributes)
     admitted = attributes.obj
     assert admitted is not None
+    if admitted["metadata"].get("managedFields") is not before:
+        _mend_managed_fields(scope, admitted, before)
     return admitted
+
+
+def _mend_managed_fields(scope: Scope, admitted: Object, before: Any) -> None:
+    """Put back the managedFields that admission has spoiled, with a warning.
+
+    Source: apiserver pkg/endpoints/handlers/fieldmanager/admission.go (1.36).
+    """
+    metadata = admitted["metadata"]
+    wrong = fault(metadata.get("managedFields"))
+    if not wrong:
+        return
+    if before is None:
+        del metadata["managedFields"]
+    else:
+        metadata["managedFields"] = before
+    text = f"{_SPOILED}: {wrong}"
+    if text not in scope.request.warnings:
+        scope.request.warnings.append(text)
 
 
 def validator(scope: Scope, operation: str, dry_run: bool) -> Validate | None:
     """Validating admission as the generic path calls it; None when there is none."""
-    if not scope.admission.validates(operation):
+    if not scope.admission.validates(operation, scope.endpoint.gvr):
         return None
 
     async def validate(obj: Object, old: Object | None) -> None:
@@ -57,15 +115,51 @@ def validator(scope: Scope, operation: str, dry_run: bool) -> Validate | None:
     return validate
 
 
-def delete_validator(scope: Scope, dry_run: bool) -> Callable[[Object], Awaitable[None]] | None:
-    """All admission of a deletion."""
-    chain = scope.admission
-    if not (chain.mutates("DELETE") or chain.validates("DELETE")):
+async def admit_part(scope: Scope, gvk: GroupVersionKind, obj: Object, old: Object, dry_run: bool) -> Object:
+    """Mutating admission of an update of a subresource that is an object of its own kind (Scale)."""
+    attributes = attributes_of(scope, "UPDATE", obj, old, dry_run)
+    attributes.gvk = gvk
+    await scope.admission.admit(attributes)
+    admitted = attributes.obj
+    assert admitted is not None
+    return admitted
+
+
+async def validate_part(scope: Scope, gvk: GroupVersionKind, obj: Object, old: Object, dry_run: bool) -> None:
+    """Validating admission of the same."""
+    attributes = attributes_of(scope, "UPDATE", obj, old, dry_run)
+    attributes.gvk = gvk
+    await scope.admission.validate(attributes)
+
+
+async def admit_connect(scope: Scope, gvk: GroupVersionKind, options: Object) -> None:
+    """All admission of a connection (exec, attach, portforward, proxy); `options` is an object of kind `gvk`."""
+    attributes = attributes_of(scope, "CONNECT", options, None, False)
+    attributes.gvk = gvk
+    await scope.admission.admit(attributes)
+    await scope.admission.validate(attributes)
+
+
+async def admit_binding(scope: Scope, name: str, binding: Object, dry_run: bool) -> None:
+    """All admission of a Binding, which is not stored but taken over into the Pod `name` (`scope` is the Pod's)."""
+    attributes = attributes_of(scope, "CREATE", binding, None, dry_run)
+    attributes.gvk, attributes.name, attributes.subresource = GroupVersionKind("", "v1", "Binding"), name, "binding"
+    await scope.admission.admit(attributes)
+    await scope.admission.validate(attributes)
+
+
+def delete_validator(
+    scope: Scope, dry_run: bool, options: Object | None = None
+) -> Callable[[Object], Awaitable[None]] | None:
+    """All admission of a deletion with these DeleteOptions."""
+    chain, gvr = scope.admission, scope.endpoint.gvr
+    if not (chain.mutates("DELETE", gvr) or chain.validates("DELETE", gvr)):
         return None
 
     async def validate(old: Object) -> None:
         attributes = attributes_of(scope, "DELETE", None, old, dry_run)
         attributes.name = old["metadata"]["name"]
+        attributes.options = options
         await chain.admit(attributes)
         await chain.validate(attributes)
 

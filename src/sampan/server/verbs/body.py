@@ -26,7 +26,12 @@ async def read_value(request: Request, *, duplicates: bool, builtin: bool = True
     Only built-in types have a protobuf form.
     """
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
-    return decode_value(body, request.headers.get("content-type", ""), duplicates=duplicates, builtin=builtin)
+    request.step("limitedReadBody succeeded")
+    content_type = request.headers.get("content-type", "")
+    value, faults = decode_value(body, content_type, duplicates=duplicates, builtin=builtin)
+    if request.body_read is not None:
+        request.body_read(value)
+    return value, faults
 
 
 def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:

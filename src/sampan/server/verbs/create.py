@@ -24,7 +24,9 @@ async def create(scope: Scope) -> Response:
         request, duplicates=options.field_validation != "Ignore", builtin=endpoint.definition.builtin
     )
     obj = decode_object(value, endpoint, options, faults, request)
+    request.step("Conversion done")
     stored = await create_object(scope, obj, options)
+    request.step("Write to database call succeeded")
     return await object_response(request, endpoint, stored, 201)
 
 

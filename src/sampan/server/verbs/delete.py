@@ -10,7 +10,7 @@ from sampan.server.request import Response
 from sampan.server.verbs.admit import delete_validator
 from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value
 from sampan.server.verbs.list import acceptable_for_list, page_response, query_of, read_page
-from sampan.server.verbs.options import DeleteParameters, delete_parameters, list_options
+from sampan.server.verbs.options import DeleteParameters, delete_options, delete_parameters, list_options
 from sampan.server.verbs.respond import dict_response, object_response, success_status
 from sampan.server.verbs.scope import Scope
 
@@ -20,6 +20,7 @@ async def delete(scope: Scope) -> Response:
     request, endpoint = scope.request, scope.endpoint
     parameters = await _parameters(scope)
     deleted = await rest_delete(endpoint.store, scope.ctx, request.info.name, _options(scope, parameters))
+    request.step("Object deleted from database")
     if not deleted.gone:
         status = 202 if parameters.orphan_dependents is False else 200
         return await object_response(request, endpoint, deleted.value, status)
@@ -31,9 +32,12 @@ async def delete(scope: Scope) -> Response:
 async def _parameters(scope: Scope) -> DeleteParameters:
     request = scope.request
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    request.step("limitedReadBody succeeded")
     value: Any = None
     if body:
         value, _ = decode_value(body, request.headers.get("content-type", ""), duplicates=False)
+        if request.body_read is not None:
+            request.body_read(value)
         if value is None:
             raise errors.bad_request("decoded object cannot be converted to DeleteOptions")
     return delete_parameters(request, value)
@@ -49,7 +53,7 @@ def _options(scope: Scope, parameters: DeleteParameters) -> DeleteOptions:
         uid=parameters.uid,
         resource_version=parameters.resource_version,
         dry_run=dry_run,
-        validate=delete_validator(scope, dry_run),
+        validate=delete_validator(scope, dry_run, delete_options(parameters)),
     )
 
 

@@ -92,6 +92,7 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
     if tail is not None:
         return tail, cache.revision
     page = await read_page(scope, options, query)
+    scope.request.step("Listing from storage done")
     revision = cache.revision
     tail = await _tail_of(scope, page, media, cache.changed)
     if not query.exact:

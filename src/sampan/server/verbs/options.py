@@ -9,6 +9,7 @@ from typing import Any
 from sampan.core import errors
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_supported, required, too_long
 from sampan.core.gvk import GroupKind
+from sampan.core.object import Object
 from sampan.server.request import Request
 
 FIELD_MANAGER_LENGTH_MAX = 128
@@ -215,6 +216,24 @@ class DeleteParameters:
     uid: str = ""
     resource_version: str = ""
     dry_run: list[str] = field(default_factory=list)
+
+
+def delete_options(parameters: DeleteParameters) -> Object:
+    """The DeleteOptions as an object, for admission."""
+    options: Object = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
+    if parameters.grace_period_s is not None:
+        options["gracePeriodSeconds"] = parameters.grace_period_s
+    known = {"uid": parameters.uid, "resourceVersion": parameters.resource_version}
+    preconditions = {name: value for name, value in known.items() if value}
+    if preconditions:
+        options["preconditions"] = preconditions
+    if parameters.orphan_dependents is not None:
+        options["orphanDependents"] = parameters.orphan_dependents
+    if parameters.propagation_policy is not None:
+        options["propagationPolicy"] = parameters.propagation_policy
+    if parameters.dry_run:
+        options["dryRun"] = parameters.dry_run
+    return options
 
 
 def delete_parameters(request: Request, body: Any) -> DeleteParameters:

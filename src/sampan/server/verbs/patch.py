@@ -58,7 +58,10 @@ async def patch(scope: Scope) -> Response:
     content_type = patch_type_of(scope)
     options = write_options(request, "PatchOptions", content_type)
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    request.step("limitedReadBody succeeded")
     value, faults = _decode_patch(body, content_type, options)
+    if request.body_read is not None:
+        request.body_read(value)
     if content_type == APPLY_PATCH:
         transform = _apply_transform(scope, value, faults, options)
     else:
@@ -73,6 +76,7 @@ async def patch(scope: Scope) -> Response:
         transform,
         update_options(scope, options, part, allow_create=applies, is_apply=applies),
     )
+    request.step("Object stored in database")
     return await object_response(request, endpoint, result.value, 201 if result.created else 200)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sampan.core import errors
 from sampan.core.field import FieldError, Path, invalid, required
-from sampan.core.gvk import GroupKind, GroupResource
+from sampan.core.gvk import GroupResource, GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.selectors import selector_from_label_selector, selector_from_labels
 from sampan.core.time import timestamp
@@ -18,7 +18,7 @@ from sampan.registry.rest.update import Part
 from sampan.registry.rest.update import update as rest_update
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
-from sampan.server.verbs.admit import admit
+from sampan.server.verbs.admit import admit_part, validate_part
 from sampan.server.verbs.body import read_value
 from sampan.server.verbs.create import track
 from sampan.server.verbs.options import WriteOptions, write_options
@@ -29,7 +29,8 @@ from sampan.server.verbs.update import update_options
 from sampan.wire import json as wire_json
 from sampan.wire.table import scale_table
 
-_SCALE = GroupKind("autoscaling", "Scale")
+_SCALE_KIND = GroupVersionKind("autoscaling", "v1", "Scale")
+_SCALE = _SCALE_KIND.group_kind
 
 
 async def get_scale(scope: Scope) -> Response:
@@ -90,20 +91,25 @@ async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Obje
     endpoint = scope.endpoint
     paths = _paths(scope)
     name = scope.request.info.name
+    seen: list[Object] = []
 
     async def transform(old: Object | None, stored: bytes) -> Object:
         if old is None:
             resource = GroupResource(endpoint.definition.group, f"{endpoint.definition.resource}/scale")
             raise errors.not_found(resource, name)
-        scale = change(scale_of(scope, stored))
+        wanted = change(scale_of(scope, stored))
+        asked = _replicas(wanted) if applied is not None else None
+        scale = await _admitted(scope, wanted, stored, options)
         faults = _faults(scale, name)
         if faults:
             raise errors.invalid(_SCALE, name, faults)
         if applied is not None:
             obj = _applied(scope, stored, applied, options)
+            if _replicas(scale) != asked:  # admission has the last word; the field stays the applier's
+                _put(obj, paths.spec_replicas, _replicas(scale))
         else:
             obj = endpoint.from_hub(endpoint.store.decode(stored))
-            _put(obj, paths.spec_replicas, (scale.get("spec") or {}).get("replicas", 0))
+            _put(obj, paths.spec_replicas, _replicas(scale))
         _check_uid(scope, scale, obj)
         version = (scale.get("metadata") or {}).get("resourceVersion")
         if version:
@@ -115,11 +121,28 @@ async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Obje
         hub = endpoint.to_hub(obj)
         if applied is None:
             track(scope, old, hub, options)
-        return await admit(scope, "UPDATE", hub, old, options.dry_run)
+        seen[:] = [scale, scale_of(scope, stored)]
+        return hub
+
+    async def validate(obj: Object, old: Object | None) -> None:
+        await validate_part(scope, _SCALE_KIND, seen[0], seen[1], options.dry_run)
 
     from_main = update_options(scope, options, Part.MAIN)
+    from_main.validate = validate
     result = await rest_update(endpoint.store, scope.ctx, name, transform, from_main)
     return _response(scope, scale_of(scope, await endpoint.store.present(result.value)))
+
+
+async def _admitted(scope: Scope, scale: Object, stored: bytes, options: WriteOptions) -> Object:
+    """The Scale after mutating admission, which sees it instead of the object."""
+    if not isinstance(scale.get("metadata"), dict):
+        scale = {**scale, "metadata": {}}
+    scale = {**scale, "kind": _SCALE_KIND.kind, "apiVersion": _SCALE_KIND.api_version}
+    return await admit_part(scope, _SCALE_KIND, scale, scale_of(scope, stored), options.dry_run)
+
+
+def _replicas(scale: Object) -> Any:
+    return (scale.get("spec") or {}).get("replicas", 0)
 
 
 def _check_uid(scope: Scope, scale: Object, obj: Object) -> None:

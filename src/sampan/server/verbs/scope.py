@@ -7,7 +7,10 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.strategy import Context
 from sampan.server.admission.chain import AdmissionChain
+from sampan.server.authentication.identity import NO_IDENTITY, Identity
+from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.histogram import Counter
+from sampan.server.proxy.upstreams import Upstreams
 from sampan.server.request import Request
 from sampan.server.verbs.bodies import ListBodies
 from sampan.server.verbs.messages import MessageCache
@@ -20,6 +23,16 @@ class Shared:
 
     watch_events: Counter
     """Events sent to watchers, by group, version and resource."""
+    authorizer: Authorizer
+    """Answers the access reviews."""
+    identity: Identity = NO_IDENTITY
+    """Issues and reviews tokens."""
+    upstreams: Upstreams = field(kw_only=True)
+    """Where logs, exec and proxied requests go."""
+    deprecated: set[tuple[str, str, str, str]] = field(kw_only=True)
+    """Deprecated versions that were asked for: group, version, resource and subresource."""
+    components: frozenset[str] = frozenset()
+    """The components that run beside the server, as componentstatuses names them."""
     bodies: ListBodies = field(default_factory=ListBodies)
     messages: MessageCache = field(default_factory=MessageCache)
     rows: RowCache = field(default_factory=RowCache)

@@ -6,7 +6,6 @@ Source: kubernetes pkg/registry/core/{pod,namespace}/storage, pkg/registry/certi
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
 
 from sampan.core import errors
 from sampan.core.gvk import GroupKind
@@ -16,7 +15,15 @@ from sampan.registry.rest.update import Part, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
 from sampan.registry.strategies.core.binding import apply_binding, check_binding_name, validate_binding
 from sampan.server.request import Response
+from sampan.server.verbs.access_reviews import (
+    local_subject_access_review,
+    self_subject_access_review,
+    self_subject_rules_review,
+    subject_access_review,
+)
+from sampan.server.verbs.admit import admit_binding
 from sampan.server.verbs.body import read_value
+from sampan.server.verbs.component_statuses import get_component_status, list_component_statuses
 from sampan.server.verbs.create import track
 from sampan.server.verbs.eviction import create_eviction
 from sampan.server.verbs.get import get
@@ -24,6 +31,8 @@ from sampan.server.verbs.options import write_options
 from sampan.server.verbs.patch import patch
 from sampan.server.verbs.respond import dict_response
 from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.token_request import create_token
+from sampan.server.verbs.token_review import create_token_review, user_info
 from sampan.server.verbs.update import update
 
 Verb = Callable[[Scope], Awaitable[Response]]
@@ -52,6 +61,7 @@ async def create_binding(scope: Scope) -> Response:
     endpoint = scope.cluster.endpoint("", "v1", "pods")
     assert endpoint is not None
     pods = replace(scope, endpoint=endpoint)
+    await admit_binding(pods, name, binding, options.dry_run)
 
     async def transform(old: Object | None, stored: bytes) -> Object:
         if old is None:
@@ -72,18 +82,11 @@ async def self_subject_review(scope: Scope) -> Response:
     await _body(scope, "SelfSubjectReview")
     user = scope.request.user
     assert user is not None
-    info: dict[str, Any] = {"username": user.name}
-    if user.uid:
-        info["uid"] = user.uid
-    if user.groups:
-        info["groups"] = list(user.groups)
-    if user.extra:
-        info["extra"] = {name: list(values) for name, values in user.extra.items()}
     review = {
         "kind": "SelfSubjectReview",
         "apiVersion": scope.endpoint.api_version,
         "metadata": {"creationTimestamp": timestamp(scope.clock)},
-        "status": {"userInfo": info},
+        "status": {"userInfo": user_info(user)},
     }
     return dict_response(scope.request, review, 201)
 
@@ -97,6 +100,7 @@ SUBRESOURCES: dict[tuple[str, str], dict[str, Verb]] = {
     ("pods", "eviction"): {"create": create_eviction},
     ("pods", "resize"): _PART,
     ("namespaces", "finalize"): {"update": update},
+    ("serviceaccounts", "token"): {"create": create_token},
     ("certificatesigningrequests", "approval"): _PART,
 }
 """(resource, subresource) -> verb -> handler. What is not here is known to discovery, and answered with 405."""
@@ -104,11 +108,11 @@ SUBRESOURCES: dict[tuple[str, str], dict[str, Verb]] = {
 VIRTUAL: dict[tuple[str, str], dict[str, Verb]] = {
     ("", "bindings"): {"create": create_binding},
     ("authentication.k8s.io", "selfsubjectreviews"): {"create": self_subject_review},
-    ("authentication.k8s.io", "tokenreviews"): {},
-    ("authorization.k8s.io", "localsubjectaccessreviews"): {},
-    ("authorization.k8s.io", "selfsubjectaccessreviews"): {},
-    ("authorization.k8s.io", "selfsubjectrulesreviews"): {},
-    ("authorization.k8s.io", "subjectaccessreviews"): {},
-    ("", "componentstatuses"): {},
+    ("authentication.k8s.io", "tokenreviews"): {"create": create_token_review},
+    ("authorization.k8s.io", "localsubjectaccessreviews"): {"create": local_subject_access_review},
+    ("authorization.k8s.io", "selfsubjectaccessreviews"): {"create": self_subject_access_review},
+    ("authorization.k8s.io", "selfsubjectrulesreviews"): {"create": self_subject_rules_review},
+    ("authorization.k8s.io", "subjectaccessreviews"): {"create": subject_access_review},
+    ("", "componentstatuses"): {"get": get_component_status, "list": list_component_statuses},
 }
 """Resources that store nothing."""

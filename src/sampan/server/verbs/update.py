@@ -26,6 +26,7 @@ async def update(scope: Scope) -> Response:
         request, duplicates=options.field_validation != "Ignore", builtin=endpoint.definition.builtin
     )
     obj = decode_object(value, endpoint, options, faults, request)
+    request.step("Conversion done")
     metadata = metadata_of(obj)
     match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
     match_name(request.info.name, metadata)
@@ -33,6 +34,7 @@ async def update(scope: Scope) -> Response:
     hub = endpoint.to_hub(obj)
     endpoint.store.strategy.default(hub)
     result = await replace(scope, hub, options, part_of(scope))
+    request.step("Write to database call succeeded")
     return await object_response(request, endpoint, result.value, 201 if result.created else 200)
 
 

@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from sampan.server.request import Response
 from sampan.server.verbs import watch as plain
 from sampan.server.verbs.scope import Scope
-from sampan.server.websocket import WebSocket, accept, wants_websocket
+from sampan.server.websocket import accept, wants_websocket
+from sampan.wire.websocket import WebSocket
 
 _LENGTH_BYTES = 4
 

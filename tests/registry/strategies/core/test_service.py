@@ -1,7 +1,9 @@
 """Services: defaults, faults, and where their addresses and ports come from."""
 
+import asyncio
 import copy
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -37,6 +39,7 @@ class NoReader:
 
 
 READER: ObjectReader = NoReader()
+Finish = Callable[[bool], None]
 
 
 def allocators(*cidrs: str) -> Allocators:
@@ -48,11 +51,20 @@ def plain(**spec: Any) -> Object:
     return named("Service", spec={"selector": {"app": "web"}, "ports": [{"port": 80}], **spec})
 
 
-def begin(obj: Object, pool: Allocators, *, ctx: Context = CONTEXT) -> tuple[Object, Release]:
-    made = created("services", obj)
-    release = strategy("services").begin_create(ctx, made, READER, pool)
+def finish(release: Release | None) -> Finish:
     assert release is not None
-    return made, release
+    kept = release
+
+    async def run(success: bool) -> None:
+        await kept(success)
+
+    return lambda success: asyncio.run(run(success))
+
+
+def begin(obj: Object, pool: Allocators, *, ctx: Context = CONTEXT) -> tuple[Object, Finish]:
+    made = created("services", obj)
+    release = asyncio.run(strategy("services").begin_create(ctx, made, READER, pool))
+    return made, finish(release)
 
 
 def make(obj: Object, pool: Allocators) -> Object:
@@ -67,9 +79,8 @@ def change(old: Object, mutation: Mutation, pool: Allocators) -> Object:
     mutation(obj)
     strategy("services").default(obj)
     strategy("services").prepare_for_update(CONTEXT, obj, old)
-    release = strategy("services").begin_update(CONTEXT, obj, old, READER, pool)
+    release = finish(asyncio.run(strategy("services").begin_update(CONTEXT, obj, old, READER, pool)))
     assert strategy("services").validate_update(CONTEXT, obj, old) == []
-    assert release is not None
     release(True)
     return obj
 
@@ -292,7 +303,7 @@ def test_two_families_give_two_addresses() -> None:
 def test_deletion_gives_everything_back() -> None:
     pool = allocators()
     obj = make(plain(type="LoadBalancer", externalTrafficPolicy="Local"), pool)
-    strategy("services").after_delete(obj, pool)
+    asyncio.run(strategy("services").after_delete(obj, pool))
     assert (len(pool.ips["IPv4"]), len(pool.ports)) == (0, 0)
 
 

@@ -1,9 +1,10 @@
 """Admission policies. Source: pkg/registry/admissionregistration, pkg/apis/admissionregistration (1.36).
 
-Expressions are checked for being there; they are compiled where they are used.
+Expressions must compile, as they will be when they are used.
 """
 
 import re
+from functools import partial
 
 from sampan.core.field import FieldError, Path, duplicate, invalid, required
 from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
@@ -12,6 +13,7 @@ from sampan.registry.strategies.admissionregistration.rules import (
     FAILURE_POLICIES,
     REINVOCATION_POLICIES,
     check_choice,
+    check_compiles,
     check_match_conditions,
     check_match_resources,
     check_mutating_operations,
@@ -22,6 +24,8 @@ from sampan.registry.strategies.conditions import check_conditions
 from sampan.registry.strategies.core.fields import Errors, check_qualified_name, not_supported
 from sampan.registry.strategies.statusonly import StatusOnlyStrategy
 from sampan.registry.strategy import Context
+from sampan.schema.cel.admission import JSON_PATCH, OBJECT, Expressions, Inputs
+from sampan.schema.cel.types import BOOL, NULL, STRING, list_of, struct
 
 _SPEC = Path("spec")
 _STATUS = Path("status")
@@ -33,6 +37,7 @@ _RESERVED = (
     *("true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function"),
     *("if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while"),
 )
+_PATCH_TYPES = {"JSONPatch": list_of(JSON_PATCH), "ApplyConfiguration": struct(OBJECT)}
 _PATCHES = {"JSONPatch": "jsonPatch", "ApplyConfiguration": "applyConfiguration"}
 
 
@@ -58,23 +63,33 @@ def _check_param_kind(kind: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path.child("kind"), name, detail))
 
 
-def _check_variables(variables: list[Object], path: Path, errors: Errors) -> None:
+def _check_variables(variables: list[Object], expressions: Expressions, path: Path, errors: Errors) -> None:
     for index, variable in enumerate(variables):
         at, name = path.index(index), variable.get("name", "")
+        expression = variable.get("expression", "")
         if not name.strip():
             errors.append(required(at.child("name"), "name is not specified"))
         elif not _is_identifier(name) or name in _RESERVED:
             errors.append(invalid(at.child("name"), name, "must be a valid CEL identifier"))
-        if not variable.get("expression", "").strip():
+        if not expression.strip():
             errors.append(required(at.child("expression"), "expression is not specified"))
+        else:
+            check_compiles(partial(expressions.add_variable, name), expression, at.child("expression"), errors)
 
 
-def _check_validation(validation: Object, path: Path, errors: Errors) -> None:
-    if not validation.get("expression", "").strip():
+def _check_validation(validation: Object, expressions: Expressions, path: Path, errors: Errors) -> None:
+    expression = validation.get("expression", "")
+    if not expression.strip():
         errors.append(required(path.child("expression"), "expression is not specified"))
+    else:
+        giving_bool = partial(expressions.compile, results=(BOOL,))
+        check_compiles(giving_bool, expression, path.child("expression"), errors)
     message_expression, message = validation.get("messageExpression", ""), validation.get("message", "")
     if message_expression and not message_expression.strip():
         errors.append(invalid(path.child("messageExpression"), message_expression, "must be non-empty if specified"))
+    elif message_expression:
+        giving_text = partial(expressions.compile, results=(STRING,), authorizer=False)
+        check_compiles(giving_text, message_expression, path.child("messageExpression"), errors)
     if message and not message.strip():
         errors.append(invalid(path.child("message"), message, "must be non-empty if specified"))
     elif "\n" in message.strip() or "\r" in message.strip():
@@ -82,7 +97,7 @@ def _check_validation(validation: Object, path: Path, errors: Errors) -> None:
     check_choice(validation.get("reason"), _REASONS, path.child("reason"), errors)
 
 
-def _check_audit_annotations(policy: Object, path: Path, errors: Errors) -> None:
+def _check_audit_annotations(policy: Object, expressions: Expressions, path: Path, errors: Errors) -> None:
     annotations, policy_name = policy["spec"].get("auditAnnotations") or [], policy["metadata"].get("name", "")
     if len(annotations) > _AUDIT_ANNOTATIONS_MAX:
         detail = f"must not have more than {_AUDIT_ANNOTATIONS_MAX} auditAnnotations"
@@ -100,6 +115,9 @@ def _check_audit_annotations(policy: Object, path: Path, errors: Errors) -> None
         elif len(expression) > _AUDIT_EXPRESSION_BYTES_MAX:
             detail = f"must not exceed {_AUDIT_EXPRESSION_BYTES_MAX} bytes in length"
             errors.append(required(at.child("valueExpression"), detail))
+        else:
+            giving_value = partial(expressions.compile, results=(STRING, NULL))
+            check_compiles(giving_value, expression, at.child("valueExpression"), errors)
         if key in keys:
             errors.append(duplicate(at.child("key"), key))
         keys.add(key)
@@ -142,12 +160,14 @@ class _PolicyStrategy(StatusOnlyStrategy):
                 check_mutating_operations(match, path, errors)
         same = old is not None and all(spec.get(n) == old.get(n) for n in ("paramKind", "matchConditions"))
         if not same:
-            check_match_conditions(spec.get("matchConditions") or [], _SPEC.child("matchConditions"), errors)
-        _check_variables(spec.get("variables") or [], _SPEC.child("variables"), errors)
-        self._check_own(obj, errors)
+            conditions, at = spec.get("matchConditions") or [], _SPEC.child("matchConditions")
+            check_match_conditions(conditions, at, errors, params="paramKind" in spec)
+        expressions = Expressions(Inputs(params="paramKind" in spec))
+        _check_variables(spec.get("variables") or [], expressions, _SPEC.child("variables"), errors)
+        self._check_own(obj, expressions, errors)
         return errors
 
-    def _check_own(self, obj: Object, errors: Errors) -> None:
+    def _check_own(self, obj: Object, expressions: Expressions, errors: Errors) -> None:
         """What only one kind of policy has."""
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
@@ -158,7 +178,7 @@ class _PolicyStrategy(StatusOnlyStrategy):
 class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
     """Validations and audit annotations, at least one of them."""
 
-    def _check_own(self, obj: Object, errors: Errors) -> None:
+    def _check_own(self, obj: Object, expressions: Expressions, errors: Errors) -> None:
         spec = obj["spec"]
         validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
         if not validations and not annotations:
@@ -166,8 +186,8 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
             errors.extend(required(_SPEC.child(name), detail) for name in ("validations", "auditAnnotations"))
             return
         for index, validation in enumerate(validations):
-            _check_validation(validation, _SPEC.child("validations").index(index), errors)
-        _check_audit_annotations(obj, _SPEC.child("auditAnnotations"), errors)
+            _check_validation(validation, expressions, _SPEC.child("validations").index(index), errors)
+        _check_audit_annotations(obj, expressions, _SPEC.child("auditAnnotations"), errors)
 
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Warnings say something of some field; conditions are in form."""
@@ -188,20 +208,20 @@ class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
 
     _mutating = True
 
-    def _check_own(self, obj: Object, errors: Errors) -> None:
+    def _check_own(self, obj: Object, expressions: Expressions, errors: Errors) -> None:
         spec = obj["spec"]
         mutations, path = spec.get("mutations") or [], _SPEC.child("mutations")
         if not mutations:
             errors.append(required(path, "mutations must contain at least one item"))
         for index, mutation in enumerate(mutations):
-            self._check_mutation(mutation, path.index(index), errors)
+            self._check_mutation(mutation, expressions, path.index(index), errors)
         policy = spec.get("reinvocationPolicy", "")
         if not policy:
             errors.append(required(_SPEC.child("reinvocationPolicy")))
         else:
             check_choice(policy, REINVOCATION_POLICIES, _SPEC.child("reinvocationPolicy"), errors)
 
-    def _check_mutation(self, mutation: Object, path: Path, errors: Errors) -> None:
+    def _check_mutation(self, mutation: Object, expressions: Expressions, path: Path, errors: Errors) -> None:
         kind = mutation.get("patchType", "")
         if not kind:
             errors.append(required(path.child("patchType")))
@@ -219,3 +239,6 @@ class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
                 errors.append(required(path.child(name), f"must be specified when patchType is {kind}"))
             elif not patch.get("expression", "").strip():
                 errors.append(required(path.child(name, "expression")))
+            else:
+                giving_patch = partial(expressions.compile, results=(_PATCH_TYPES[kind],), patches=True)
+                check_compiles(giving_patch, patch["expression"].strip(), path.child(name, "expression"), errors)

@@ -1,9 +1,14 @@
 """Which requests a webhook or policy is for. Source: pkg/apis/admissionregistration/{v1,validation} (1.36)."""
 
+from collections.abc import Callable
+
 from sampan.core.field import Path, duplicate, invalid, required, too_many
 from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import Errors, check_label_selector, check_qualified_name, not_supported
+from sampan.schema.cel import CelCompileError, Program
+from sampan.schema.cel.admission import Expressions, Inputs
+from sampan.schema.cel.types import BOOL
 
 FAILURE_POLICIES = ("Fail", "Ignore")
 MATCH_POLICIES = ("Equivalent", "Exact")
@@ -133,15 +138,27 @@ def check_mutating_operations(match: Object | None, path: Path, errors: Errors) 
             check_choice(operation, MUTATING_OPERATIONS, path.child("resourceRules", "operations"), errors)
 
 
-def check_match_conditions(conditions: list[Object], path: Path, errors: Errors) -> None:
-    """Named expressions, each name once. Expressions are compiled where they are used."""
+def check_compiles(compile_: Callable[[str], Program], expression: str, path: Path, errors: Errors) -> None:
+    """An expression that cannot be compiled is invalid."""
+    try:
+        compile_(expression)
+    except CelCompileError as error:
+        errors.append(invalid(path, expression, str(error)))
+
+
+def check_match_conditions(conditions: list[Object], path: Path, errors: Errors, *, params: bool = False) -> None:
+    """Named expressions that can be compiled, each name once. `params`: whether there are parameters."""
+    expressions = Expressions(Inputs(params=params, composed=False))
     if len(conditions) > _CONDITIONS_MAX:
         errors.append(too_many(path, len(conditions), _CONDITIONS_MAX))
     names: set[str] = set()
     for index, condition in enumerate(conditions):
         at, name = path.index(index), condition.get("name", "")
-        if not condition.get("expression", "").strip():
+        expression = condition.get("expression", "").strip()
+        if not expression:
             errors.append(required(at.child("expression")))
+        else:
+            check_compiles(lambda text: expressions.compile(text, (BOOL,)), expression, at.child("expression"), errors)
         if name:
             check_qualified_name(name, at.child("name"), errors)
         else:

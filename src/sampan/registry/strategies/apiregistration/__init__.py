@@ -3,7 +3,7 @@
 import datetime as dt
 
 from sampan.core.field import FieldError, Path, invalid, quote, required
-from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
+from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors, path_segment_errors
 from sampan.core.object import Object
 from sampan.core.time import format_time
 from sampan.core.value_rules import port_number_errors
@@ -54,6 +54,10 @@ class APIServiceStrategy(StatusOnlyStrategy):
 
     has_generation = False
     allow_unconditional_update = False
+
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        """The name of the core group's ends with a dot."""
+        return path_segment_errors(name)
 
     def default(self, obj: Object) -> None:
         """Services listen on 443."""

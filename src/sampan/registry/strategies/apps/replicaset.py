@@ -1,5 +1,7 @@
 """Replica sets. Source: pkg/registry/apps/replicaset, pkg/apis/apps/{v1,validation} (1.36)."""
 
+from typing import Any, ClassVar, TypedDict
+
 from sampan.core.field import Path, forbidden, invalid
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
@@ -33,6 +35,16 @@ def check_replicated_pods(spec: Object, old: Object | None, errors: Errors) -> N
     check_always_restarts(template.get("spec", {}), "ReplicaSet", TEMPLATE.child("spec"), errors)
 
 
+class _Status(TypedDict, total=False):
+    replicas: int
+
+
+class _Part(TypedDict, total=False):
+    """What field selectors look at."""
+
+    status: _Status
+
+
 class ReplicaSetStrategy(WorkloadStrategy):
     """Defaults, rules and warnings of replica sets."""
 
@@ -60,6 +72,8 @@ class ReplicaSetStrategy(WorkloadStrategy):
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Names that make poor host names, and what the template says."""
         return [*templates.name_warnings(obj), *super().warnings_on_create(ctx, obj)]
+
+    selectable_part: ClassVar[Any] = _Part
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         """`status.replicas`."""

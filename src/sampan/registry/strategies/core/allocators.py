@@ -1,12 +1,14 @@
-"""Cluster IPs and node ports: which are taken. In memory; made again from the stored Services at start.
+"""Cluster IPs and node ports: which are taken, as far as this server knows.
 
-Every change is undone or made final by the `Release` of the write that caused it.
+That is a hint which to choose; what counts are the `Claims` in the store, which all servers share. Every change is
+undone or made final by the `Release` of the write that caused it.
 Source: pkg/registry/core/service/{ipallocator,portallocator} (1.36).
 """
 
 import ipaddress
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 from sampan.core.object import Object
 from sampan.registry.strategies.core.addresses import IP, parse_ip
@@ -24,6 +26,43 @@ class RangeFull(AllocationError):
 
     def __init__(self) -> None:
         super().__init__("range is full")
+
+
+class TakenElsewhere(Exception):
+    """What was free as far as this server knew is claimed already; `str()` says what."""
+
+
+class Holder(NamedTuple):
+    """The Service that claims something."""
+
+    namespace: str
+    name: str
+
+
+class Claims(Protocol):
+    """What Services hold for all servers."""
+
+    async def refresh(self, *, ports: bool) -> None:
+        """Bring the allocators up to what is claimed now; those of the node ports only if `ports`."""
+
+    async def make(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
+        """Claim, all or nothing. Raises `TakenElsewhere`, and what a write raises."""
+
+    async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
+        """Give back what is the holder's still; what cannot be given back now is left to the repair."""
+
+
+class NoClaims:
+    """`Claims` where one server is all there is, and its memory enough."""
+
+    async def refresh(self, *, ports: bool) -> None:
+        """See `Claims.refresh`."""
+
+    async def make(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
+        """See `Claims.make`."""
+
+    async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
+        """See `Claims.drop`."""
 
 
 class Bitmap:
@@ -78,6 +117,10 @@ class Bitmap:
         """Give a number back; one that is not taken is ignored."""
         self._taken.discard(number)
 
+    def replace(self, taken: set[int]) -> None:
+        """Learn anew which are taken."""
+        self._taken = taken
+
 
 class IPAllocator:
     """The cluster IPs of one network: all addresses but the first (and, for IPv4, the last)."""
@@ -113,6 +156,14 @@ class IPAllocator:
         """Give an address back."""
         number = self._number(text)
         if number is not None:
+            self._bitmap.release(number)
+
+    def learn(self, text: str, *, taken: bool) -> None:
+        """Hear of an address that was claimed or given back; others than this network's are ignored."""
+        number = self._number(text)
+        if number is not None and taken:
+            self._bitmap.take(number)
+        elif number is not None:
             self._bitmap.release(number)
 
     def __contains__(self, text: str) -> bool:
@@ -159,6 +210,10 @@ class PortAllocator:
         """Give a port back."""
         self._bitmap.release(port - self.first)
 
+    def learn(self, taken: Iterable[int]) -> None:
+        """Hear which ports are taken: these and no others."""
+        self._bitmap.replace({port - self.first for port in taken})
+
     def __contains__(self, port: int) -> bool:
         return port - self.first in self._bitmap
 
@@ -172,7 +227,7 @@ class Allocators:
     `cidrs`: one network, or two of different families. `ports`: first and last node port. `rand` draws free numbers.
     """
 
-    __slots__ = ("ips", "ports", "primary_family")
+    __slots__ = ("claims", "ips", "ports", "primary_family")
 
     def __init__(
         self,
@@ -185,6 +240,7 @@ class Allocators:
         self.ips: dict[str, IPAllocator] = {allocator.family: allocator for allocator in networks}
         self.ports = PortAllocator(*ports, rand)
         self.primary_family = networks[0].family
+        self.claims: Claims = NoClaims()
 
     def rebuild(self, services: Iterable[Object]) -> list[str]:
         """Take what stored Services hold. Gives a text for each address or port that two of them claim."""

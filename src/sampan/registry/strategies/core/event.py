@@ -5,7 +5,7 @@ pkg/apis/events/v1/conversion.go (1.36).
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.names import dns1123_subdomain_errors, path_segment_errors, qualified_name_errors
@@ -36,6 +36,20 @@ _IMMUTABLE = (
     "reportingInstance",
 )
 _SHOWN_AS = {"reportingComponent": "reportingController"}
+
+
+class _Source(TypedDict, total=False):
+    component: str
+
+
+class _Part(TypedDict, total=False):
+    """What field selectors look at."""
+
+    involvedObject: dict[str, str] | None
+    reason: str
+    reportingComponent: str
+    source: _Source | None
+    type: str
 
 
 class EventStrategy(CoreStrategy):
@@ -69,6 +83,8 @@ class EventStrategy(CoreStrategy):
 
     def ttl_s(self, obj: Object) -> int:
         return TTL_S
+
+    selectable_part: ClassVar[Any] = _Part
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         involved = obj.get("involvedObject") or {}

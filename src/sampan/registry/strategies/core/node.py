@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import msgspec
 
@@ -24,6 +24,16 @@ _SPEC = Path("spec")
 _STATUS = Path("status")
 _TAINTS = "scheduler.alpha.kubernetes.io/taints"
 _is_feature = re.compile(r"[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*").fullmatch
+
+
+class _Spec(TypedDict, total=False):
+    unschedulable: bool
+
+
+class _Part(TypedDict, total=False):
+    """What field selectors look at."""
+
+    spec: _Spec | None
 
 
 class NodeStrategy(CoreStrategy):
@@ -91,6 +101,8 @@ class NodeStrategy(CoreStrategy):
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
         return [] if ctx.subresource == "status" else self.warnings_on_create(ctx, obj)
+
+    selectable_part: ClassVar[Any] = _Part
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         return {"spec.unschedulable": "true" if (obj.get("spec") or {}).get("unschedulable") else "false"}

@@ -1,7 +1,7 @@
 """Pods. Source: pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.go (1.36)."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from sampan.core.field import FieldError, Path, forbidden
 from sampan.core.object import Object
@@ -29,6 +29,28 @@ from sampan.registry.strategy import Context
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
+
+
+class _Spec(TypedDict, total=False):
+    nodeName: str
+    restartPolicy: str
+    schedulerName: str
+    serviceAccountName: str
+    hostNetwork: bool
+
+
+class _Status(TypedDict, total=False):
+    phase: str
+    podIP: str
+    podIPs: list[dict[str, str]]
+    nominatedNodeName: str
+
+
+class _Part(TypedDict, total=False):
+    """What field selectors look at."""
+
+    spec: _Spec | None
+    status: _Status | None
 
 
 class PodStrategy(CoreStrategy):
@@ -129,6 +151,8 @@ class PodStrategy(CoreStrategy):
     def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
         kept: dict[str, Any] = {"f:deletionTimestamp": {}, "f:ownerReferences": {}}
         return {"": {"f:status": {}}, "status": {"f:spec": {}, "f:metadata": kept}}
+
+    selectable_part: ClassVar[Any] = _Part
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         spec, status = obj.get("spec") or {}, obj.get("status") or {}

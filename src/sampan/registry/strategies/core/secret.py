@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -34,6 +34,12 @@ def merge_string_data(secret: Object) -> None:
         data = secret.setdefault("data", {})
         for key, text in texts.items():
             data[key] = base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
+
+
+class _Part(TypedDict, total=False):
+    """What field selectors look at."""
+
+    type: str
 
 
 class SecretStrategy(CoreStrategy):
@@ -68,6 +74,8 @@ class SecretStrategy(CoreStrategy):
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         return _tls_warnings(obj.get("data") or {}) if obj.get("type") == _TLS else []
+
+    selectable_part: ClassVar[Any] = _Part
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         return {"type": obj.get("type", "")}

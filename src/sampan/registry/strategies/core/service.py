@@ -1,6 +1,7 @@
 """Services. Source: pkg/registry/core/service/strategy.go, storage/storage.go (1.36)."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from sampan.core.field import FieldError, Path
@@ -8,9 +9,10 @@ from sampan.core.names import dns1035_label_errors, dns1123_label_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core import gates
 from sampan.registry.strategies.core.addresses import ip_warnings
-from sampan.registry.strategies.core.allocators import Allocators, held_ips, held_ports
+from sampan.registry.strategies.core.allocators import Allocators
 from sampan.registry.strategies.core.base import CoreStrategy
 from sampan.registry.strategies.core.serviceallocation import allocate_create, allocate_update
+from sampan.registry.strategies.core.servicetransaction import give_back, hold, hold_changes
 from sampan.registry.strategies.core.servicetypes import drop_type_dependent_fields, is_externally_accessible
 from sampan.registry.strategies.core.servicevalidation import (
     validate_load_balancer_status,
@@ -82,22 +84,22 @@ class ServiceStrategy(CoreStrategy):
         spec = obj.get("spec") or {}
         return {"spec.clusterIP": spec.get("clusterIP", ""), "spec.type": spec.get("type", "")}
 
-    def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
-        return allocate_create(obj, allocators, dry_run=ctx.dry_run) if isinstance(allocators, Allocators) else None
+    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
+        if not isinstance(allocators, Allocators):
+            return None
+        return await hold(obj, allocators.claims, partial(allocate_create, obj, allocators, dry_run=ctx.dry_run))
 
-    def begin_update(
+    async def begin_update(
         self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
     ) -> Release | None:
         if not isinstance(allocators, Allocators):
             return None
-        return allocate_update(obj, old, allocators, dry_run=ctx.dry_run)
+        allocate = partial(allocate_update, obj, old, allocators, dry_run=ctx.dry_run)
+        return await hold_changes(obj, allocators.claims, allocate)
 
-    def after_delete(self, obj: Object, allocators: Any) -> None:
+    async def after_delete(self, obj: Object, allocators: Any) -> None:
         if isinstance(allocators, Allocators):
-            for ip in held_ips(obj):
-                allocators.release_ip(ip)
-            for port in held_ports(obj):
-                allocators.ports.release(port)
+            await give_back(obj, allocators)
 
 
 def _hide_internal_policy(spec: Object) -> None:

@@ -5,9 +5,6 @@ the write has succeeded.
 Source: pkg/registry/core/service/storage/{storage,alloc}.go (1.36).
 """
 
-from dataclasses import dataclass, field
-from typing import NoReturn
-
 from sampan.core import errors as status_errors
 from sampan.core.field import FieldError, Path, invalid
 from sampan.core.gvk import GroupKind
@@ -15,14 +12,13 @@ from sampan.core.object import Object
 from sampan.registry.strategies.core.allocators import (
     AllocationError,
     Allocators,
-    RangeFull,
     family_of,
     held_ips,
     needs_health_check,
 )
 from sampan.registry.strategies.core.serviceips import validate_cluster_ips
+from sampan.registry.strategies.core.servicetransaction import Transaction, holder_of
 from sampan.registry.strategies.core.servicetypes import needs_cluster_ip, node_ports
-from sampan.registry.strategy import Release
 
 _KIND = GroupKind("", "Service")
 _IPS = Path("spec", "clusterIPs")
@@ -31,76 +27,10 @@ _POLICY = Path("spec", "ipFamilyPolicy")
 _FAMILIES = Path("spec", "ipFamilies")
 
 
-@dataclass(slots=True)
-class Transaction:
-    """What one write has taken, and what it will give back."""
-
-    allocators: Allocators
-    name: str
-    dry_run: bool
-    taken_ips: list[str] = field(default_factory=list)
-    taken_ports: list[int] = field(default_factory=list)
-    released_ips: list[str] = field(default_factory=list)
-    released_ports: list[int] = field(default_factory=list)
-
-    def finish(self, success: bool) -> None:
-        """Make it final, or undo it."""
-        ips = self.released_ips if success else self.taken_ips
-        ports = self.released_ports if success else self.taken_ports
-        if self.dry_run:
-            # A dry run keeps nothing; what it took to find out is given back at once.
-            ips, ports = self.taken_ips, self.taken_ports
-        for ip in ips:
-            self.allocators.release_ip(ip)
-        for port in ports:
-            self.allocators.ports.release(port)
-
-    def fail(self, fault: FieldError) -> NoReturn:
-        """Give up: 422."""
-        raise status_errors.invalid(_KIND, self.name, [fault])
-
-    def take_ip(self, family: str, ip: str, shown: list[str]) -> str:
-        """An address of a family: the given one, or any if it is empty."""
-        allocator = self.allocators.ips[family]
-        try:
-            if ip:
-                allocator.allocate(ip)
-            else:
-                ip = allocator.allocate_next()
-        except RangeFull as error:
-            text = f'failed to allocate a serviceIP for Service "{self.name}": {error}'
-            raise status_errors.internal_error(text) from error
-        except AllocationError as error:
-            self.fail(invalid(_IPS, shown, f"failed to allocate IP {ip}: {error}"))
-        self.taken_ips.append(ip)
-        return ip
-
-    def take_port(self, port: int, at: Path) -> None:
-        """One port that was asked for."""
-        try:
-            self.allocators.ports.allocate(port)
-        except AllocationError as error:
-            self.fail(invalid(at, port, str(error)))
-        self.taken_ports.append(port)
-
-    def take_any_port(self, what: str = "a nodePort") -> int:
-        """Any free port."""
-        try:
-            port = self.allocators.ports.allocate_next()
-        except RangeFull as error:
-            raise status_errors.internal_error(f"failed to allocate {what}: {error}") from error
-        self.taken_ports.append(port)
-        return port
-
-    def release_port(self, port: int) -> None:
-        """Give a port back once the write has succeeded."""
-        self.released_ports.append(port)
-
-
-def allocate_create(service: Object, allocators: Allocators, *, dry_run: bool) -> Release:
+def allocate_create(service: Object, allocators: Allocators, *, dry_run: bool) -> Transaction:
     """Take what a new Service needs, and write it into the Service. Raises `StatusError`, having taken nothing."""
     spec = service["spec"]
-    txn = Transaction(allocators, service["metadata"].get("name", ""), dry_run)
+    txn = Transaction(allocators, holder_of(service), dry_run)
     try:
         if spec.get("clusterIP") and not spec.get("clusterIPs"):
             spec["clusterIPs"] = [spec["clusterIP"]]
@@ -111,15 +41,15 @@ def allocate_create(service: Object, allocators: Allocators, *, dry_run: bool) -
         if needs_health_check(spec):
             _take_health_check_port(spec, txn)
     except BaseException:
-        txn.finish(False)
+        txn.settle(False)
         raise
-    return txn.finish
+    return txn
 
 
-def allocate_update(service: Object, old: Object, allocators: Allocators, *, dry_run: bool) -> Release:
+def allocate_update(service: Object, old: Object, allocators: Allocators, *, dry_run: bool) -> Transaction:
     """Take what a changed Service needs anew. Raises `StatusError`, having taken nothing."""
     spec, old_spec = service["spec"], old.get("spec") or {}
-    txn = Transaction(allocators, service["metadata"].get("name", ""), dry_run)
+    txn = Transaction(allocators, holder_of(service), dry_run)
     try:
         _keep_allocated(spec, old_spec)
         _normalize(spec, old_spec)
@@ -133,9 +63,9 @@ def allocate_update(service: Object, old: Object, allocators: Allocators, *, dry
         elif needed and not needs and old_spec.get("healthCheckNodePort"):
             txn.release_port(old_spec["healthCheckNodePort"])
     except BaseException:
-        txn.finish(False)
+        txn.settle(False)
         raise
-    return txn.finish
+    return txn
 
 
 def _keep_allocated(spec: Object, old_spec: Object) -> None:

@@ -1,11 +1,13 @@
 """Flow schemas. Source: pkg/registry/flowcontrol/flowschema, pkg/apis/flowcontrol/{v1,validation} (1.36)."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import Errors, not_supported
+from sampan.registry.strategies.flowcontrol.bootstrap import MANDATORY, flow_schemas
 from sampan.registry.strategies.statusonly import StatusOnlyStrategy
 from sampan.registry.strategy import Context
 
@@ -28,6 +30,18 @@ def check_condition_types(status: Object, errors: Errors) -> None:
         seen.add(kind)
         if not kind:
             errors.append(required(path))
+
+
+def same_spec(spec: Object, expected: Object) -> bool:
+    """Whether two specs say the same: fields that are zero, false or empty count as absent."""
+    return bool(_significant(spec) == _significant(expected))
+
+
+def _significant(value: Any) -> Any:
+    if isinstance(value, dict):
+        parts = {name: _significant(part) for name, part in value.items()}
+        return {name: part for name, part in parts.items() if part not in (None, False, "", [], {})}
+    return [_significant(part) for part in value] if isinstance(value, list) else value
 
 
 def _check_service_account(subject: Object, path: Path, errors: Errors) -> None:
@@ -179,6 +193,9 @@ class FlowSchemaStrategy(StatusOnlyStrategy):
         else:
             errors.append(required(path, "must reference a priority level"))
         _check_rules(spec.get("rules") or (), errors)
+        name = obj["metadata"].get("name")
+        if name in MANDATORY and not same_spec(spec, flow_schemas()[name]):
+            errors.append(invalid(_SPEC, spec, f"spec of '{name}' must equal the fixed value"))
         check_condition_types(obj.get("status", {}), errors)
         return errors
 

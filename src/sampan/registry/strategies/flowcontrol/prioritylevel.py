@@ -5,7 +5,8 @@ import math
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import Errors, not_supported
-from sampan.registry.strategies.flowcontrol.flowschema import check_condition_types
+from sampan.registry.strategies.flowcontrol.bootstrap import MANDATORY, priority_levels
+from sampan.registry.strategies.flowcontrol.flowschema import check_condition_types, same_spec
 from sampan.registry.strategies.statusonly import StatusOnlyStrategy
 from sampan.registry.strategy import Context
 
@@ -71,6 +72,18 @@ def _check_shares(part: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path.child("borrowingLimitPercent"), borrowing, detail))
 
 
+def _check_mandatory(name: str, spec: Object, errors: Errors) -> None:
+    """The mandatory levels are as they are, but for how many seats `exempt` counts for."""
+    if name not in MANDATORY:
+        return
+    expected, detail = priority_levels()[name], f"spec of '{name}' must equal the fixed value"
+    if name == "exempt":
+        spec, expected = {**spec, "exempt": None}, {**expected, "exempt": None}
+        detail = f"spec of '{name}' except the 'spec.exempt' field must equal the fixed value"
+    if not same_spec(spec, expected):
+        errors.append(invalid(_SPEC, spec, detail))
+
+
 class PriorityLevelConfigurationStrategy(StatusOnlyStrategy):
     """Defaults and rules of priority levels."""
 
@@ -114,6 +127,7 @@ class PriorityLevelConfigurationStrategy(StatusOnlyStrategy):
                 _check_shares(limited, _SPEC.child("limited"), errors)
         else:
             errors.append(not_supported(_SPEC.child("type"), kind, ("Exempt", "Limited")))
+        _check_mandatory(metadata.get("name", ""), spec, errors)
         check_condition_types(obj.get("status", {}), errors)
         return errors
 

@@ -1,0 +1,71 @@
+"""From the settings of a server to those of its admission plug-ins.
+
+Source: apiserver pkg/admission/config.go; kubernetes pkg/kubeapiserver/options/admission.go (1.36).
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+from sampan.app.errors import StartError
+from sampan.app.settings import UpSettings
+from sampan.core.object import Object
+from sampan.server.admission.plugins import NAMES
+from sampan.server.admission.settings import NODE_RESTRICTION, SERVICE_ACCOUNT, AdmissionSettings, check_names
+from sampan.wire import yaml
+
+_ACCOUNTS: Final = "serviceaccount-controller"
+_VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.config.k8s.io/v1alpha1", "apiserver.k8s.io/v1alpha1")
+_KIND: Final = "AdmissionConfiguration"
+
+
+def admission_settings(settings: UpSettings) -> AdmissionSettings:
+    """As kubeadm has it: NodeRestriction is on too, and ServiceAccount where somebody makes the accounts.
+
+    Raises `StartError` for names that are unknown and files that cannot be read.
+    """
+    enabled = frozenset(settings.enable_admission_plugins)
+    disabled = frozenset(settings.disable_admission_plugins)
+    try:
+        check_names(enabled, disabled, NAMES)
+    except ValueError as error:
+        raise StartError(str(error)) from None
+    added = {NODE_RESTRICTION}
+    if _makes_accounts(settings.controllers):
+        added.add(SERVICE_ACCOUNT)
+    file = settings.admission_control_config_file
+    return AdmissionSettings(enabled | added, disabled, _configurations(file) if file is not None else {})
+
+
+def _makes_accounts(controllers: str) -> bool:
+    """Whether the loops beside the server do; as `chosen_controllers` reads it, without knowing all loops."""
+    words = {word.strip() for word in controllers.split(",")}
+    return bool(words & {"*", _ACCOUNTS}) and f"-{_ACCOUNTS}" not in words
+
+
+def _configurations(file: Path) -> dict[str, Object]:
+    """What an AdmissionConfiguration says to each plug-in, itself or in a file beside it."""
+    said = _read(file)
+    if said.get("apiVersion") not in _VERSIONS or said.get("kind") != _KIND:
+        raise StartError(f"{file} is no {_KIND} of {_VERSIONS[0]}")
+    configurations = {}
+    for plugin in said.get("plugins") or ():
+        name, path, configuration = plugin.get("name", ""), plugin.get("path"), plugin.get("configuration")
+        if name not in NAMES:
+            raise StartError(f"{file}: there is no admission plug-in {name!r}")
+        if path:
+            configuration = _read(file.parent / path)
+        if configuration is not None:
+            configurations[name] = configuration
+    return configurations
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        value = yaml.decode(file.read_bytes())
+    except OSError as error:
+        raise StartError(f"cannot read {file}: {error.strerror}") from error
+    except ValueError as error:
+        raise StartError(f"cannot read {file}: {error}") from error
+    if not isinstance(value, dict):
+        raise StartError(f"{file} holds no object")
+    return value

@@ -1,0 +1,25 @@
+"""From the settings of a server to how it reaches the servers behind APIServices."""
+
+import os
+import ssl
+
+from sampan.app.errors import StartError
+from sampan.app.settings import UpSettings
+from sampan.server.aggregation.settings import AggregationSettings
+from sampan.server.pki.directory import Credentials
+
+
+def aggregation_settings(settings: UpSettings, credentials: Credentials) -> AggregationSettings:
+    """They are shown the data directory's front proxy certificate, if no other one is given. Raises `StartError`."""
+    own = settings.proxy_client_cert_file is None
+    certificate = credentials.front_proxy_certificate_file if own else settings.proxy_client_cert_file
+    key = credentials.front_proxy_key_file if own else settings.proxy_client_key_file
+    for file in (certificate, key):
+        if file is not None and not os.access(file, os.R_OK):
+            raise StartError(f"cannot read {file}")
+    try:
+        if certificate is not None:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as error:
+        raise StartError(f"cannot use {certificate} and {key}: {error}") from error
+    return AggregationSettings(certificate, key, settings.aggregator_reject_forwarding_redirect)

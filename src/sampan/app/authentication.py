@@ -1,0 +1,241 @@
+"""`Authentication`: from the settings to the authenticators, in Kubernetes' order, and what keeps them up to date.
+
+Source: kubernetes pkg/kubeapiserver/authenticator/config.go, pkg/kubeapiserver/options/authentication.go (1.36).
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+
+from cryptography import x509
+
+from sampan.app.authentication_settings import AuthenticationSettings
+from sampan.app.errors import StartError
+from sampan.app.oidc import oidc_configuration
+from sampan.app.settings import UpSettings
+from sampan.core.errors import StatusError
+from sampan.core.token_keys import (
+    SigningKey,
+    VerifyingKey,
+    make_signing_key,
+    read_signing_key,
+    read_verifying_keys,
+)
+from sampan.registry.cluster import Cluster
+from sampan.registry.extension_authentication import publish_authentication
+from sampan.registry.webhook.client import HttpsWebhook
+from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
+from sampan.registry.webhook.services import ServiceResolver
+from sampan.server.authentication.anonymous import ANYWHERE, AnonymousAuthenticator
+from sampan.server.authentication.authenticator import Authenticator, TokenAuthenticator
+from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
+from sampan.server.authentication.bootstrap_token import BootstrapTokens
+from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
+from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.jwt.configuration import AuthenticationConfiguration
+from sampan.server.authentication.jwt.configured import (
+    ConfiguredIssuers,
+    IssuerRules,
+    anonymous_paths,
+    read_configuration,
+)
+from sampan.server.authentication.jwt.tokens import ALGORITHMS
+from sampan.server.authentication.request_header import RequestHeaderAuthenticator, RequestHeaders
+from sampan.server.authentication.service_account.discovery import IssuerDiscovery
+from sampan.server.authentication.service_account.issuer import IssuePolicy, TokenIssuer
+from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
+from sampan.server.authentication.static_token import StaticTokenAuthenticator, read_token_file
+from sampan.server.authentication.webhook_token import WebhookTokens, WebhookTokenSettings
+from sampan.server.authentication.websocket_token import WebSocketTokenAuthenticator
+from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
+from sampan.server.pki.directory import (
+    ADMIN_GROUPS,
+    ADMIN_USER,
+    FRONT_PROXY_USER,
+    Credentials,
+    write_private,
+)
+from sampan.server.request import UserInfo
+
+_log = logging.getLogger("sampan.app")
+
+
+class Authentication:
+    """Who is who for one server. Raises `StartError` when a file cannot be used.
+
+    `address` gives host and port of the server, for the discovery of its tokens' issuer.
+    """
+
+    def __init__(
+        self,
+        settings: UpSettings,
+        credentials: Credentials,
+        verifier: ClientCertificateVerifier,
+        cluster: Cluster,
+        address: Callable[[], str],
+    ) -> None:
+        self._settings, self._told, self._cluster = settings, settings.authentication, cluster
+        self._credentials = credentials
+        self._webhook: HttpsWebhook | None = None
+        with _start_errors():
+            configuration = self._configuration()
+            self._issuers = self._configured(configuration)
+            self.identity = self._identity(address)
+            self.request_headers, proxies = self._front_proxy()
+        self.anonymous = _anonymous(self._told, configuration)
+        self.authenticators: list[Authenticator] = [
+            RequestHeaderAuthenticator(ClientCertificateVerifier(proxies), self.request_headers),
+            ClientCertificateAuthenticator(verifier),
+            BearerTokenAuthenticator(self.identity.tokens),
+            WebSocketTokenAuthenticator(self.identity.tokens),
+        ]
+
+    async def run(self, started: asyncio.Event) -> None:
+        """Publish how clients are known, and look after the issuers outside; ends by cancellation."""
+        async with AsyncExitStack() as stack:
+            if self._webhook is not None:
+                stack.callback(self._webhook.close)
+            group = await stack.enter_async_context(asyncio.TaskGroup())
+            group.create_task(self._issuers.run(), name="token issuers")
+            await started.wait()
+            try:
+                await publish_authentication(self._cluster, self.published())
+            except StatusError as error:
+                _log.warning("how clients are known is not published", extra={"error": str(error)})
+
+    # --- tokens
+
+    def _identity(self, address: Callable[[], str]) -> Identity:
+        told = self._told
+        signing = self._signing_key()
+        keys = self._verifying_keys(signing)
+        policy = IssuePolicy(told.service_account_max_token_expiration_s, told.service_account_extend_token_expiration)
+        issuer = told.service_account_issuers[0]
+        discovery = IssuerDiscovery(issuer, keys, address, jwks_uri=told.service_account_jwks_uri)
+        return Identity(self._tokens(keys), told.audiences, TokenIssuer(issuer, signing, policy), discovery)
+
+    def _tokens(self, keys: list[VerifyingKey]) -> list[TokenAuthenticator]:
+        told, reader = self._told, self._cluster.reader
+        admin = UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)
+        tokens: list[TokenAuthenticator] = [StaticTokenAuthenticator({self._credentials.admin_token: admin})]
+        if self._settings.token_auth_file:
+            tokens.append(StaticTokenAuthenticator(read_token_file(self._settings.token_auth_file)))
+        tokens.append(
+            ServiceAccountTokens(reader, keys, issuers=told.service_account_issuers, api_audiences=told.audiences)
+        )
+        if told.enable_bootstrap_token_auth:
+            tokens.append(BootstrapTokens(reader))
+        tokens.append(self._issuers)
+        if told.webhook_config_file:
+            target, shown = read_webhook_kubeconfig(told.webhook_config_file)
+            self._webhook = HttpsWebhook(target, ServiceResolver(reader), shown)
+            asked = WebhookTokenSettings(told.webhook_version, told.webhook_cache_ttl_s, told.audiences)
+            tokens.append(WebhookTokens(self._webhook, asked))
+        return tokens
+
+    def _signing_key(self) -> SigningKey:
+        file = self._told.service_account_signing_key_file
+        if file is not None:
+            return _signing_key(file)
+        own = self._settings.data / "pki" / "sa.key"
+        if own.exists():
+            return _signing_key(own)
+        key = make_signing_key()
+        write_private(own, key.pem())
+        write_private(own.with_suffix(".pub"), key.public_pem())
+        return key
+
+    def _verifying_keys(self, signing: SigningKey) -> list[VerifyingKey]:
+        """The key that signs first, each key once."""
+        keys = {signing.verifying.key_id: signing.verifying}
+        for file in self._told.service_account_key_files:
+            keys.update({key.key_id: key for key in read_verifying_keys(file)})
+        return list(keys.values())
+
+    # --- issuers outside
+
+    def _configuration(self) -> AuthenticationConfiguration:
+        told = self._told
+        if told.authentication_config is None:
+            return oidc_configuration(told.oidc)
+        if told.oidc.issuer_url:
+            raise StartError("--authentication-config and --oidc-issuer-url exclude each other")
+        return read_configuration(told.authentication_config)
+
+    def _configured(self, configuration: AuthenticationConfiguration) -> ConfiguredIssuers:
+        told = self._told
+        algorithms = ALGORITHMS if told.authentication_config else told.oidc.signing_algs
+        rules = IssuerRules(told.service_account_issuers, algorithms)
+        return ConfiguredIssuers(configuration, rules, file=told.authentication_config)
+
+    # --- the front proxy
+
+    @property
+    def _front_proxy_ca(self) -> Path:
+        return self._told.request_header.client_ca_file or self._credentials.front_proxy_ca_file
+
+    def _front_proxy(self) -> tuple[RequestHeaders, list[x509.Certificate]]:
+        """The headers, and the CAs of who may set them."""
+        told = self._told.request_header
+        headers = RequestHeaders(
+            _lower(told.username_headers),
+            _lower(told.uid_headers),
+            _lower(told.group_headers),
+            _lower(told.extra_headers_prefix),
+            self._allowed_names(),
+        )
+        return headers, read_authorities(self._front_proxy_ca.read_bytes())
+
+    def _allowed_names(self) -> tuple[str, ...]:
+        told = self._told.request_header
+        return told.allowed_names if told.client_ca_file else told.allowed_names or (FRONT_PROXY_USER,)
+
+    def published(self) -> dict[str, str]:
+        """What extension API servers read, to know clients as this one does."""
+        told = self._told.request_header
+        files = [self._credentials.ca_file, *filter(None, [self._settings.client_ca_file])]
+        return {
+            "client-ca-file": "".join(file.read_text() for file in files),
+            "requestheader-client-ca-file": self._front_proxy_ca.read_text(),
+            "requestheader-allowed-names": json.dumps(self._allowed_names()),
+            "requestheader-username-headers": json.dumps(told.username_headers),
+            "requestheader-uid-headers": json.dumps(told.uid_headers),
+            "requestheader-group-headers": json.dumps(told.group_headers),
+            "requestheader-extra-headers-prefix": json.dumps(told.extra_headers_prefix),
+        }
+
+
+def _anonymous(
+    told: AuthenticationSettings, configuration: AuthenticationConfiguration
+) -> AnonymousAuthenticator | None:
+    """Who may do without credentials. Raises `StartError` when option and file both say it."""
+    anonymous = configuration.anonymous
+    if anonymous is None:
+        return None if told.anonymous_auth is False else ANYWHERE
+    if told.anonymous_auth is not None:
+        raise StartError("--anonymous-auth may not be given when the authentication configuration has `anonymous`")
+    return AnonymousAuthenticator(anonymous_paths(anonymous)) if anonymous.enabled else None
+
+
+def _signing_key(file: Path) -> SigningKey:
+    try:
+        return read_signing_key(file.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+
+
+def _lower(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.strip().lower() for name in names)
+
+
+@contextmanager
+def _start_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StartError(f"cannot read {error.filename}: {error.strerror}") from error
+    except ValueError as error:
+        raise StartError(str(error)) from error

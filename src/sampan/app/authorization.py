@@ -1,0 +1,125 @@
+"""From the settings of a server to its authorizers.
+
+Concurrency: `ConfiguredAuthorizer.run` is one task, which reads the file again and again. A request is decided by one
+set of authorizers from its beginning to its end.
+Source: kubernetes pkg/kubeapiserver/options/authorization.go, pkg/kubeapiserver/authorizer/reload.go (1.36).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from sampan.app.errors import StartError
+from sampan.app.settings import UpSettings
+from sampan.registry.cluster import Cluster
+from sampan.registry.webhook.client import HttpsWebhook, Webhook
+from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
+from sampan.registry.webhook.services import ServiceResolver
+from sampan.server.authorization.authorizer import Authorizer, RulesFound, Verdict
+from sampan.server.authorization.modes import AuthorizerMaker
+from sampan.server.authorization.union import UnionAuthorizer
+from sampan.server.authorization.webhook.authorizer import WebhookAuthorizer, WebhookRules
+from sampan.server.authorization.webhook.configuration import MODES, parse_configuration
+from sampan.server.request import RequestInfo, UserInfo
+
+_log = logging.getLogger(__name__)
+
+LOOK_INTERVAL_S: Final = 1.0
+_DEFAULTS: Final = UpSettings()
+
+
+class ConfiguredAuthorizer:
+    """Decides as the file says now. A file that is wrong is logged, and what held before goes on."""
+
+    def __init__(self, file: Path, make: Callable[[bytes], list[Authorizer]]) -> None:
+        """`make` gives the authorizers of the file's content. Raises what it raises, and `OSError`."""
+        self._file = file
+        self._make = make
+        self._content = file.read_bytes()
+        self._current = UnionAuthorizer(make(self._content))
+
+    async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
+        return await self._current.authorize(user, info)
+
+    def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
+        """See `RuleResolver`."""
+        return self._current.rules_for(user, namespace)
+
+    def reload(self) -> bool:
+        """Take what is in the file now, if it has changed; whether anything was taken."""
+        try:
+            content = self._file.read_bytes()
+            if content == self._content:
+                return False
+            self._content = content
+            self._current = UnionAuthorizer(self._make(content))
+        except (OSError, ValueError) as error:
+            _log.warning("authorization configuration not reloaded", extra={"error": str(error)})
+            return False
+        _log.info("authorization configuration reloaded")
+        return True
+
+    async def run(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        """Reload whenever the file has changed, until cancelled."""
+        while True:
+            await sleep(LOOK_INTERVAL_S)
+            self.reload()
+
+
+def authorizers_of(settings: UpSettings, cluster: Cluster) -> list[Authorizer]:
+    """In their order. Raises `StartError`."""
+    maker = AuthorizerMaker(cluster.reader)
+
+    def connect(file: Path) -> Webhook:
+        target, credentials = read_webhook_kubeconfig(file)
+        return HttpsWebhook(target, ServiceResolver(cluster.reader), credentials)
+
+    try:
+        _check_modes(settings)
+        if settings.authorization_config is not None:
+            file = settings.authorization_config
+            return [ConfiguredAuthorizer(file, lambda text: maker.configured(parse_configuration(text), connect))]
+        modes = settings.authorization_mode
+        return [_webhook(settings, connect) if mode == "Webhook" else maker.of_mode(mode) for mode in modes]
+    except OSError as error:
+        raise StartError(f"cannot read {error.filename}: {error.strerror}") from error
+    except ValueError as error:
+        raise StartError(f"cannot use the authorization's configuration: {error}") from error
+
+
+async def keep_authorizers(authorizers: list[Authorizer]) -> None:
+    """Keep those that follow a file up to date, until cancelled."""
+    async with asyncio.TaskGroup() as group:
+        for authorizer in authorizers:
+            if isinstance(authorizer, ConfiguredAuthorizer):
+                group.create_task(authorizer.run(), name="authorization configuration")
+
+
+def _check_modes(settings: UpSettings) -> None:
+    modes = settings.authorization_mode
+    if settings.authorization_config is not None:
+        if modes != _DEFAULTS.authorization_mode or settings.authorization_webhook_config_file is not None:
+            text = "--authorization-config can not be specified when --authorization-mode or "
+            raise ValueError(text + "--authorization-webhook-* flags are defined")
+        return
+    if not modes:
+        raise ValueError("at least one authorization-mode must be passed")
+    for mode in modes:
+        if mode not in MODES:
+            raise ValueError(f'authorization-mode "{mode}" is not a valid mode')
+    if len(set(modes)) != len(modes):
+        raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
+    if "Webhook" in modes and settings.authorization_webhook_config_file is None:
+        raise ValueError("authorization-mode Webhook's authorization config file not passed")
+    if "Webhook" not in modes and settings.authorization_webhook_config_file is not None:
+        raise ValueError("cannot specify --authorization-webhook-config-file without mode Webhook")
+
+
+def _webhook(settings: UpSettings, connect: Callable[[Path], Webhook]) -> Authorizer:
+    assert settings.authorization_webhook_config_file is not None
+    rules = WebhookRules("default", settings.authorization_webhook_version)
+    return WebhookAuthorizer(
+        connect(settings.authorization_webhook_config_file), rules, asyncio.get_running_loop().time
+    )

@@ -1,0 +1,136 @@
+"""`Encryption`: encryption at rest as an EncryptionConfiguration says.
+
+Concurrency: `run` is one task, with one for each KMS plug-in, which asks it now and then. With `reload` it looks every
+second whether the file has changed; a configuration that is wrong, or whose plug-ins are not well, is logged, and the
+one before goes on.
+Source: apiserver pkg/server/options/encryptionconfig/controller/controller.go (1.36).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from sampan.app.errors import StartError
+from sampan.registry.cluster import Cluster
+from sampan.registry.stored_resources import StoredResources
+from sampan.server.health import Health
+from sampan.storage.encryption.configuration import parse_configuration
+from sampan.storage.encryption.kms.provider import KmsProvider
+from sampan.storage.encryption.providers import Connect, Providers, connect_by_socket
+from sampan.storage.encryption.store import EncryptedStore, encrypted
+from sampan.storage.encryption.transformer import TransformError
+from sampan.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+LOOK_INTERVAL_S: Final = 1.0
+CHECK_NAME: Final = "kms-providers"
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class Encryption:
+    """Of one server. Raises `StartError`."""
+
+    def __init__(self, file: Path, *, reload: bool = False, connect: Connect = connect_by_socket) -> None:
+        self._file = file
+        self._reload = reload
+        self._connect = connect
+        self._resources: StoredResources | None = None
+        self._store: EncryptedStore | None = None
+        self._cluster: Cluster | None = None
+        try:
+            self._content = file.read_bytes()
+            self.providers = self._made(self._content)
+        except OSError as error:
+            raise StartError(f"cannot read {file}: {error.strerror}") from error
+        except ValueError as error:
+            raise StartError(f"cannot use the encryption configuration {file}: {error}") from error
+
+    def wrap(self, store: Store) -> Store:
+        """See `AtRest`."""
+        self._store = encrypted(store, self.providers, self._resource_of)
+        return self._store
+
+    def attach(self, cluster: Cluster, health: Health) -> None:
+        """See `AtRest`."""
+        assert self._store is not None
+        self._cluster = cluster
+        self._resources = StoredResources(cluster.registry)
+        cluster.is_stale = self._store.is_stale
+        if self._reload or self.providers.kms:
+            health.add(CHECK_NAME, self.health)
+
+    async def health(self) -> None:
+        """Raises `TransformError` when a plug-in is not well."""
+        await self.providers.health()
+
+    async def run(self, sleep: Sleep = asyncio.sleep) -> None:
+        """See `AtRest`."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                keeping = self._keep(group, sleep)
+                while self._reload:
+                    await sleep(LOOK_INTERVAL_S)
+                    before = self.providers
+                    if await self.reload():
+                        for task in keeping:
+                            task.cancel()
+                        before.close()
+                        keeping = self._keep(group, sleep)
+        finally:
+            self.providers.close()
+
+    async def reload(self) -> bool:
+        """Take what is in the file now, if it has changed; whether anything was taken."""
+        try:
+            content = self._file.read_bytes()
+            if content == self._content:
+                return False
+            self._content = content
+            providers = self._made(content)
+        except (OSError, ValueError) as error:
+            _log.warning("encryption configuration not reloaded", extra={"error": str(error)})
+            return False
+        try:
+            await providers.health()
+        except TransformError as error:
+            providers.close()
+            self._content = b""  # to be tried again
+            _log.warning("encryption configuration not reloaded", extra={"error": str(error)})
+            return False
+        self.providers = providers
+        if self._store is not None:
+            self._store.providers = providers
+        self._reread()
+        _log.info("encryption configuration reloaded")
+        return True
+
+    def _made(self, content: bytes) -> Providers:
+        return Providers(parse_configuration(content), self._connect)
+
+    def _keep(self, group: asyncio.TaskGroup, sleep: Sleep) -> list[asyncio.Task[None]]:
+        return [
+            group.create_task(self._ask(provider, sleep), name=f"KMS {provider.name}")
+            for provider in self.providers.kms
+        ]
+
+    async def _ask(self, provider: KmsProvider, sleep: Sleep) -> None:
+        while True:
+            was_well = provider.well
+            await sleep(provider.pause_s)
+            try:
+                await provider.check()
+            except TransformError as error:
+                _log.warning("a KMS plug-in is not well", extra={"provider": provider.name, "error": str(error)})
+            if provider.well and not was_well:
+                self._reread()
+
+    def _reread(self) -> None:
+        if self._cluster is not None:
+            self._cluster.reread()
+
+    def _resource_of(self, key: str) -> tuple[str, str] | None:
+        return None if self._resources is None else self._resources.of(key)

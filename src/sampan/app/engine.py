@@ -1,0 +1,67 @@
+"""Stores by name, for the commands that move what they hold: `sqlite:DIRECTORY` and `etcd:URL,URL`."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sampan.app.settings import UpSettings
+from sampan.app.storage import engine_store
+from sampan.registry.strategies.core.event import TTL_S
+from sampan.storage.snapshot.rows import Rows, StoreRows
+from sampan.storage.sqlite.dump import SQLiteRows
+from sampan.storage.sqlite.restore import DATABASE
+from sampan.storage.store import KeyValue, prefix_end
+
+OBJECTS = "/registry/"
+_EVENTS = "/registry/events/"
+_FORMS = "sqlite:DIRECTORY or etcd:URL,URL"
+
+
+@dataclass(frozen=True, slots=True)
+class EtcdAccess:
+    """How etcd is reached: what `sampan up` takes as --etcd-…"""
+
+    cafile: Path | None = None
+    certfile: Path | None = None
+    keyfile: Path | None = None
+    prefix: str = "/registry"
+
+
+def parse_engine(text: str, access: EtcdAccess) -> UpSettings:
+    """The settings of a server on this store. Raises `ValueError`."""
+    kind, _, place = text.partition(":")
+    if kind == "sqlite" and place:
+        return UpSettings(storage="sqlite", data=Path(place))
+    if kind == "etcd" and place:
+        return UpSettings(
+            storage="etcd",
+            etcd_servers=tuple(url.strip() for url in place.split(",") if url.strip()),
+            etcd_cafile=access.cafile,
+            etcd_certfile=access.certfile,
+            etcd_keyfile=access.keyfile,
+            etcd_prefix=access.prefix,
+        )
+    raise ValueError(f"{text!r} names no store: {_FORMS}")
+
+
+@asynccontextmanager
+async def rows_of(settings: UpSettings) -> AsyncIterator[Rows]:
+    """What a store holds; it is not changed, and may be serving. Raises `StartError`, `StoreUnavailable`.
+
+    etcd does not say when a row expires: Events are given their whole time again.
+    """
+    if settings.storage == "sqlite":
+        yield SQLiteRows(settings.data / DATABASE)
+        return
+    store = engine_store(settings)
+    await store.open()
+    try:
+        yield StoreRows(store, "etcd", expires_at=_expiry, start=OBJECTS, end=prefix_end(OBJECTS))
+    finally:
+        await store.close()
+
+
+def _expiry(row: KeyValue) -> float:
+    return time.time() + TTL_S if row.key.startswith(_EVENTS) else 0

@@ -1,0 +1,169 @@
+"""`serve_extension`: an extension API server as a process, behind an API server that a client knows.
+
+Concurrency: one `TaskGroup` holds the HTTP server's sweeper, the deadlines, the reloading of certificates and the
+following of the ConfigMap; it ends by cancellation, then requests under way are given `DRAIN_S` seconds.
+Source: apiserver pkg/server/options/recommended.go (1.36).
+"""
+
+import asyncio
+import datetime
+import logging
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvloop
+
+from sampan.app.listen import bind_socket
+from sampan.client import ApiError, Client, TransportError
+from sampan.client.rest_client import RESTClient
+from sampan.loops.resources import CONFIG_MAPS
+from sampan.registry.webhook.answer import WebhookError
+from sampan.server.authentication.delegated import CONFIG_MAP_NAME, CONFIG_MAP_NAMESPACE, DelegatedAuthenticator
+from sampan.server.authentication.webhook_token import WebhookTokens, WebhookTokenSettings
+from sampan.server.authorization.delegated import DelegatedAuthorizer
+from sampan.server.extension.computed import ComputedResource
+from sampan.server.extension.server import ExtensionServer
+from sampan.server.listener import HttpServer
+from sampan.server.pki.certificates import make_ca, make_serving
+from sampan.server.sni import CertKey
+from sampan.server.tls import HTTP_1, HTTP_2, ServingTls, TlsSettings
+
+_log = logging.getLogger("sampan.app")
+
+DRAIN_S = 5.0
+FOLLOW_INTERVAL_S = 60.0
+"""How often the ConfigMap is read: it changes when certificate authorities do."""
+TOKEN_TTL_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionSettings:
+    """Where an extension API server listens, and how it shows who it is."""
+
+    bind: str = "127.0.0.1"
+    port: int = 4443
+    """0: any free one."""
+    certificate: Path | None = None
+    key: Path | None = None
+    """Both, or none: one is made for `hosts` and forgotten at the end; the APIService then says
+    `insecureSkipTLSVerify`.
+    """
+    hosts: tuple[str, ...] = ("localhost",)
+
+
+class Reviews:
+    """Posts reviews to the API server. Implements `Webhook`."""
+
+    def __init__(self, rest: RESTClient, path: str) -> None:
+        self._rest = rest
+        self._path = path
+
+    async def post(self, body: bytes, timeout_s: float) -> bytes:
+        """See `Webhook.post`."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._rest.call("POST", self._path, body=body)
+        except TimeoutError:
+            raise WebhookError("context deadline exceeded") from None
+        except (ApiError, TransportError) as error:
+            raise WebhookError(str(error)) from error
+
+
+def run_until_stopped(main: Coroutine[Any, Any, None]) -> None:
+    """Run a program on a loop of its own until it ends, or SIGTERM or SIGINT comes: then it is cancelled."""
+
+    async def run() -> None:
+        task = asyncio.ensure_future(main)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, task.cancel)
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.result()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(run())
+
+
+async def serve_extension(
+    client: Client,
+    group_version: tuple[str, str],
+    resources: Sequence[ComputedResource],
+    announce: Callable[[int], None],
+    settings: ExtensionSettings | None = None,
+) -> None:
+    """Serve until cancelled. `client` knows the API server in front; `announce` gets the port.
+
+    Raises `ApiError` and `TransportError` when the API server does not tell whom to believe, `OSError`, `ValueError`.
+    """
+    settings = settings or ExtensionSettings()
+    rest = client.rest
+    reviews = Reviews(rest, "/apis/authentication.k8s.io/v1/tokenreviews")
+    tokens = WebhookTokens(reviews, WebhookTokenSettings(cache_ttl_s=TOKEN_TTL_S))
+    trusted = await _trusted(client)
+    authenticator = DelegatedAuthenticator(trusted, tokens)
+    authorizer = DelegatedAuthorizer(
+        Reviews(rest, "/apis/authorization.k8s.io/v1/subjectaccessreviews"), time.monotonic
+    )
+    server = ExtensionServer(group_version, resources, authenticator, authorizer)
+    http = HttpServer(server.handler)
+    with tempfile.TemporaryDirectory(prefix="sampan-extension-") as directory:
+        clients = Path(directory) / "clients.crt"
+        clients.write_text(_authorities(trusted))
+        serving = _serving(settings, Path(directory))
+        tls = ServingTls(TlsSettings(serving, client_ca_files=(clients,), protocols=(HTTP_1, HTTP_2)))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(http.run())
+            group.create_task(server.deadlines.run())
+            group.create_task(tls.run(asyncio.sleep))
+            group.create_task(_follow(client, authenticator, clients))
+            sock = bind_socket(settings.bind, settings.port)
+            try:
+                await http.start(sock, tls.context)
+                server.lifecycle.serving = True
+                announce(sock.getsockname()[1])
+                await asyncio.get_running_loop().create_future()
+            finally:
+                http.stop_listening()
+                await http.close_streams()
+                await http.drain(DRAIN_S)
+
+
+async def _trusted(client: Client) -> dict[str, str]:
+    found: Any = await client.resource(CONFIG_MAPS, namespace=CONFIG_MAP_NAMESPACE).get(CONFIG_MAP_NAME)
+    return dict(found.get("data") or {})
+
+
+def _authorities(trusted: dict[str, str]) -> str:
+    """Who signs the certificates for which clients are asked."""
+    return "\n".join(trusted.get(key, "") for key in ("requestheader-client-ca-file", "client-ca-file"))
+
+
+async def _follow(client: Client, authenticator: DelegatedAuthenticator, clients: Path) -> None:
+    while True:
+        await asyncio.sleep(FOLLOW_INTERVAL_S)
+        try:
+            trusted = await _trusted(client)
+            authenticator.replace(trusted)
+            await asyncio.to_thread(clients.write_text, _authorities(trusted))
+        except (ApiError, TransportError, ValueError, OSError) as error:
+            _log.warning("whom to believe is not known anew", extra={"error": str(error)})
+
+
+def _serving(settings: ExtensionSettings, directory: Path) -> CertKey:
+    """The files of the serving certificate."""
+    if settings.certificate is not None and settings.key is not None:
+        return CertKey(settings.certificate, settings.key)
+    now = datetime.datetime.now(datetime.UTC)
+    ca = make_ca("sampan-extension", now)
+    pair = make_serving(ca, settings.hosts, now)
+    made = CertKey(directory / "tls.crt", directory / "tls.key")
+    made.certificate.write_bytes(pair.certificate_pem() + ca.certificate_pem())
+    made.key.touch(mode=0o600)
+    made.key.write_bytes(pair.key_pem())
+    return made

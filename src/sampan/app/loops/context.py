@@ -1,0 +1,49 @@
+"""`loop_context`: what the control loops of a process are given, from its settings and files."""
+
+from pathlib import Path
+
+from sampan.app.errors import StartError
+from sampan.app.loops.settings import LoopSettings
+from sampan.client import Config
+from sampan.core.certificates import read_key_pair
+from sampan.core.time import SystemClock
+from sampan.loops.context import ControllerContext
+from sampan.operator.manager import Manager
+
+
+def loop_context(manager: Manager, config: Config, settings: LoopSettings) -> ControllerContext:
+    """The context. Raises `OSError` for files that cannot be read, `StartError` for those that are useless."""
+    key = settings.service_account_private_key_file
+    certificate, signing_key = _signing_authority(settings)
+    return ControllerContext(
+        manager,
+        SystemClock(),
+        root_ca=_root_ca(config),
+        api_server=config.server,
+        signing_certificate=certificate,
+        signing_key=signing_key,
+        cluster_cidr=settings.cluster_cidr,
+        node_cidr_mask_size=settings.node_cidr_mask_size,
+        service_account_key=key.read_text() if key else "",
+    )
+
+
+def _root_ca(config: Config) -> str:
+    """The authority by which Pods may know the server: the one by which we know it. Empty when it is the system's."""
+    tls = config.tls
+    if tls.ca_data or not tls.ca_file:
+        return tls.ca_data.decode()
+    return Path(tls.ca_file).read_text()
+
+
+def _signing_authority(settings: LoopSettings) -> tuple[str, str]:
+    """The certificate and the key of who signs certificates; both empty: nobody does."""
+    certificate, key = settings.cluster_signing_cert_file, settings.cluster_signing_key_file
+    if certificate is None or key is None:
+        return "", ""
+    read = certificate.read_text(), key.read_text()
+    try:
+        read_key_pair(read[0].encode(), read[1].encode())
+    except ValueError as error:
+        raise StartError(f"cannot sign with {certificate} and {key}: {error}") from error
+    return read

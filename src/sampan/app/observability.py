@@ -1,0 +1,30 @@
+"""`Observability`: what others are told of a server's requests.
+
+Concurrency: `run` owns the tasks that record and send; they end by cancellation, with all recorded.
+"""
+
+import asyncio
+
+from sampan.app.audit import audit_of
+from sampan.app.settings import UpSettings
+from sampan.app.tracing import collector_of
+from sampan.registry.cluster import Cluster
+
+
+class Observability:
+    """The audit and the spans of one server. Raises `StartError`."""
+
+    def __init__(self, settings: UpSettings, cluster: Cluster) -> None:
+        self.audit = audit_of(settings.audit, cluster)
+        self._collector = collector_of(settings.tracing_config_file)
+        self.tracer = self._collector.tracer if self._collector is not None else None
+
+    async def run(self) -> None:
+        """Record, until cancelled."""
+        try:
+            if self.audit is not None:
+                await self.audit.run()
+            await asyncio.Event().wait()
+        finally:
+            if self._collector is not None:
+                await asyncio.to_thread(self._collector.end)

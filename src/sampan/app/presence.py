@@ -1,0 +1,50 @@
+"""`Presence`: what a server tells of itself on the store while it serves, and takes back when it ends.
+
+Concurrency: `run` is one task of the process, which ends by cancellation.
+"""
+
+import asyncio
+import logging
+import socket
+from typing import Final
+
+from sampan.app.settings import UpSettings
+from sampan.registry.cluster import Cluster
+from sampan.registry.kubernetes_service import KubernetesService
+from sampan.registry.servers.addresses import Address, ServerAddresses
+from sampan.registry.servers.identity import IdentityLease, ServerName
+
+LEAVE_TIMEOUT_S: Final = 3.0
+_log = logging.getLogger("sampan.app")
+
+
+class Presence:
+    """`service` leads to this server, and where the store can be shared to all others on it."""
+
+    def __init__(self, settings: UpSettings, cluster: Cluster, own: Address) -> None:
+        shared = settings.storage == "etcd"
+        servers = ServerAddresses(cluster.store, own) if shared else None
+        self.service = KubernetesService(
+            cluster.endpoint, cluster.clock, port=own.port, address=own.ip, servers=servers
+        )
+        leases = cluster.endpoint("coordination.k8s.io", "v1", "leases")
+        assert leases is not None
+        self._identity = IdentityLease(leases.store, cluster.clock, ServerName(socket.gethostname(), own.port))
+        self._silent = settings.read_only
+
+    async def run(self, ready: asyncio.Event) -> None:
+        """Keep the identity Lease from when the server is ready on."""
+        await ready.wait()
+        if not self._silent:
+            await self._identity.run()
+
+    async def leave(self) -> None:
+        """Say that the server ends; it does so also when the store does not hear it."""
+        if self._silent:
+            return
+        try:
+            async with asyncio.timeout(LEAVE_TIMEOUT_S):
+                await self.service.end()
+                await self._identity.remove()
+        except Exception as error:
+            _log.warning("other servers are not told that this one ends", extra={"error": str(error)})

@@ -1,0 +1,45 @@
+"""From the settings of a server to what its requests may be passed on to."""
+
+import ipaddress
+import os
+import ssl
+
+from sampan.app.errors import StartError
+from sampan.app.settings import UpSettings
+from sampan.server.pki.directory import Credentials
+from sampan.server.proxy.kubelet import KubeletConnection, KubeletSettings
+from sampan.server.proxy.upstreams import ProxySettings
+
+
+def proxy_settings(settings: UpSettings, credentials: Credentials) -> ProxySettings:
+    """Kubelets are shown the data directory's client certificate, if no other one is given. Raises `StartError`."""
+    own = settings.kubelet_client_certificate is None
+    kubelet = KubeletSettings(
+        credentials.kubelet_certificate_file if own else settings.kubelet_client_certificate,
+        credentials.kubelet_key_file if own else settings.kubelet_client_key,
+        settings.kubelet_certificate_authority,
+        settings.kubelet_preferred_address_types,
+        settings.kubelet_timeout_s,
+    )
+    for file in (kubelet.client_certificate, kubelet.client_key, kubelet.certificate_authority):
+        if file is not None and not os.access(file, os.R_OK):
+            raise StartError(f"cannot read {file}")
+    try:
+        KubeletConnection(_NoNodes(), kubelet)
+    except (OSError, ssl.SSLError) as error:
+        raise StartError(f"cannot use the files of the kubelet client: {error}") from error
+    allow = settings.proxy_allow_loopback
+    return ProxySettings(kubelet, _on_loopback(settings.bind) if allow is None else allow)
+
+
+class _NoNodes:
+    def get(self, group: str, resource: str, namespace: str, name: str) -> None:
+        return None
+
+
+def _on_loopback(bind: str) -> bool:
+    """Whether only this machine can reach the server: then it leads nobody to an address that he has not already."""
+    try:
+        return ipaddress.ip_address(bind).is_loopback
+    except ValueError:
+        return bind == "localhost"

@@ -1,0 +1,26 @@
+"""`run_read_only`: a cluster that is served and left as it is.
+
+Concurrency: one `TaskGroup` owns the watch caches (through `Cluster.run`) and the CRD controller, which serves custom
+resources here and changes nothing; it ends by cancellation.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from sampan.registry.cluster import Cluster
+from sampan.registry.crd.controller import CrdController
+
+
+async def run_read_only(cluster: Cluster, started: Callable[[], None]) -> None:
+    """Run until cancelled. `started` is called once everything that was stored is served.
+
+    Nothing is bootstrapped, compacted or registered: whoever writes to the store does that.
+    """
+    ready = asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(cluster.run(ready.set), name="cluster")
+        await ready.wait()
+        controller = CrdController(cluster)
+        group.create_task(controller.run(), name="CRD controller")
+        await controller.synced.wait()
+        started()

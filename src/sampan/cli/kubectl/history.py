@@ -1,0 +1,103 @@
+"""`kubectl sampan history`: the revisions of an object that the server still keeps, and who changed what in each."""
+
+import datetime as dt
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+import click
+
+from sampan.cli.kubectl.field_changes import ABSENT, FieldChange, field_changes
+from sampan.cli.kubectl.revisions import Revision, revisions
+from sampan.cli.kubectl.single import single_target
+from sampan.cli.objects.colours import colours_wanted
+from sampan.cli.objects.completion import complete_type
+from sampan.cli.objects.session import on_server
+from sampan.client import Client
+from sampan.core.time import age
+from sampan.resource import Object
+from sampan.wire import json
+
+_WIDTH_MAX: Final = 100
+_COLOURS = {"+": "green", "-": "red", "~": "yellow"}
+_NOBODY = "<unknown>"
+
+
+@click.command("history")
+@click.argument("resources", nargs=-1, metavar="TYPE/NAME", shell_complete=complete_type)
+@click.option("--limit", type=click.IntRange(min=1), help="No more revisions than this, the newest; by default all.")
+@on_server
+async def history_command(client: Client, *, resources: tuple[str, ...], limit: int | None) -> int:
+    """Show every revision of an object that the server still keeps, the newest first, and who changed which fields.
+
+    Who it was is what metadata.managedFields says. How far back it goes is the server's affair: Kubernetes forgets
+    revisions after five to ten minutes. Each revision can be given to `kubectl sampan diff`.
+
+    \b
+    kubectl sampan history deployment/web
+    kubectl sampan diff deployment/web@1234
+    """
+    target = await single_target(client, resources)
+    colours, shown = colours_wanted(sys.stdout), 0
+    async for revision in revisions(client, target):
+        for line in _lines(revision, dt.datetime.now(dt.UTC)):
+            mark = line.strip()[:1] if line.startswith("    ") else ""
+            click.echo(click.style(line, fg=_COLOURS.get(mark)) if colours else line)
+        shown += 1
+        if shown == limit:
+            break
+    return 0
+
+
+def _lines(revision: Revision, now: dt.datetime) -> Iterator[str]:
+    metadata = revision.obj["metadata"]
+    generation = f"  generation {metadata['generation']}" if metadata.get("generation") else ""
+    yield f"revision {revision.number}{generation}{_when(revision, now)}"
+    if revision.forgotten:
+        yield "  the oldest that the server keeps: what it changed is not known"
+    elif revision.before is None:
+        managers = dict.fromkeys(entry.get("manager", "") for entry in metadata.get("managedFields") or ())
+        yield f"  created by {', '.join(managers) or _NOBODY}"
+    else:
+        yield from _changes(field_changes(revision.before, revision.obj))
+
+
+def _changes(changes: list[FieldChange]) -> Iterator[str]:
+    """The fields, below whoever changed them."""
+    by_manager: dict[str, list[FieldChange]] = {}
+    for change in changes:
+        by_manager.setdefault(", ".join(change.managers) or _NOBODY, []).append(change)
+    for manager, their in by_manager.items():
+        yield f"  {manager}"
+        yield from (f"    {_shown(change)}" for change in their)
+    if not by_manager:
+        yield "  nothing but what the server keeps for itself"
+
+
+def _shown(change: FieldChange) -> str:
+    if change.before is ABSENT:
+        return _short(f"+ {change.path}: {_text(change.after)}")
+    if change.after is ABSENT:
+        return _short(f"- {change.path}: {_text(change.before)}")
+    return _short(f"~ {change.path}: {_text(change.before)} -> {_text(change.after)}")
+
+
+def _text(value: Any) -> str:
+    return json.encode(value).decode()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDTH_MAX else f"{text[: _WIDTH_MAX - 1]}…"
+
+
+def _when(revision: Revision, now: dt.datetime) -> str:
+    """How long ago the revision was made, as far as somebody told: nothing for one without managers."""
+    time = _newest_time(revision.obj)
+    if revision.before is None and not revision.forgotten:
+        time = revision.obj["metadata"].get("creationTimestamp") or time
+    return f"  {age(time, now)} ago" if time else ""
+
+
+def _newest_time(obj: Object) -> str:
+    entries = obj["metadata"].get("managedFields") or ()
+    return max((entry.get("time") or "" for entry in entries), default="")

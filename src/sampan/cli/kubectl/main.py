@@ -1,0 +1,40 @@
+"""The program `kubectl-sampan`, which kubectl runs as `kubectl sampan`."""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from sampan.cli.command_group import CommandGroup
+
+_COMMANDS = {
+    "diff": "sampan.cli.kubectl.diff",
+    "history": "sampan.cli.kubectl.history",
+    "trace": "sampan.cli.kubectl.trace",
+    "tree": "sampan.cli.kubectl.tree",
+}
+
+
+@click.group(cls=CommandGroup, modules=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """Look at objects: what they own, what they were, who changed them, and what the server does with them."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; an error is told on stderr. Exit code 1 then, or what the command says."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        result = cli.main(arguments, prog_name="kubectl sampan", standalone_mode=False)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx is not None else "kubectl sampan"
+        click.echo(f"error: {error.format_message()}\nSee '{command} --help' for usage.", err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        click.echo(error.format_message(), err=True)
+        return error.exit_code
+    except click.Abort:
+        return 1
+    return result if isinstance(result, int) else 0

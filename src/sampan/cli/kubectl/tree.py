@@ -1,0 +1,109 @@
+"""`kubectl sampan tree`: what an object owns, and what that owns, with the conditions of each.
+
+Concurrency: the resources are listed by a bounded number of tasks of one `TaskGroup`.
+"""
+
+import asyncio
+import datetime as dt
+import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import click
+
+from sampan.cli.kubectl.ownership import Branch, Ownership, owned_of
+from sampan.cli.kubectl.single import single_target
+from sampan.cli.objects.colours import colours_wanted
+from sampan.cli.objects.completion import complete_type
+from sampan.cli.objects.session import on_server
+from sampan.cli.objects.table import TablePrinter
+from sampan.client import Client, ClientError, MethodNotAllowed, NotFound
+from sampan.client.rest_mapper import preferred
+from sampan.core.time import age
+from sampan.resource import ResourceInfo
+
+_HEADER = ("NAMESPACE", "NAME", "READY", "REASON", "CONDITIONS", "AGE")
+_LISTS_AT_A_TIME: Final = 8
+_NONE = "-"
+
+
+@click.command("tree")
+@click.argument("resources", nargs=-1, metavar="TYPE/NAME", shell_complete=complete_type)
+@click.option("-A", "--all-namespaces", is_flag=True, help="Look everywhere, not just in the object's namespace.")
+@partial(on_server, warnings=False)
+async def tree_command(client: Client, *, resources: tuple[str, ...], all_namespaces: bool) -> int:
+    """Show what an object owns, directly and indirectly.
+
+    Every resource that can be listed is looked through, so nothing that names an owner is missed. An object outside of
+    namespaces may own objects in all of them. Exit code 1: something could not be listed.
+
+    \b
+    kubectl sampan tree deployment/web
+    kubectl sampan tree network/example-network -n prod
+    """
+    target = await single_target(client, resources)
+    root = owned_of(await target.client(client).get(target.names[0]))
+    namespace = "" if all_namespaces else root.namespace
+    tree = Ownership()
+    failures = await _list_into(tree, client, namespace)
+    now = dt.datetime.now(dt.UTC)
+    printer = TablePrinter(colours=colours_wanted(sys.stdout))
+    printer.print(_HEADER, [_row(branch, now) for branch in tree.below(root)])
+    for text in failures:
+        click.echo(text, err=True)
+    return 1 if failures else 0
+
+
+async def _list_into(tree: Ownership, client: Client, namespace: str) -> list[str]:
+    """List what may be owned; gives what could not be listed, as texts."""
+    discovered = await client.mapper.discovered()
+    failures = [f"error: the resources of {each} could not be read" for each in discovered.failed]
+    gate = asyncio.Semaphore(_LISTS_AT_A_TIME)
+
+    async def take(info: ResourceInfo) -> None:
+        async with gate:
+            try:
+                async for page in client.resource(info, namespace=namespace).pages():
+                    tree.add(map(owned_of, page))
+            except (MethodNotAllowed, NotFound):
+                return  # Discovery tells of it, but there is none.
+            except ClientError as error:
+                failures.append(f"Warning: {info.gvr.group_resource} could not be listed: {error}")
+
+    async with asyncio.TaskGroup() as group:
+        for info in _listed(list(preferred(discovered)), namespace):
+            group.create_task(take(info))
+    return failures
+
+
+def _listed(resources: Sequence[ResourceInfo], namespace: str) -> list[ResourceInfo]:
+    """What is owned by an object in a namespace is in that namespace."""
+    return [info for info in resources if "list" in info.verbs and (info.namespaced or not namespace)]
+
+
+def _row(branch: Branch, now: dt.datetime) -> list[str]:
+    owned = branch.owned
+    ready = next((each for each in owned.conditions if each.get("type") == "Ready"), {})
+    others = [f"{each.get('type')}={each.get('status')}" for each in owned.conditions if each.get("type") != "Ready"]
+    name = f"{owned.kind}/{owned.name}"
+    if branch.cycle:
+        name += " (owns itself)"
+    return [
+        owned.namespace or _NONE,
+        _stem(branch.last) + name,
+        "Terminating" if owned.deleting else _cell(ready.get("status")),
+        _cell(ready.get("reason")),
+        ",".join(sorted(others)) or _NONE,
+        age(owned.created, now),
+    ]
+
+
+def _stem(last: tuple[bool, ...]) -> str:
+    if not last:
+        return ""
+    return "".join("  " if ended else "│ " for ended in last[:-1]) + ("└─" if last[-1] else "├─")
+
+
+def _cell(value: object) -> str:
+    return str(value) if value else _NONE

@@ -1,0 +1,108 @@
+"""`sampan snapshot`: what a store holds, in a file, and back."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from sampan.app.engine import EtcdAccess, rows_of
+from sampan.app.lock import locked_directory
+from sampan.app.settings import UpSettings
+from sampan.cli.engine_options import MADE_BY, engine_of, etcd_access_options, store_errors
+from sampan.cli.progress import Advance, progress_bar
+from sampan.storage.snapshot import Summary, verify, write_snapshot
+from sampan.storage.sqlite.restore import BUMP_REVISION, check_empty, credentials, restore
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_DIRECTORY = click.Path(file_okay=False, path_type=Path)
+
+
+@click.group("snapshot")
+def snapshot_command() -> None:
+    """Keep what a store holds in a file, and restore it."""
+
+
+@snapshot_command.command("save")
+@click.argument("file", type=_FILE)
+@click.option("--data", type=_DIRECTORY, help="Data directory of the server; it may be serving.")
+@click.option("--from", "source", metavar="STORE", help="Any store: sqlite:DIRECTORY or etcd:URL,URL.")
+@etcd_access_options
+@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@click.option(
+    "--with-credentials", is_flag=True, help="Keep the certificates, the keys and admin.token of the directory too."
+)
+def save_command(
+    file: Path, data: Path | None, source: str | None, *, access: EtcdAccess, force: bool, with_credentials: bool
+) -> None:
+    """Write all objects of one revision to FILE."""
+    settings = _source(data, source, access)
+    if with_credentials:
+        click.echo(f"Warning: {file} will hold the keys of this server: whoever reads it can be its admin", err=True)
+    with store_errors(), progress_bar("saving") as progress:
+        files = credentials(settings.data) if with_credentials else {}
+        summary = asyncio.run(_save(settings, file, files, force=force, progress=progress))
+    click.echo(f"saved {summary.totals.keys} keys at revision {summary.header.revision} to {file}")
+
+
+def _source(data: Path | None, source: str | None, access: EtcdAccess) -> UpSettings:
+    if (data is None) == (source is None):
+        raise click.UsageError("either --data or --from says which store")
+    return engine_of(source or f"sqlite:{data}", access)
+
+
+async def _save(
+    settings: UpSettings, file: Path, files: Mapping[str, bytes], *, force: bool, progress: Advance
+) -> Summary:
+    async with rows_of(settings) as rows:
+        return await write_snapshot(rows, file, made_by=MADE_BY, files=files, force=force, progress=progress)
+
+
+@snapshot_command.command("restore")
+@click.argument("file", type=_FILE)
+@click.option("--data", type=_DIRECTORY, required=True, help="Data directory to make; nothing may be in it.")
+@click.option(
+    "--bump-revision",
+    type=click.IntRange(0, BUMP_REVISION * 1000),
+    default=BUMP_REVISION,
+    show_default=True,
+    help="How much the store's revision goes forward: more than was written since the snapshot was made, or clients "
+    "take new objects for old ones.",
+)
+def restore_command(file: Path, data: Path, *, bump_revision: int) -> None:
+    """Make a data directory from FILE, after its checksum was found right.
+
+    Whoever watched the server is told to list anew (410).
+    """
+    summary = _verified(file)
+    with store_errors(), progress_bar("restoring") as progress:
+        check_empty(data)
+        with locked_directory(data):
+            check_empty(data)
+            revision = restore(file, summary, data, bump_revision=bump_revision, progress=progress)
+    click.echo(f"restored {summary.totals.keys} keys to {data}; its revision is {revision}")
+
+
+@snapshot_command.command("status")
+@click.argument("file", type=_FILE)
+def status_command(file: Path) -> None:
+    """Say what FILE holds, after its checksum was found right."""
+    summary = _verified(file)
+    header, totals = summary.header, summary.totals
+    for name, value in (
+        ("revision", header.revision),
+        ("keys", totals.keys),
+        ("bytes of values", totals.value_bytes),
+        ("credentials", f"{totals.files} files" if totals.files else "none"),
+        ("size", summary.size_bytes),
+        ("sha256", summary.sha256),
+        ("engine", header.engine),
+        ("made at", header.made_at),
+        ("made by", header.made_by),
+    ):
+        click.echo(f"{name + ':':17}{value}")
+
+
+def _verified(file: Path) -> Summary:
+    with store_errors(), progress_bar("verifying") as progress:
+        return verify(file, progress)

@@ -1,0 +1,52 @@
+"""`sampan storage`: stores as such."""
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from sampan.app.copy import copy_storage
+from sampan.app.engine import EtcdAccess
+from sampan.cli.engine_options import MADE_BY, engine_of, etcd_access_options, store_errors
+from sampan.cli.progress import progress_bar
+from sampan.storage.sqlite.check import check
+from sampan.storage.sqlite.restore import DATABASE
+
+
+@click.group("storage")
+def storage_command() -> None:
+    """Move what a store holds, and look whether it is whole."""
+
+
+@storage_command.command("copy")
+@click.option("--from", "source", metavar="STORE", required=True, help="sqlite:DIRECTORY or etcd:URL,URL.")
+@click.option("--to", "target", metavar="STORE", required=True, help="The same; nothing may be in it.")
+@etcd_access_options
+def copy_command(source: str, target: str, *, access: EtcdAccess) -> None:
+    """Copy all objects of one revision from one store to another.
+
+    The source is not changed; what is written to it meanwhile is not copied, so stop its servers first. In a SQLite
+    target objects keep their resourceVersions; etcd gives them new ones. What was copied is read again and compared. A
+    copy to etcd that was cut short is not gone on with: clear the target first.
+    """
+    whence, whither = engine_of(source, access), engine_of(target, access)
+    with store_errors(), progress_bar("copying") as progress:
+        keys = asyncio.run(copy_storage(whence, whither, made_by=MADE_BY, progress=progress))
+    click.echo(f"copied {keys} keys from {source} to {target}, and found them there")
+    if whither.storage == "etcd":
+        click.echo("etcd gave the objects new resourceVersions: clients list anew")
+
+
+@storage_command.command("check")
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+def check_command(directory: Path) -> int:
+    """Look whether the store in the data DIRECTORY is whole; its server may be serving.
+
+    The database itself, that every value can be read, and that what is current is the newest of the history.
+    """
+    with store_errors():
+        revision, keys, problems = check(directory / DATABASE)
+    for problem in problems:
+        click.echo(problem)
+    click.echo(f"{keys} keys at revision {revision}: " + (f"{len(problems)} problems" if problems else "all is well"))
+    return 1 if problems else 0

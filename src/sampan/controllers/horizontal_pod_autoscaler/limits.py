@@ -1,0 +1,190 @@
+"""From what metrics ask for to what is done: stabilization, the speed of changes, and the least and the most.
+
+`Past` is what the autoscaler remembers of one target; it is lost with the process, as in Kubernetes.
+Source: kubernetes pkg/controller/podautoscaler/horizontal.go `normalizeDesiredReplicas…` (1.36).
+"""
+
+import datetime as dt
+import math
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from sampan.resource import Object
+
+DOWNSCALE_STABILIZATION_S: Final = 300
+_SCALE_UP_FACTOR: Final = 2
+_SCALE_UP_MINIMUM: Final = 4
+_WITHIN: Final = ("DesiredWithinRange", "the desired count is within the acceptable range")
+_TOO_MANY: Final = ("TooManyReplicas", "the desired replica count is more than the maximum replica count")
+_TOO_FEW: Final = ("TooFewReplicas", "the desired replica count is less than the minimum replica count")
+_UP_LIMIT: Final = ("ScaleUpLimit", "the desired replica count is increasing faster than the maximum scale rate")
+_DOWN_LIMIT: Final = ("ScaleDownLimit", "the desired replica count is decreasing faster than the maximum scale rate")
+_READY: Final = ("ReadyForNewScale", "recommended size matches current size")
+_UP_STABILIZED: Final = (
+    "ScaleUpStabilized",
+    "recent recommendations were lower than current one, applying the lowest recent recommendation",
+)
+_DOWN_STABILIZED: Final = (
+    "ScaleDownStabilized",
+    "recent recommendations were higher than current one, applying the highest recent recommendation",
+)
+
+Said = tuple[str, str]
+"""Reason and message of a condition."""
+
+
+class Dated(NamedTuple):
+    """A number at a time: a recommendation, or by how much a target was changed."""
+
+    at: dt.datetime
+    value: int
+
+
+@dataclass(slots=True)
+class Past:
+    """What was recommended for a target, and what was done."""
+
+    recommendations: list[Dated] = field(default_factory=list)
+    ups: list[Dated] = field(default_factory=list)
+    downs: list[Dated] = field(default_factory=list)
+
+    def recommend(self, replicas: int, now: dt.datetime) -> None:
+        """Remember a recommendation."""
+        self.recommendations.append(Dated(now, replicas))
+
+    def changed(self, before: int, after: int, behavior: Object | None, now: dt.datetime) -> None:
+        """The target was scaled."""
+        if behavior is None:
+            return
+        name, events = ("scaleUp", self.ups) if after > before else ("scaleDown", self.downs)
+        longest_s = max((policy["periodSeconds"] for policy in _policies(behavior, name)), default=0)
+        events[:] = [event for event in events if event.at >= now - dt.timedelta(seconds=longest_s)]
+        events.append(Dated(now, abs(after - before)))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be limited."""
+
+    current: int
+    desired: int
+    minimum: int
+    maximum: int
+    behavior: Object | None
+    now: dt.datetime
+
+
+class Limited(NamedTuple):
+    """What is to be done, and what the conditions AbleToScale and ScalingLimited say of it."""
+
+    replicas: int
+    able: Said
+    limited: bool
+    limit: Said
+
+
+def limit(wanted: Wanted, past: Past) -> Limited:
+    """The number of replicas to have now. Remembers the recommendation."""
+    if wanted.behavior is None:
+        stable = _stabilized_down(wanted, past)
+        able = _READY if stable == wanted.desired else _DOWN_STABILIZED
+        replicas, reason = _in_range(wanted, stable)
+    else:
+        stable, stabilized = _stabilized(wanted, past)
+        able = _READY if stable == wanted.desired else stabilized
+        replicas, reason = _at_rate(wanted, stable, past)
+    return Limited(replicas, able, replicas != stable, reason)
+
+
+def _stabilized_down(wanted: Wanted, past: Past) -> int:
+    """The highest recommendation of the last minutes."""
+    cutoff = wanted.now - dt.timedelta(seconds=DOWNSCALE_STABILIZATION_S)
+    past.recommendations = [each for each in past.recommendations if each.at >= cutoff]
+    highest = max((each.value for each in past.recommendations), default=wanted.desired)
+    past.recommend(wanted.desired, wanted.now)
+    return max(highest, wanted.desired)
+
+
+def _stabilized(wanted: Wanted, past: Past) -> tuple[int, Said]:
+    """The nearest to the present number of what was recommended within the windows of the behavior."""
+    behavior = wanted.behavior or {}
+    up_from = wanted.now - dt.timedelta(seconds=_window_s(behavior, "scaleUp", 0))
+    down_from = wanted.now - dt.timedelta(seconds=_window_s(behavior, "scaleDown", DOWNSCALE_STABILIZATION_S))
+    past.recommendations = [each for each in past.recommendations if each.at >= min(up_from, down_from)]
+    lowest = min([each.value for each in past.recommendations if each.at > up_from] + [wanted.desired])
+    highest = max([each.value for each in past.recommendations if each.at > down_from] + [wanted.desired])
+    past.recommend(wanted.desired, wanted.now)
+    said = _UP_STABILIZED if wanted.desired >= wanted.current else _DOWN_STABILIZED
+    return min(max(wanted.current, lowest), highest), said
+
+
+def _in_range(wanted: Wanted, desired: int) -> tuple[int, Said]:
+    fastest = max(_SCALE_UP_FACTOR * wanted.current, _SCALE_UP_MINIMUM)
+    most, reason = (fastest, _UP_LIMIT) if wanted.maximum > fastest else (wanted.maximum, _TOO_MANY)
+    if desired < wanted.minimum:
+        return wanted.minimum, _TOO_FEW
+    return (most, reason) if desired > most else (desired, _WITHIN)
+
+
+def _at_rate(wanted: Wanted, desired: int, past: Past) -> tuple[int, Said]:
+    if desired > wanted.current:
+        fastest = max(_up_limit(wanted, past), wanted.current)
+        most, reason = (fastest, _UP_LIMIT) if wanted.maximum > fastest else (wanted.maximum, _TOO_MANY)
+        if desired > most:
+            return most, reason
+    elif desired < wanted.current:
+        slowest = min(_down_limit(wanted, past), wanted.current)
+        least, reason = (slowest, _DOWN_LIMIT) if wanted.minimum < slowest else (wanted.minimum, _TOO_FEW)
+        if desired < least:
+            return least, reason
+    return desired, _WITHIN
+
+
+def _up_limit(wanted: Wanted, past: Past) -> int:
+    proposals = []
+    for policy in _policies(wanted.behavior, "scaleUp"):
+        before = _at_start(wanted, past, policy["periodSeconds"])
+        if policy["type"] == "Pods":
+            proposals.append(before + int(policy["value"]))
+        else:
+            # Rounded up, as a change by less than one would never be made.
+            proposals.append(math.ceil(before * (100 + policy["value"]) / 100))
+    return _selected(wanted, "scaleUp", proposals, {"Min": min, "Max": max})
+
+
+def _down_limit(wanted: Wanted, past: Past) -> int:
+    proposals = []
+    for policy in _policies(wanted.behavior, "scaleDown"):
+        before = _at_start(wanted, past, policy["periodSeconds"])
+        if policy["type"] == "Pods":
+            proposals.append(before - int(policy["value"]))
+        else:
+            proposals.append(int(before * (100 - policy["value"]) / 100))
+    return _selected(wanted, "scaleDown", proposals, {"Min": max, "Max": min})
+
+
+def _selected(wanted: Wanted, name: str, proposals: list[int], choices: dict[str, object]) -> int:
+    select = ((wanted.behavior or {}).get(name) or {}).get("selectPolicy", "Max")
+    if select == "Disabled" or not proposals:
+        return wanted.current
+    choose = choices["Min" if select == "Min" else "Max"]
+    assert callable(choose)
+    return int(choose(proposals))
+
+
+def _at_start(wanted: Wanted, past: Past, period_s: int) -> int:
+    """How many replicas there were when the period of a policy began."""
+    cutoff = wanted.now - dt.timedelta(seconds=period_s)
+    added = sum(each.value for each in past.ups if each.at > cutoff)
+    removed = sum(each.value for each in past.downs if each.at > cutoff)
+    return wanted.current - added + removed
+
+
+def _policies(behavior: Object | None, name: str) -> list[Object]:
+    found: list[Object] = ((behavior or {}).get(name) or {}).get("policies") or []
+    return found
+
+
+def _window_s(behavior: Object, name: str, default_s: int) -> int:
+    said = (behavior.get(name) or {}).get("stabilizationWindowSeconds")
+    return default_s if said is None else int(said)

@@ -1,0 +1,194 @@
+"""All metrics of an autoscaler: each asks for a number of replicas, the highest counts.
+
+Source: kubernetes pkg/controller/podautoscaler/horizontal.go `computeReplicasForMetrics` (1.36).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics, MetricsError
+from sampan.controllers.horizontal_pod_autoscaler.replicas import Calculation, Proposal
+from sampan.core.label_selectors import selector_from_label_selector
+from sampan.core.quantity import Format, Quantity, parse
+from sampan.resource import Object
+
+_MILLI: Final = -3
+_FIELDS: Final = {
+    "Resource": "resource",
+    "ContainerResource": "containerResource",
+    "Pods": "pods",
+    "Object": "object",
+    "External": "external",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is scaled."""
+
+    namespace: str
+    selector: str
+    present: int
+    """`status.replicas` of its scale."""
+    calculation: Calculation
+
+
+@dataclass(slots=True)
+class Measured:
+    """What the metrics of an autoscaler ask for together."""
+
+    replicas: int = 0
+    metric: str = ""
+    """The one that asks for most."""
+    statuses: list[Object] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    """Of metrics that could not be had: reason and message."""
+    count: int = 0
+    """How many metrics there are."""
+
+    def counts_for(self, current: int) -> bool:
+        """Whether enough is known: with some metrics missing nothing is scaled down."""
+        if not self.failures:
+            return True
+        return len(self.failures) < self.count and self.replicas >= current
+
+    @property
+    def complaint(self) -> str:
+        """What is said of all failures together."""
+        failed = f"{len(self.failures)} invalid out of {self.count}"
+        return f"invalid metrics ({failed}), first error is: {self.failures[0][1]}"
+
+
+async def measure_all(metrics: Metrics, target: Target, specs: Sequence[Object]) -> Measured:
+    """Measure one after the other."""
+    measured = Measured(count=len(specs))
+    for spec in specs:
+        try:
+            name, proposal, status = await _measure(metrics, target, spec)
+        except MetricsError as error:
+            kind = spec["type"]
+            measured.failures.append((f"FailedGet{kind}Metric", _complaint(spec, error)))
+            continue
+        measured.statuses.append(status)
+        if not measured.replicas or proposal.replicas > measured.replicas:
+            measured.replicas, measured.metric = proposal.replicas, name
+    return measured
+
+
+async def _measure(metrics: Metrics, target: Target, spec: Object) -> tuple[str, Proposal, Object]:
+    """The metric's name, what it asks for, and its status. Raises `MetricsError`."""
+    kind = spec["type"]
+    source: Object = spec[_FIELDS[kind]]
+    if kind in ("Resource", "ContainerResource"):
+        name, proposal, status = await _of_resource(metrics, target, source)
+    elif kind == "Pods":
+        name, proposal, status = await _of_pods(metrics, target, source)
+    elif kind == "Object":
+        name, proposal, status = await _of_object(metrics, target, source)
+    else:
+        name, proposal, status = await _of_external(metrics, target, source)
+    return name, proposal, {"type": kind, _FIELDS[kind]: status}
+
+
+_Found = tuple[str, Proposal, Object]
+
+
+async def _of_resource(metrics: Metrics, target: Target, source: Object) -> _Found:
+    resource, container = source["name"], source.get("container", "")
+    wanted = source["target"]
+    by_average = wanted.get("averageValue") is not None
+    what = "usage" if by_average else "utilization"
+    try:
+        try:
+            found = await metrics.of_pods(target.namespace, target.selector, resource, container)
+        except MetricsError as error:
+            raise MetricsError(f"unable to get metrics for resource {resource}: {error}") from error
+        if by_average:
+            name = f"{resource} resource"
+            proposal = target.calculation.of_average(found, resource, _milli(wanted["averageValue"]))
+        else:
+            name = f"{resource} {'container ' if container else ''}resource utilization (percentage of request)"
+            percent = wanted["averageUtilization"]
+            proposal = target.calculation.of_utilization(found, resource, container, percent)
+    except MetricsError as error:
+        raise MetricsError(f"failed to get {resource} {what}: {error}") from error
+    current: Object = {"averageValue": _text(proposal.usage, resource)}
+    if proposal.utilization is not None:
+        current["averageUtilization"] = proposal.utilization
+    named = {"name": resource, "container": container} if container else {"name": resource}
+    return name, proposal, {**named, "current": current}
+
+
+async def _of_pods(metrics: Metrics, target: Target, source: Object) -> _Found:
+    metric, selector = _identity(source)
+    try:
+        found = await metrics.custom_of_pods(target.namespace, target.selector, metric, selector)
+    except MetricsError as error:
+        raise MetricsError(f"unable to get metric {metric}: {error}") from error
+    proposal = target.calculation.of_average(found, "", _milli(source["target"]["averageValue"]))
+    return f"pods metric {metric}", proposal, _status(source, "averageValue", proposal)
+
+
+async def _of_object(metrics: Metrics, target: Target, source: Object) -> _Found:
+    metric, selector = _identity(source)
+    described: Object = source["describedObject"]
+    try:
+        usage = await metrics.of_object(target.namespace, described, metric, selector)
+    except MetricsError as error:
+        where = f"{described['kind']} {target.namespace}/{described['name']}"
+        raise MetricsError(f"unable to get metric {metric}: {where}: {error}") from error
+    proposal, field_name = _shared(target, source["target"], usage)
+    status = {"describedObject": described, **_status(source, field_name, proposal)}
+    return f"{described['kind']} metric {metric}", proposal, status
+
+
+async def _of_external(metrics: Metrics, target: Target, source: Object) -> _Found:
+    metric, selector = _identity(source)
+    try:
+        usage = sum(await metrics.external(target.namespace, metric, selector))
+    except MetricsError as error:
+        raise MetricsError(f"unable to get external metric {target.namespace}/{metric}/{selector}: {error}") from error
+    proposal, field_name = _shared(target, source["target"], usage)
+    return f"external metric {metric}", proposal, _status(source, field_name, proposal)
+
+
+def _shared(target: Target, wanted: Object, usage: int) -> tuple[Proposal, str]:
+    """One number for all Pods: shared among them, or to be reached. Also the status' field for it."""
+    if wanted.get("averageValue") is not None:
+        each = _milli(wanted["averageValue"])
+        return target.calculation.of_value_per_pod(usage, each, target.present), "averageValue"
+    return target.calculation.of_value(usage, _milli(wanted["value"])), "value"
+
+
+def _identity(source: Object) -> tuple[str, str]:
+    """A metric's name, and its selector as text."""
+    metric = source["metric"]
+    selector = metric.get("selector")
+    return metric["name"], str(selector_from_label_selector(selector)) if selector else ""
+
+
+def _status(source: Object, field_name: str, proposal: Proposal) -> Object:
+    return {"metric": source["metric"], "current": {field_name: _text(proposal.usage, "")}}
+
+
+def _complaint(spec: Object, error: MetricsError) -> str:
+    """What is said of a metric that cannot be had."""
+    kind = spec["type"]
+    source = spec[_FIELDS[kind]]
+    if kind == "Resource":
+        return f"failed to get {source['name']} resource metric value: {error}"
+    if kind == "ContainerResource":
+        return f"failed to get {source['container']} container metric value: {error}"
+    if kind == "External":
+        return f"failed to get {source['metric']['name']} external metric value: {error}"
+    return f"failed to get {_FIELDS[kind]} metric value: {error}"
+
+
+def _milli(amount: Any) -> int:
+    return parse(str(amount)).scaled_value(_MILLI)
+
+
+def _text(milli: int, resource: str) -> str:
+    """As the metrics server writes it: memory in Ki, Mi, Gi."""
+    return str(Quantity(milli, _MILLI, Format.BINARY_SI if resource == "memory" else Format.DECIMAL_SI))

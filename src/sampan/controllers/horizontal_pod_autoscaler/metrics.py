@@ -1,0 +1,125 @@
+"""What the metrics APIs say: of Pods' resources, of anything in the cluster, and of what is outside.
+
+Whoever wants to serves these APIs; nothing is cached here. Values are in thousandths.
+Source: kubernetes pkg/controller/podautoscaler/metrics/client.go; k8s.io/metrics (1.36).
+"""
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from sampan.client import ApiError, Client, ClientError
+from sampan.core.gvk import GroupVersion
+from sampan.core.quantity import parse
+from sampan.core.time import parse_duration, parse_time
+from sampan.resource import Object
+
+_MILLI: Final = -3
+_DEFAULT_WINDOW_S: Final = 60
+_RESOURCE: Final = "/apis/metrics.k8s.io/v1beta1"
+_CUSTOM: Final = ("/apis/custom.metrics.k8s.io/v1beta2", "/apis/custom.metrics.k8s.io/v1beta1")
+_EXTERNAL: Final = "/apis/external.metrics.k8s.io/v1beta1"
+_decoder: Final = msgspec.json.Decoder()
+
+
+class MetricsError(Exception):
+    """A metric cannot be had, or says nothing of what it was asked for. The text is for the autoscaler's status."""
+
+
+class PodMetric(NamedTuple):
+    """What was measured of a Pod, in the `window` before `at`."""
+
+    value: int
+    at: dt.datetime
+    window: dt.timedelta
+
+
+class Metrics:
+    """Asks the metrics APIs of a cluster. All methods raise `MetricsError`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def of_pods(self, namespace: str, selector: str, resource: str, container: str) -> dict[str, PodMetric]:
+        """What Pods (or one container in each) use of a resource, by the Pods' names."""
+        items = await self._items(
+            f"{_RESOURCE}/namespaces/{namespace}/pods", {"labelSelector": selector}, "resource metrics API"
+        )
+        found = {}
+        for item in items:
+            value = _usage(item.get("containers") or (), resource, container)
+            if value is not None:
+                window = dt.timedelta(microseconds=parse_duration(item.get("window", "0s")) / 1000)
+                found[item["metadata"]["name"]] = PodMetric(value, parse_time(item["timestamp"]), window)
+        return found
+
+    async def custom_of_pods(
+        self, namespace: str, selector: str, metric: str, metric_selector: str
+    ) -> dict[str, PodMetric]:
+        """A metric of Pods, by their names."""
+        query = {"labelSelector": selector, "metricLabelSelector": metric_selector}
+        items = await self._custom(f"namespaces/{namespace}/pods/*/{metric}", query)
+        return {item["describedObject"]["name"]: _pod_metric(item) for item in items}
+
+    async def of_object(self, namespace: str, described: Object, metric: str, metric_selector: str) -> int:
+        """A metric of one object."""
+        api_version, kind, name = described.get("apiVersion", ""), described["kind"], described["name"]
+        if kind == "Namespace" and not GroupVersion.parse(api_version).group:
+            path = f"namespaces/{namespace}/metrics/{metric}"
+        else:
+            try:
+                info = await self._client.mapper.resource_for((api_version, kind))
+            except ClientError as error:
+                raise MetricsError(f"unable to fetch metrics from custom metrics API: {error}") from error
+            path = f"namespaces/{namespace}/{info.gvr.group_resource}/{name}/{metric}"
+        items = await self._custom(path, {"metricLabelSelector": metric_selector})
+        return _milli(items[0]["value"])
+
+    async def external(self, namespace: str, metric: str, selector: str) -> list[int]:
+        """The values of a metric from outside of the cluster."""
+        path = f"{_EXTERNAL}/namespaces/{namespace}/{metric}"
+        items = await self._items(path, {"labelSelector": selector}, "external metrics API")
+        return [_milli(item["value"]) for item in items]
+
+    async def _custom(self, path: str, query: Mapping[str, str]) -> list[Object]:
+        """By the newest version that is served."""
+        api = "custom metrics API"
+        try:
+            return await self._items(f"{_CUSTOM[0]}/{path}", query, api)
+        except MetricsError as error:
+            cause = error.__cause__
+            if not isinstance(cause, ApiError) or cause.code != 404:
+                raise
+        return await self._items(f"{_CUSTOM[1]}/{path}", query, api)
+
+    async def _items(self, path: str, query: Mapping[str, str], api: str) -> list[Object]:
+        said = {name: value for name, value in query.items() if value}
+        try:
+            answer = _decoder.decode(await self._client.rest.call("GET", path, query=said))
+        except (ClientError, msgspec.DecodeError) as error:
+            raise MetricsError(f"unable to fetch metrics from {api}: {error}") from error
+        items: list[Object] = answer.get("items") or []
+        if not items:
+            raise MetricsError(f"no metrics returned from {api}")
+        return items
+
+
+def _usage(containers: Any, resource: str, container: str) -> int | None:
+    """The usage of a Pod's containers, or of the one that is named; None when it was not measured of all of them."""
+    wanted = [each for each in containers if container in ("", each["name"])]
+    amounts = [(each.get("usage") or {}).get(resource) for each in wanted]
+    if not amounts or None in amounts:
+        return None
+    return sum(_milli(amount) for amount in amounts)
+
+
+def _pod_metric(item: Object) -> PodMetric:
+    seconds = item.get("windowSeconds")
+    window = dt.timedelta(seconds=_DEFAULT_WINDOW_S if seconds is None else seconds)
+    return PodMetric(_milli(item["value"]), parse_time(item["timestamp"]), window)
+
+
+def _milli(amount: Any) -> int:
+    return parse(str(amount)).scaled_value(_MILLI)

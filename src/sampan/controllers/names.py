@@ -1,0 +1,40 @@
+"""The names of the built-in control loops, for those who do not load them.
+
+Source: kube-controller-manager cmd/kube-controller-manager/names/controller_names.go (1.36).
+"""
+
+from typing import Final
+
+NAMES: Final = (
+    "certificatesigningrequest-approving-controller",
+    "certificatesigningrequest-cleaner-controller",
+    "certificatesigningrequest-signing-controller",
+    "clusterrole-aggregation-controller",
+    "cronjob-controller",
+    "daemonset-controller",
+    "deployment-controller",
+    "disruption-controller",
+    "endpoints-controller",
+    "endpointslice-controller",
+    "endpointslice-mirroring-controller",
+    "garbage-collector-controller",
+    "horizontal-pod-autoscaler-controller",
+    "job-controller",
+    "namespace-controller",
+    "node-ipam-controller",
+    "node-lifecycle-controller",
+    "persistentvolume-binder-controller",
+    "persistentvolume-protection-controller",
+    "persistentvolumeclaim-protection-controller",
+    "pod-garbage-collector-controller",
+    "replicaset-controller",
+    "replicationcontroller-controller",
+    "resourcequota-controller",
+    "root-ca-certificate-publisher-controller",
+    "serviceaccount-controller",
+    "serviceaccount-token-controller",
+    "statefulset-controller",
+    "taint-eviction-controller",
+    "ttl-after-finished-controller",
+)
+"""In the order of the catalogue, which holds the loops themselves."""

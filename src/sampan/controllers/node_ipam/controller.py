@@ -1,0 +1,126 @@
+"""The loop that gives ranges to Nodes.
+
+A Node's range never changes; that of a Node which is gone is given to another one, later. Of two processes that give
+ranges one works, by its Lease.
+Concurrency: one worker, so that no two Nodes get the same; a handler of the informer tells which ranges are in use.
+Source: kubernetes pkg/controller/nodeipam/ipam/range_allocator.go (1.36).
+"""
+
+import logging
+from typing import Any, Final
+
+import msgspec
+
+from sampan.client import MergePatch, NotFound
+from sampan.controllers.node_ipam.cidr_set import CidrSet
+from sampan.informer.ref import Deletion, Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import NODES
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+from sampan.resource import meta
+
+NAME: Final = "node-ipam-controller"
+
+_log = logging.getLogger(__name__)
+
+
+class NoRangeLeft(Exception):
+    """All ranges are in use; it is tried again."""
+
+
+class _Spec(msgspec.Struct, gc=False):
+    cidrs: list[str] = msgspec.field(name="podCIDRs", default_factory=list)
+
+
+class _Glance(msgspec.Struct, gc=False):
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+_glance = msgspec.json.Decoder(_Glance).decode
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it. Raises `ValueError` for a range without parts of the size that nodes get."""
+    NodeIpamController(context).start()
+
+
+class NodeIpamController:
+    """Gives ranges."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        self._nodes = context.manager.client.resource(NODES)
+        self._ranges = Ranges(CidrSet(context.cluster_cidr, context.node_cidr_mask_size))
+        self._registration = context.informer(NODES).add_handler(self._ranges)
+        self._recorder = context.recorder("cidrAllocator")
+
+    def start(self) -> None:
+        """Have the manager run it."""
+        builder = Builder(self._context.manager).named(NAME).for_(NODES)
+        builder.with_options(max_concurrent_reconciles=1).complete(self)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one Node. Raises `ApiError`, `TransportError`, `NoRangeLeft`."""
+        await self._registration.synced()
+        node = await self._nodes.find(request)
+        if node is None or meta(node).deletion_timestamp is not None or (node.get("spec") or {}).get("podCIDRs"):
+            return None
+        cidr = self._ranges.take(request.name)
+        if cidr is None:
+            note = f"Node {request.name} status is now: CIDRNotAvailable"
+            self._recorder.normal(node, "CIDRNotAvailable", note)
+            raise NoRangeLeft(f"{self._context.cluster_cidr} has no range left for node {request.name}")
+        spec = {"podCIDR": cidr, "podCIDRs": [cidr]}
+        try:
+            # The uid: a Node of the same name that is made meanwhile asks for itself.
+            await self._nodes.patch(request.name, MergePatch({"metadata": {"uid": meta(node).uid}, "spec": spec}))
+        except NotFound:
+            self._ranges.give_back(request.name)
+        return None
+
+
+class Ranges:
+    """Which Node has which ranges: told by the informer, and by what was given just now."""
+
+    def __init__(self, cidrs: CidrSet) -> None:
+        self._cidrs = cidrs
+        self._of: dict[str, list[str]] = {}
+
+    def take(self, name: str) -> str | None:
+        """A range for a Node; the one that it was given before, if nobody knows whether it got it."""
+        if name in self._of:
+            return self._of[name][0]
+        cidr = self._cidrs.allocate()
+        if cidr is not None:
+            self._of[name] = [cidr]
+        return cidr
+
+    def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
+        """A Node is there."""
+        self._set(obj)
+
+    def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
+        """A Node has changed."""
+        self._set(new)
+
+    def on_delete(self, obj: Deletion[Any]) -> None:
+        """A Node is gone."""
+        self.give_back(obj.name)
+
+    def give_back(self, name: str) -> None:
+        """A Node needs its ranges no longer."""
+        for cidr in self._of.pop(name, ()):
+            self._cidrs.release(cidr)
+
+    def _set(self, ref: Ref[Any]) -> None:
+        cidrs = _glance(ref.raw).spec.cidrs
+        if not cidrs or self._of.get(ref.name) == cidrs:
+            return
+        self.give_back(ref.name)
+        self._of[ref.name] = cidrs
+        for cidr in cidrs:
+            try:
+                self._cidrs.occupy(cidr)
+            except ValueError:
+                _log.warning("node %s has a range that is none: %s", ref.name, cidr)

@@ -1,0 +1,96 @@
+"""The tokens of Secrets of type kubernetes.io/service-account-token: filled in, and removed with their account.
+
+Source: kube-controller-manager pkg/controller/serviceaccount/tokens_controller.go (1.36).
+"""
+
+import base64
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sampan.client import Conflict, DeleteOptions, MergePatch, NotFound
+from sampan.core.legacy_token import legacy_token
+from sampan.core.token_keys import read_signing_key
+from sampan.informer.ref import Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import SECRETS, SERVICE_ACCOUNTS
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+NAME: Final = "serviceaccount-token-controller"
+_TYPE: Final = "kubernetes.io/service-account-token"
+_ACCOUNT: Final = "kubernetes.io/service-account.name"
+_UID: Final = "kubernetes.io/service-account.uid"
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it; without a key there are no tokens to fill in."""
+    if not context.service_account_key:
+        return
+    (
+        Builder(context.manager)
+        .named(NAME)
+        .for_(SERVICE_ACCOUNTS)
+        .watches(SECRETS, _account_of)
+        .complete(ServiceAccountTokens(context))
+    )
+
+
+class ServiceAccountTokens:
+    """Looks at the token Secrets of one ServiceAccount."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._accounts = client.resource(SERVICE_ACCOUNTS, namespace="")
+        self._secrets = client.resource(SECRETS, namespace="")
+        self._key = read_signing_key(context.service_account_key.encode())
+        self._root_ca = context.root_ca
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one account. Raises `ApiError`, `TransportError`."""
+        account = await self._accounts.find(request)
+        secrets = self._secrets.in_namespace(request.namespace)
+        for secret in await secrets.list():
+            if account_name(secret) != request.name:
+                continue
+            found, name = meta(secret), meta(secret).name
+            try:
+                if account is None or found.annotations.get(_UID, meta(account).uid) != meta(account).uid:
+                    await secrets.delete(name, DeleteOptions(uid=found.uid))
+                else:
+                    change = self._missing(account, secret)
+                    if change:
+                        await secrets.patch(name, MergePatch({"metadata": {"uid": found.uid}, **change}))
+            except (NotFound, Conflict):
+                continue  # It has gone, or is another one now; its event brings us here again.
+        return None
+
+    def _missing(self, account: Object, secret: Object) -> Object:
+        """What the Secret lacks, as a merge patch; nothing when it is complete."""
+        owner, data = meta(account), secret.get("data") or {}
+        wanted = {"namespace": owner.namespace, "ca.crt": self._root_ca}
+        change: dict[str, Any] = {
+            name: _encoded(text) for name, text in wanted.items() if text and data.get(name) != _encoded(text)
+        }
+        if not data.get("token"):
+            described = {"namespace": owner.namespace, "name": owner.name, "uid": owner.uid}
+            change["token"] = _encoded(legacy_token(self._key, described, meta(secret).name))
+        if _UID in meta(secret).annotations:
+            return {"data": change} if change else {}
+        return {"data": change, "metadata": {"uid": meta(secret).uid, "annotations": {_UID: owner.uid}}}
+
+
+def account_name(secret: Object) -> str:
+    """Whose token a Secret holds; "" when it holds none."""
+    if secret.get("type") != _TYPE or meta(secret).deletion_timestamp:
+        return ""
+    return meta(secret).annotations.get(_ACCOUNT, "")
+
+
+def _account_of(ref: Ref[Any]) -> Iterable[Request]:
+    name = account_name(ref.decode()) if _ACCOUNT in ref.annotations else ""
+    return (Request(ref.namespace, name),) if name else ()
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

@@ -1,0 +1,36 @@
+"""`$(NAME)`: how commands, arguments and variables of containers refer to variables.
+
+Source: kubernetes third_party/forked/golang/expansion/expand.go (1.36).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+_REFERENCE: Final = re.compile(r"\$(?:\(([^)]*)\)|(.)|\Z)", re.DOTALL)
+"""A reference, an escaped `$`, or one that stands for itself."""
+
+
+def expand(text: str, value_of: Callable[[str], str]) -> str:
+    """The text with each `$(NAME)` replaced; `$$` is a `$`, and all other `$` stay."""
+
+    def replaced(match: re.Match[str]) -> str:
+        name, other = match.group(1), match.group(2)
+        if name is not None:
+            return value_of(name)
+        return "$" if other == "$" else match.group()
+
+    return _REFERENCE.sub(replaced, text) if "$" in text else text
+
+
+def from_mappings(*mappings: Mapping[str, str]) -> Callable[[str], str]:
+    """The value in the first mapping that has the name; a name that none has stays as it was written."""
+
+    def value_of(name: str) -> str:
+        for mapping in mappings:
+            value = mapping.get(name)
+            if value is not None:
+                return value
+        return f"$({name})"
+
+    return value_of

@@ -1,0 +1,127 @@
+"""The rules of RBAC: what a PolicyRule allows, and whether some rules cover others.
+
+Source: kubernetes pkg/apis/rbac/v1/evaluation_helpers.go, component-helpers auth/rbac/validation/policy_comparator.go,
+pkg/registry/rbac/validation/policy_compact.go (1.36).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from sampan.core.field import quote
+
+ALL: Final = "*"
+
+Rule = Mapping[str, Any]
+"""A PolicyRule as JSON: verbs, apiGroups, resources, resourceNames, nonResourceURLs."""
+
+_NO_STRINGS: Final[Sequence[str]] = ()
+
+
+def strings(rule: Rule, name: str) -> Sequence[str]:
+    """A list of a rule; absent and null mean empty."""
+    found: Sequence[str] = rule.get(name) or _NO_STRINGS
+    return found
+
+
+def resource_rule_allows(rule: Rule, verb: str, group: str, resource: str, subresource: str) -> bool:
+    """Whether a rule allows a verb on a resource, its resourceNames apart."""
+    return (
+        _has(strings(rule, "verbs"), verb)
+        and _has(strings(rule, "apiGroups"), group)
+        and _resource_matches(strings(rule, "resources"), resource, subresource)
+    )
+
+
+def path_rule_allows(rule: Rule, verb: str, path: str) -> bool:
+    """Whether a rule allows a verb on a path that is no resource."""
+    return _has(strings(rule, "verbs"), verb) and any(
+        url == ALL or url_covers(url, path) for url in strings(rule, "nonResourceURLs")
+    )
+
+
+def url_covers(owner: str, path: str) -> bool:
+    """Whether a nonResourceURL means a path: the same, or the same up to its trailing stars."""
+    return owner == path or (owner.endswith(ALL) and path.startswith(owner.rstrip(ALL)))
+
+
+def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
+    """What of `wanted` no single rule of `owned` gives, in rules of one verb on one thing each."""
+    return [part for rule in wanted for part in parts_of(rule) if not any(_covers(owner, part) for owner in owned)]
+
+
+def parts_of(rule: Rule) -> list[Rule]:
+    """The same rights in rules of one verb on one resource, name or URL each."""
+    verbs = strings(rule, "verbs")
+    parts: list[Rule] = []
+    for group in strings(rule, "apiGroups"):
+        for resource in strings(rule, "resources"):
+            for verb in verbs:
+                part: dict[str, Any] = {"verbs": [verb], "apiGroups": [group], "resources": [resource]}
+                names = strings(rule, "resourceNames")
+                parts += [{**part, "resourceNames": [name]} for name in names] if names else [part]
+    parts += [{"verbs": [verb], "nonResourceURLs": [url]} for url in strings(rule, "nonResourceURLs") for verb in verbs]
+    return parts
+
+
+def compacted(rules: Iterable[Rule]) -> list[Rule]:
+    """The rules, those merged that differ only in their verbs and are for one resource."""
+    merged: list[Rule] = []
+    simple: dict[tuple[str, str, tuple[str, ...]], dict[str, Any]] = {}
+    for rule in rules:
+        groups, resources, names = (strings(rule, name) for name in ("apiGroups", "resources", "resourceNames"))
+        if len(names) > 1 or strings(rule, "nonResourceURLs") or len(groups) != 1 or len(resources) != 1:
+            merged.append(rule)
+            continue
+        key = (groups[0], resources[0], tuple(names))
+        if key in simple:
+            simple[key]["verbs"] += strings(rule, "verbs")
+        else:
+            simple[key] = {**rule, "verbs": list(strings(rule, "verbs"))}
+    return [*merged, *simple.values()]
+
+
+def compact_text(rule: Rule) -> str:
+    """A rule as refusals show it: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`."""
+    labels = ("APIGroups", "Resources", "NonResourceURLs", "ResourceNames", "Verbs")
+    names = ("apiGroups", "resources", "nonResourceURLs", "resourceNames", "verbs")
+    shown = (f"{label}:{quoted_list(strings(rule, name))}" for label, name in zip(labels, names, strict=True))
+    return "{" + ", ".join(text for text in shown if not text.endswith(":[]")) + "}"
+
+
+def quoted_list(values: Iterable[str]) -> str:
+    """Strings as Go's `%q` shows a slice: `["a" "b"]`."""
+    return "[" + " ".join(quote(value) for value in values) + "]"
+
+
+def _has(values: Sequence[str], value: str) -> bool:
+    return value in values or ALL in values
+
+
+def _resource_matches(resources: Sequence[str], resource: str, subresource: str) -> bool:
+    if ALL in resources:
+        return True
+    if not subresource:
+        return resource in resources
+    return f"{resource}/{subresource}" in resources or f"*/{subresource}" in resources
+
+
+def _covers(owner: Rule, part: Rule) -> bool:
+    """Whether one rule gives all that a rule of `parts_of` gives."""
+    if not (_has_all(owner, part, "verbs") and _has_all(owner, part, "apiGroups")):
+        return False
+    owned = strings(owner, "resources")
+    for resource in strings(part, "resources"):
+        _, slash, subresource = resource.partition("/")
+        if not _has(owned, resource) and not (slash and f"*/{subresource}" in owned):
+            return False
+    for path in strings(part, "nonResourceURLs"):
+        if not any(url_covers(url, path) for url in strings(owner, "nonResourceURLs")):
+            return False
+    names = strings(owner, "resourceNames")
+    wanted = strings(part, "resourceNames")
+    return not names or (bool(wanted) and all(name in names for name in wanted))
+
+
+def _has_all(owner: Rule, part: Rule, name: str) -> bool:
+    owned = strings(owner, name)
+    return all(_has(owned, value) for value in strings(part, name))

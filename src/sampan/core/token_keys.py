@@ -1,0 +1,103 @@
+"""The keys of service account tokens: one that signs, any number that verify.
+
+Source: kubernetes pkg/serviceaccount/jwt.go, client-go util/keyutil/key.go (1.36).
+"""
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+
+PublicKey = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
+PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
+
+_CURVES = {"secp256r1": "ES256", "secp384r1": "ES384", "secp521r1": "ES512"}
+_BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyingKey:
+    """A public key with its name and algorithm in JWTs."""
+
+    key: PublicKey
+    key_id: str
+    algorithm: str
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A private key, and what verifies its signatures."""
+
+    key: PrivateKey
+    verifying: VerifyingKey
+
+    def pem(self) -> bytes:
+        """The private key, not encrypted."""
+        return self.key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+
+    def public_pem(self) -> bytes:
+        """The public key."""
+        info = serialization.PublicFormat.SubjectPublicKeyInfo
+        return self.verifying.key.public_bytes(serialization.Encoding.PEM, info)
+
+
+def make_signing_key() -> SigningKey:
+    """A new key, ECDSA P-256."""
+    return _signing(ec.generate_private_key(ec.SECP256R1()))
+
+
+def read_signing_key(pem: bytes) -> SigningKey:
+    """Raises `ValueError` when it is no private key that can sign tokens (RSA, or ECDSA on one of three curves)."""
+    try:
+        return _signing(serialization.load_pem_private_key(pem, None))
+    except TypeError:
+        raise ValueError("the private key is encrypted") from None
+
+
+def read_verifying_keys(file: Path) -> list[VerifyingKey]:
+    """The public keys of a file: those that stand in it, those of its certificates and of its private keys.
+
+    Raises `OSError`, and `ValueError` when there is none.
+    """
+    found = [_verifying(_public(match[0], match[1].decode())) for match in _BLOCK.finditer(file.read_bytes())]
+    if not found:
+        raise ValueError(f"{file}: data does not contain any valid RSA or ECDSA public keys")
+    return found
+
+
+def _public(block: bytes, kind: str) -> object:
+    if kind == "CERTIFICATE":
+        return x509.load_pem_x509_certificate(block).public_key()
+    if kind.endswith("PRIVATE KEY"):
+        return read_signing_key(block).verifying.key
+    return serialization.load_pem_public_key(block)
+
+
+def _signing(key: object) -> SigningKey:
+    if isinstance(key, rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey):
+        return SigningKey(key, _verifying(key.public_key()))
+    raise ValueError("unknown private key type, must be RSA or ECDSA")
+
+
+def _verifying(key: object) -> VerifyingKey:
+    if isinstance(key, rsa.RSAPublicKey):
+        return VerifyingKey(key, _key_id(key), "RS256")
+    if not isinstance(key, ec.EllipticCurvePublicKey):
+        raise ValueError("unknown public key type, must be RSA or ECDSA")
+    algorithm = _CURVES.get(key.curve.name)
+    if algorithm is None:
+        raise ValueError("unknown private key curve, must be 256, 384, or 521")
+    return VerifyingKey(key, _key_id(key), algorithm)
+
+
+def _key_id(key: PublicKey) -> str:
+    """A digest of the key, from which it cannot be found."""
+    der = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return base64.urlsafe_b64encode(hashlib.sha256(der).digest()).rstrip(b"=").decode()

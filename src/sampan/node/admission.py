@@ -1,0 +1,151 @@
+"""`NodeAdmission`: whether a Pod that is bound to a node can be there: enough of everything, free ports, right labels.
+
+The scheduler sees to all that; here are caught Pods that somebody else has bound, or two schedulers at once.
+Source: kubernetes pkg/kubelet/lifecycle/predicate.go, pkg/scheduler/eventhandlers.go `AdmissionCheck` (1.36).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from sampan.core.node_affinity import selects
+from sampan.core.tolerations import NO_EXECUTE, Taint, untolerated
+from sampan.node.node_home import NodeHome
+from sampan.node.requests import Amounts, DemandSpec, HostPort, amounts, demand_of
+
+ANY_ADDRESS: Final = "0.0.0.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a Pod cannot be, or stay, on its node."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """What a Node object says of a node."""
+
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...] = ()
+
+
+@dataclass(slots=True)
+class _Taken:
+    """What the Pods of a node have."""
+
+    capacity: Amounts
+    used: Amounts = field(default_factory=dict)
+    ports: set[HostPort] = field(default_factory=set)
+    pods: dict[str, tuple[Amounts, tuple[HostPort, ...]]] = field(default_factory=dict)
+
+
+class NodeAdmission:
+    """Keeps account of what the Pods of some nodes have."""
+
+    def __init__(self, nodes: Mapping[str, NodeHome], facts: Callable[[str], NodeFacts | None]) -> None:
+        """`facts` gives what is known of the Node of a name."""
+        self._nodes = nodes
+        self._facts = facts
+        self._taken: dict[str, _Taken] = {}
+
+    def count(self, node: str, uid: str, raw: bytes) -> None:
+        """A Pod that was here before has what it asks for."""
+        self._add(node, uid, demand_of(raw))
+
+    def admit(self, node: str, uid: str, raw: bytes) -> Refusal | None:
+        """Count a Pod, if there is room for it; otherwise why there is none. A Pod that is counted stays so."""
+        taken = self._of(node)
+        if uid in taken.pods:
+            return None
+        demand = demand_of(raw)
+        wanted, ports = demand.amounts(), demand.host_ports()
+        refusal = _insufficient(taken, wanted) or self._misplaced(node, demand)
+        if refusal is None and ports and _conflict(ports, taken.ports):
+            refusal = _predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports")
+        refusal = refusal or self._tainted(node, demand)
+        if refusal is None:
+            self._add(node, uid, demand)
+        return refusal
+
+    def release(self, node: str, uid: str) -> None:
+        """A Pod has ended, or is gone."""
+        taken = self._taken.get(node)
+        found = taken.pods.pop(uid, None) if taken is not None else None
+        if taken is None or found is None:
+            return
+        for resource, value in found[0].items():
+            taken.used[resource] -= value
+        taken.ports.difference_update(found[1])
+
+    def _of(self, node: str) -> _Taken:
+        taken = self._taken.get(node)
+        if taken is None:
+            taken = self._taken[node] = _Taken(amounts(dict(self._nodes[node].allocatable)))
+        return taken
+
+    def _add(self, node: str, uid: str, demand: DemandSpec) -> None:
+        taken = self._of(node)
+        if uid in taken.pods:
+            return
+        wanted, ports = demand.amounts(), demand.host_ports()
+        taken.pods[uid] = (wanted, ports)
+        for resource, value in wanted.items():
+            taken.used[resource] = taken.used.get(resource, 0) + value
+        taken.ports.update(ports)
+
+    def _misplaced(self, node: str, demand: DemandSpec) -> Refusal | None:
+        required = demand.affinity.required if demand.affinity is not None else None
+        if not demand.node_selector and required is None:
+            return None
+        facts = self._facts(node)
+        labels = self._nodes[node].labels if facts is None else facts.labels
+        if all(labels.get(name) == value for name, value in demand.node_selector.items()) and (
+            required is None or selects(required, node, labels)
+        ):
+            return None
+        return _predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
+
+    def _tainted(self, node: str, demand: DemandSpec) -> Refusal | None:
+        facts = self._facts(node)
+        if facts is None or not facts.taints or untolerated(demand.tolerations, facts.taints, (NO_EXECUTE,)) is None:
+            return None
+        return _predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")
+
+
+def _insufficient(taken: _Taken, wanted: Amounts) -> Refusal | None:
+    """Whether something is lacking of what the node says it has."""
+    if not taken.capacity:
+        return None
+    pods = taken.capacity.get("pods")
+    if pods is not None and len(taken.pods) + 1 > pods:
+        return _out_of("pods", 1, len(taken.pods), pods)
+    for resource, value in wanted.items():
+        capacity = taken.capacity.get(resource)
+        if capacity is None and "/" in resource:
+            continue  # What the node does not know may be the cluster's.
+        used = taken.used.get(resource, 0)
+        if value and value > (capacity or 0) - used:
+            return _out_of(resource, value, used, capacity or 0)
+    return None
+
+
+def _out_of(resource: str, requested: int, used: int, capacity: int) -> Refusal:
+    text = f"Node didn't have enough resource: {resource}, requested: {requested}, used: {used}, capacity: {capacity}"
+    return Refusal(f"OutOf{resource}", text)
+
+
+def _predicate(name: str, text: str) -> Refusal:
+    return Refusal(name, f"Predicate {name} failed: {text}")
+
+
+def _conflict(wanted: tuple[HostPort, ...], taken: set[HostPort]) -> bool:
+    return any(
+        protocol == theirs
+        and port == their_port
+        and (ANY_ADDRESS in (address, their_address) or address == their_address)
+        for protocol, address, port in wanted
+        for theirs, their_address, their_port in taken
+    )

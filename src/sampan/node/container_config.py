@@ -1,0 +1,83 @@
+"""`config_of`: all that a container is started with, its references resolved.
+
+Source: kubernetes pkg/kubelet/kuberuntime/kuberuntime_container.go `generateContainerConfig`,
+security_context.go `verifyRunAsNonRoot` (1.36).
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sampan.core.expansion import expand, from_mappings
+from sampan.core.quantity import parse
+from sampan.node.details import ContainerDetails
+from sampan.node.environment.environment import environment_of, host_name
+from sampan.node.environment.fields import PodPlace
+from sampan.node.references import References
+from sampan.node.sessions import ContainerConfig, Mount
+from sampan.node.volumes.mounts import MountedVolume, mounts_of
+
+
+class ContainerConfigs:
+    """Makes the configs of containers, of one Pod at one time."""
+
+    def __init__(
+        self,
+        place: PodPlace,
+        *,
+        volumes: Mapping[str, MountedVolume],
+        services: Mapping[str, str],
+        references: References,
+        copies: Path,
+    ) -> None:
+        """`copies`: the directory for a Pod's own copies of parts of volumes."""
+        self._place = place
+        self._volumes = volumes
+        self._services = services
+        self._references = references
+        self._copies = copies
+
+    async def config_of(self, container: ContainerDetails) -> ContainerConfig:
+        """The config. Raises `Missing`, `Unreadable`, `MountError`, `ValueError`, `OSError`."""
+        place = self._place
+        user, group = _user_and_group(place, container)
+        env = await environment_of(place, container, self._services, self._references)
+        mounts: Sequence[Mount] = mounts_of(container, self._volumes, env, self._copies / container.name)
+        value_of = from_mappings(env)
+        limits = container.resources.limits
+        cpu, memory = limits.get("cpu"), limits.get("memory")
+        return ContainerConfig(
+            command=[expand(word, value_of) for word in container.command],
+            args=[expand(word, value_of) for word in container.args],
+            env=env,
+            mounts=mounts,
+            working_dir=container.working_dir,
+            stdin=container.stdin,
+            stdin_once=container.stdin_once,
+            tty=container.tty,
+            cpu_limit=None if cpu is None else parse(str(cpu)).scaled_value(-3) / 1000,
+            memory_limit_bytes=None if memory is None else parse(str(memory)).value(),
+            run_as_user=user,
+            run_as_group=group,
+            host_name=host_name(place),
+            termination_message_path=container.termination_message_path,
+            termination_message_policy=container.termination_message_policy,
+            stop_signal=container.lifecycle.stop_signal,
+            read_only_root=container.security_context.read_only_root_filesystem,
+        )
+
+
+def _user_and_group(place: PodPlace, container: ContainerDetails) -> tuple[int | None, int | None]:
+    """As whom it runs: what the container says goes before what the Pod says. Raises `ValueError`."""
+    own, pods = container.security_context, place.pod.details.security_context
+    user = own.run_as_user if own.run_as_user is not None else pods.run_as_user
+    group = own.run_as_group if own.run_as_group is not None else pods.run_as_group
+    not_root = own.run_as_non_root if own.run_as_non_root is not None else pods.run_as_non_root
+    if not_root:
+        metadata = place.pod.metadata
+        shown = f'(pod: "{metadata.name}_{metadata.namespace}({metadata.uid})", container: {container.name})'
+        if user == 0:
+            raise ValueError(f"container's runAsUser breaks non-root policy {shown}")
+        if user is None and os.geteuid() == 0:
+            raise ValueError(f"container has runAsNonRoot and image will run as root {shown}")
+    return user, group

@@ -1,0 +1,1 @@
+"""What a container finds in its environment."""

@@ -1,0 +1,120 @@
+"""Fields and resources of a Pod, as texts: the downward API.
+
+Source: kubernetes pkg/fieldpath/fieldpath.go, pkg/kubelet/kubelet_pods.go `podFieldSelectorRuntimeValue`,
+pkg/api/v1/resource/helpers.go `ExtractContainerResourceValue` (1.36).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sampan.core.quantity import Quantity, parse
+from sampan.node.details import DetailedPod
+from sampan.node.volumes.sources import ResourcePath
+
+_ESCAPES: Final = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+_LIMITED: Final = ("cpu", "memory", "ephemeral-storage")
+
+
+@dataclass(frozen=True, slots=True)
+class PodPlace:
+    """A Pod, and what only its node knows of it."""
+
+    pod: DetailedPod
+    host_ip: str
+    addresses: Sequence[str] = ()
+    """Empty until it has a sandbox; for a Pod in the host's network the host's."""
+    allocatable: Mapping[str, str] = field(default_factory=dict)
+    """Of the node: the limit of a container that says none."""
+
+
+def field_value(place: PodPlace, path: str) -> str:
+    """The text of a field. Raises `ValueError` for one that cannot be had."""
+    pod = place.pod
+    match path:
+        case "metadata.name":
+            return pod.metadata.name
+        case "metadata.namespace":
+            return pod.metadata.namespace
+        case "metadata.uid":
+            return pod.metadata.uid
+        case "metadata.labels":
+            return formatted(pod.metadata.labels)
+        case "metadata.annotations":
+            return formatted(pod.metadata.annotations)
+        case "spec.nodeName":
+            return pod.spec.node_name
+        case "spec.serviceAccountName":
+            return pod.details.service_account_name
+        case "status.hostIP" | "status.hostIPs":
+            return place.host_ip
+        case "status.podIP":
+            return next(iter(place.addresses), "")
+        case "status.podIPs":
+            return ",".join(place.addresses)
+    return _subscript(pod, path)
+
+
+def _subscript(pod: DetailedPod, path: str) -> str:
+    name, opened, rest = path.partition("['")
+    if not (opened and name and rest.endswith("']")):
+        raise ValueError(f"unsupported fieldPath: {path}")
+    key = rest[:-2]
+    match name:
+        case "metadata.labels":
+            return pod.metadata.labels.get(key, "")
+        case "metadata.annotations":
+            return pod.metadata.annotations.get(key, "")
+    raise ValueError(f'fieldPath "{path}" does not support subscript')
+
+
+def formatted(texts: Mapping[str, str]) -> str:
+    """Labels or annotations, a line each: `name="value"`, sorted."""
+    return "\n".join(f"{name}={_quoted(text)}" for name, text in sorted(texts.items()))
+
+
+def _quoted(text: str) -> str:
+    """As Go quotes a text."""
+    return '"' + "".join(_ESCAPES.get(each) or _shown(each) for each in text) + '"'
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def resource_value(place: PodPlace, wanted: ResourcePath, container: str) -> str:
+    """A request or limit of a container (of `container`, unless another one is named), in units of the divisor.
+
+    Rounded up. Raises `ValueError`.
+    """
+    kind, _, resource = wanted.resource.partition(".")
+    if kind not in ("limits", "requests") or not (resource in _LIMITED or resource.startswith("hugepages-")):
+        raise ValueError(f"unsupported container resource : {wanted.resource}")
+    name = wanted.container_name or container
+    try:
+        details = place.pod.details.container(name)
+    except KeyError:
+        raise ValueError(f"container {name} not found") from None
+    said = (details.resources.limits if kind == "limits" else details.resources.requests).get(resource)
+    amount = parse(str(said)) if said is not None else Quantity(0)
+    if not amount and kind == "limits" and resource in _LIMITED:
+        amount = parse(place.allocatable.get(resource, "0"))
+    divisor = parse(str(wanted.divisor or "1"))
+    scale = -3 if resource == "cpu" else 0
+    units = (divisor if divisor else Quantity(1)).scaled_value(scale)
+    return str(-(-amount.scaled_value(scale) // units))

@@ -1,0 +1,49 @@
+"""`NodeEvents`: what the agent says of Pods and their containers, as events of the kubelet on a node."""
+
+from sampan.core.time import Clock
+from sampan.node.views import Pod
+from sampan.operator.events import EventBroadcaster, EventRecorder
+from sampan.operator.events.event import ObjectReference
+
+COMPONENT = "kubelet"
+
+
+class NodeEvents:
+    """Records events. The broadcaster is the process's; the node is the Pod's."""
+
+    def __init__(self, broadcaster: EventBroadcaster, clock: Clock) -> None:
+        self._broadcaster = broadcaster
+        self._clock = clock
+        self._recorders: dict[str, EventRecorder] = {}
+
+    def normal(self, pod: Pod, reason: str, note: str, container: str = "") -> None:
+        """Something went as it should, with a container if one is named."""
+        self._recorder(pod).normal(_reference(pod, container), reason, note)
+
+    def warning(self, pod: Pod, reason: str, note: str, container: str = "") -> None:
+        """Something went wrong."""
+        self._recorder(pod).warning(_reference(pod, container), reason, note)
+
+    def _recorder(self, pod: Pod) -> EventRecorder:
+        node = pod.spec.node_name
+        recorder = self._recorders.get(node)
+        if recorder is None:
+            recorder = self._recorders[node] = EventRecorder(self._broadcaster, COMPONENT, node, self._clock, host=node)
+        return recorder
+
+
+def _reference(pod: Pod, container: str) -> ObjectReference:
+    metadata = pod.metadata
+    return ObjectReference(
+        "v1", "Pod", metadata.namespace, metadata.name, metadata.uid, metadata.resource_version, _path(pod, container)
+    )
+
+
+def _path(pod: Pod, container: str) -> str:
+    if not container:
+        return ""
+    if any(each.name == container for each in pod.spec.init_containers):
+        return f"spec.initContainers{{{container}}}"
+    if any(each.name == container for each in pod.spec.ephemeral_containers):
+        return f"spec.ephemeralContainers{{{container}}}"
+    return f"spec.containers{{{container}}}"

@@ -1,0 +1,1 @@
+"""Probes: how the agent finds out how containers are."""

@@ -1,0 +1,20 @@
+"""Ports by their numbers or names. Source: kubernetes pkg/probe/util.go `ResolveContainerPort` (1.36)."""
+
+from sampan.node.details import ContainerDetails
+
+
+def resolve_port(port: int | str, container: ContainerDetails) -> int:
+    """The number of a port. Raises `ValueError`."""
+    if isinstance(port, str):
+        named = next((each.container_port for each in container.ports if each.name == port), None)
+        if named is None and not port.isdecimal():
+            raise ValueError(f"port {port} not found")
+        port = int(port) if named is None else named
+    if not 0 < port < 65536:
+        raise ValueError(f"invalid port number: {port}")
+    return port
+
+
+def join_host_port(host: str, port: int) -> str:
+    """`host:port`; an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,186 @@
+"""`Prober`: looks at running containers as their probes say, and knows which have started, which are ready, and which
+must be started anew.
+
+Concurrency: one task for each probe of a running container, from its start until it ends.
+Source: kubernetes pkg/kubelet/prober/{prober_manager,worker,prober}.go (1.36).
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from sampan.node.details import ContainerDetails, Probe
+from sampan.node.environment.fields import PodPlace
+from sampan.node.node_events import NodeEvents
+from sampan.node.probes.check import check
+from sampan.node.probes.outcome import Outcome, ProbeError
+from sampan.node.runtime import ContainerRecord, Runtime
+from sampan.node.tasks import Tasks
+
+Kind = Literal["Startup", "Readiness", "Liveness"]
+_TRIES = 3
+
+
+@dataclass(slots=True)
+class ProbeResults:
+    """What is known of one run of a container."""
+
+    id: str
+    started: bool
+    """Its startup probe has passed, or it has none."""
+    ready: bool
+    """Its readiness probe passes, or it has none."""
+    failed: Kind | None = None
+    """The probe for which the container must end."""
+    tasks: dict[Kind, asyncio.Task[None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Probed:
+    """One run of a container, and all that is needed to look at it."""
+
+    runtime: Runtime
+    place: PodPlace
+    container: ContainerDetails
+    record: ContainerRecord
+    results: ProbeResults
+
+
+class Prober:
+    """The probes of all Pods of this process."""
+
+    def __init__(self, tasks: Tasks, events: NodeEvents, changed: Callable[[str], None]) -> None:
+        """`changed` is called with the key of a Pod of which a container is found to be otherwise."""
+        self._tasks = tasks
+        self._events = events
+        self._changed = changed
+        self._results: dict[str, dict[str, ProbeResults]] = {}
+
+    def look(self, runtime: Runtime, place: PodPlace, records: dict[str, ContainerRecord]) -> None:
+        """Begin to look at containers that have come to run, and stop it for those that have ended."""
+        uid = place.pod.metadata.uid
+        for container in (*place.pod.details.init_containers, *place.pod.details.containers):
+            if not (container.startup_probe or container.readiness_probe or container.liveness_probe):
+                continue
+            known = self._results.setdefault(uid, {})
+            record = records.get(container.name)
+            results = known.get(container.name)
+            if results is not None and (record is None or results.id != record.id or not record.is_running):
+                _cancel(results)
+                del known[container.name]
+                results = None
+            if results is None and record is not None and record.is_running:
+                results = ProbeResults(
+                    record.id, started=container.startup_probe is None, ready=container.readiness_probe is None
+                )
+                known[container.name] = results
+                self._begin(_Probed(runtime, place, container, record, results))
+
+    def applied(self, uid: str, records: dict[str, ContainerRecord]) -> dict[str, ContainerRecord]:
+        """The records, with what the probes have found."""
+        known = self._results.get(uid)
+        if not known:
+            return records
+        applied = dict(records)
+        for name, results in known.items():
+            record = records.get(name)
+            if record is not None and record.id == results.id:
+                started = record.started and results.started
+                applied[name] = replace(record, started=started, ready=started and record.ready and results.ready)
+        return applied
+
+    def failed(self, uid: str, container: str) -> Kind | None:
+        """The probe for which a container must end."""
+        results = self._results.get(uid, {}).get(container)
+        return None if results is None else results.failed
+
+    def pod_ends(self, uid: str) -> None:
+        """A Pod is being ended: only whether it is ready is still looked at."""
+        for results in self._results.get(uid, {}).values():
+            results.failed = None
+            for kind in ("Startup", "Liveness"):
+                task = results.tasks.pop(kind, None)
+                if task is not None:
+                    task.cancel()
+
+    def forget(self, uid: str) -> None:
+        """A Pod is gone, or has ended."""
+        for results in self._results.pop(uid, {}).values():
+            _cancel(results)
+
+    def _begin(self, probed: _Probed) -> None:
+        if probed.container.startup_probe is not None:
+            self._task(probed, "Startup", probed.container.startup_probe)
+        else:
+            self._begin_others(probed)
+
+    def _begin_others(self, probed: _Probed) -> None:
+        if probed.container.readiness_probe is not None:
+            self._task(probed, "Readiness", probed.container.readiness_probe)
+        if probed.container.liveness_probe is not None:
+            self._task(probed, "Liveness", probed.container.liveness_probe)
+
+    def _task(self, probed: _Probed, kind: Kind, probe: Probe) -> None:
+        name = f"{kind} probe of {probed.place.pod.key}/{probed.container.name}"
+        probed.results.tasks[kind] = self._tasks.begin(self._probe(probed, kind, probe), name)
+
+    async def _probe(self, probed: _Probed, kind: Kind, probe: Probe) -> None:
+        """Look again and again, until that decides something for good."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(probe.initial_delay_seconds)
+        last: bool | None = None
+        run = 0
+        while True:
+            began = loop.time()
+            outcome = await self._look(probed, kind, probe)
+            if outcome is not None:
+                run = run + 1 if outcome.is_success == last else 1
+                last = outcome.is_success
+                threshold = probe.success_threshold if last else probe.failure_threshold
+                if run >= (threshold or 1) and self._decided(probed, kind, last):
+                    return
+            await asyncio.sleep(max(0.0, began + (probe.period_seconds or 10) - loop.time()))
+
+    async def _look(self, probed: _Probed, kind: Kind, probe: Probe) -> Outcome | None:
+        """Look once; None when that could not be done."""
+        pod, container = probed.place.pod, probed.container
+        fault: ProbeError | None = None
+        for _ in range(_TRIES):
+            try:
+                outcome = await check(probed.runtime, probed.place, container, probe)
+            except ProbeError as error:
+                fault = error
+                continue
+            if outcome.result == "failure":
+                self._events.warning(pod, "Unhealthy", f"{kind} probe failed: {outcome.output}", container.name)
+            elif outcome.result == "warning":
+                self._events.warning(pod, "ProbeWarning", f"{kind} probe warning: {outcome.output}", container.name)
+            return outcome
+        text = f"{kind} probe errored and resulted in unknown state: {fault}"
+        self._events.warning(pod, "Unhealthy", text, container.name)
+        return None
+
+    def _decided(self, probed: _Probed, kind: Kind, success: bool) -> bool:
+        """Note what a probe has found often enough; whether it need not look any more."""
+        results, key = probed.results, probed.place.pod.key
+        if kind == "Readiness":
+            if results.ready != success:
+                results.ready = success
+                self._changed(key)
+            return False
+        if not success:
+            results.failed = kind
+            self._changed(key)
+            return True
+        if kind == "Startup":
+            results.started = True
+            self._begin_others(probed)
+            self._changed(key)
+            return True
+        return False
+
+
+def _cancel(results: ProbeResults) -> None:
+    for task in results.tasks.values():
+        task.cancel()

@@ -1,0 +1,22 @@
+"""Whether a port takes connections. Source: kubernetes pkg/probe/tcp/tcp.go (1.36)."""
+
+import asyncio
+
+from sampan.node.probes.outcome import Outcome
+from sampan.node.probes.ports import join_host_port
+
+
+async def probe_tcp(host: str, port: int, timeout_s: float) -> Outcome:
+    """Connect, and that is all."""
+    address = join_host_port(host, port)
+    try:
+        async with asyncio.timeout(timeout_s):
+            _, writer = await asyncio.open_connection(host, port)
+    except TimeoutError:
+        return Outcome("failure", f"dial tcp {address}: i/o timeout")
+    except ConnectionRefusedError:
+        return Outcome("failure", f"dial tcp {address}: connect: connection refused")
+    except OSError as error:
+        return Outcome("failure", f"dial tcp {address}: {error}")
+    writer.transport.abort()
+    return Outcome("success")

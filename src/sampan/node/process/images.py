@@ -1,0 +1,127 @@
+"""`Images`: what an image's name stands for: a directory, or the host itself.
+
+The first that fits: a name that was given (with its tag or digest, then without), `<image_dir>/<repository>/<tag>`,
+`<image_dir>/<repository>`; then the default. The repository is as the Pod has it; no registry is added to it, and the
+tag is `latest` where there is none.
+A directory's `image.json` says how it is run, as an OCI image's configuration does: entrypoint, cmd, env, workingDir,
+user, stopSignal; keys in any case, env as an object or as a list of `NAME=value`.
+Source: image-spec config.md (1.1); kubelet pkg/kubelet/images/image_manager.go (1.36) for reasons and messages.
+"""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from sampan.node.runtime import ImageError
+
+HOST: Final = "host"
+_CONFIG: Final = "image.json"
+_is_name = re.compile(
+    r"(?P<repository>[A-Za-z0-9.-]+(:[0-9]+)?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+|[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)"
+    r"(:(?P<tag>\w[\w.-]{0,127}))?(@(?P<digest>[A-Za-z][A-Za-z0-9]*([-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?"
+).fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What a container is made of."""
+
+    name: str
+    directory: str = "/"
+    entrypoint: tuple[str, ...] = ()
+    cmd: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    working_dir: str = ""
+    user: str = ""
+    """`name`, `uid`, each with `:group` or without; empty: the agent's."""
+    stop_signal: str = ""
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is the machine's own file system."""
+        return self.directory == "/"
+
+    @property
+    def id(self) -> str:
+        """As a container's status tells it."""
+        return HOST if self.is_host else self.directory
+
+
+class Images:
+    """The images of a node."""
+
+    def __init__(
+        self,
+        names: Mapping[str, str],
+        *,
+        directory: Path | None = None,
+        default: Literal["host", "refuse"] = "host",
+    ) -> None:
+        """`names`: image to directory, or to `host`. `default`: what becomes of the others."""
+        self._names = dict(names)
+        self._directory = directory
+        self._default = default
+
+    def find(self, name: str, pull_policy: str = "") -> Image:
+        """The image of a name. Raises `ImageError`."""
+        match = _is_name(name)
+        if match is None:
+            message = f'Failed to apply default image tag "{name}": couldn\'t parse image name "{name}"'
+            raise ImageError("InvalidImageName", f"{message}: invalid reference format")
+        place = self._place(name, match["repository"], match["tag"] or "latest")
+        if place == HOST:
+            return Image(name)
+        if place:
+            return _read(name, place)
+        if pull_policy == "Never":
+            message = f'Container image "{name}" is not present with pull policy of Never'
+            raise ImageError("ErrImageNeverPull", message)
+        raise ImageError("ErrImagePull", f'no directory of this node stands for the image "{name}"')
+
+    def _place(self, name: str, repository: str, tag: str) -> str:
+        for known in (name, name.partition("@")[0], f"{repository}:{tag}", repository):
+            if known in self._names:
+                return self._names[known]
+        if self._directory is not None:
+            for path in (self._directory / repository / tag, self._directory / repository):
+                if path.is_dir():
+                    return str(path)
+        return HOST if self._default == "host" else ""
+
+
+def _read(name: str, place: str) -> Image:
+    directory = os.path.realpath(place)
+    if not os.path.isdir(directory):
+        raise ImageError("ErrImagePull", f'the image "{name}" stands for {place}, which is not a directory')
+    path = Path(directory, _CONFIG)
+    try:
+        config = {key.lower(): value for key, value in json.loads(path.read_bytes()).items()} if path.exists() else {}
+        return Image(
+            name,
+            directory,
+            entrypoint=_strings(config, "entrypoint"),
+            cmd=_strings(config, "cmd"),
+            env=_env(config.get("env") or {}),
+            working_dir=str(config.get("workingdir") or ""),
+            user=str(config.get("user") or ""),
+            stop_signal=str(config.get("stopsignal") or ""),
+        )
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise ImageError("ErrImagePull", f'{path} of the image "{name}" cannot be read: {error}') from error
+
+
+def _strings(config: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = config.get(name) or ()
+    if isinstance(value, str) or not all(isinstance(each, str) for each in value):
+        raise TypeError(f"{name} must be a list of strings")
+    return tuple(value)
+
+
+def _env(value: Any) -> dict[str, str]:
+    if isinstance(value, dict):
+        return {str(name): str(text) for name, text in value.items()}
+    return {name: text for name, _, text in (each.partition("=") for each in value)}

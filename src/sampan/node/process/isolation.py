@@ -1,0 +1,34 @@
+"""Whether containers can have namespaces of their own on this machine."""
+
+import logging
+import os
+from pathlib import Path
+from typing import Final, Literal
+
+from sampan.node.process.launch import Launcher, LaunchError, Program, View
+from sampan.node.process.root_directory import delete_tree
+from sampan.node.process.stdio import open_stdio
+from sampan.node.sessions import Streams
+
+Isolation = Literal["auto", "namespaces", "none"]
+"""`auto`: namespaces where they work."""
+
+_TRIAL: Final = ("/bin/sh", "-c", ":")
+_log = logging.getLogger("sampan.node")
+
+
+async def namespaces_work(launcher: Launcher, directory: Path) -> bool:
+    """Try it with a program that does nothing; `directory` is used for it and deleted."""
+    inner_ids = None if os.geteuid() == 0 else (os.getuid(), os.getgid())
+    program = Program(_TRIAL, {}, view=View("/", str(directory)), inner_ids=inner_ids)
+    stdio = open_stdio(Streams(stdout=False, stderr=False))
+    try:
+        os.makedirs(directory, exist_ok=True)
+        process = await launcher.launch(program, stdio, lambda pid: None)
+        return await process.wait() == 0
+    except (LaunchError, OSError) as error:
+        _log.info("containers have no namespaces of their own here: %s", error)
+        return False
+    finally:
+        stdio.close()
+        delete_tree(directory)

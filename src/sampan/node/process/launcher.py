@@ -1,0 +1,397 @@
+"""What runs between the agent and its containers' programs: a process that makes processes that become programs.
+
+A file to be run with `python -I -S`, not imported: it takes what it needs from the standard library's smallest parts.
+It is started once, and makes a process for each message on its socket, which brings four descriptors: a channel to the
+agent, and the program's standard streams. That process says `S<pid>` on the channel, reads what to run (marshalled),
+makes the container's view of the machine, says `P<pid>` and `R`, waits for `G`, and becomes the program. If the agent
+dies before it says `G`, nothing is run. What goes wrong it says as `E<text>`; that the program runs is told by the
+channel's end.
+
+All processes are children of the agent (CLONE_PARENT), with namespaces too, where the program is the first of a process
+namespace; nothing of this file stays in them. The kernel kills a program when the agent's thread that started this file
+ends.
+Source: clone(2), pivot_root(2), mount_namespaces(7), user_namespaces(7); opencontainers runtime-spec config-linux.md.
+"""
+
+import ctypes
+import fcntl
+import marshal
+import os
+import resource
+import socket
+import stat
+import sys
+
+_CLONE_PARENT = 0x8000
+_NEW_MOUNTS, _NEW_HOST_NAME, _NEW_USERS, _NEW_PIDS = 0x20000, 0x4000000, 0x10000000, 0x20000000
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
+_MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
+_MNT_DETACH = 2
+_TIOCSCTTY = 0x540E
+_PR_SET_PDEATHSIG = 1
+_SIGKILL, _SIGCHLD, _SIGNALS = 9, 17, 64
+_SIG_SETMASK = 2
+_SYSCALLS = {"x86_64": (56, 155), "aarch64": (220, 41)}
+"""The numbers of clone and pivot_root."""
+_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000
+_OLD = "/.host"
+_MEMORY, _ENTRIES_MAX = ".scratch", 256
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
+_OWN = ("proc", "sys", "dev")
+
+
+class _Spec:
+    """What the agent wants; `_spec` in launch.py says what each is."""
+
+    argv: list[str]
+    env: dict[str, str]
+    cwd: str
+    ids: tuple[int, int] | None
+    limits: list[tuple[int, int, int]]
+    tty: bool
+    namespaces: bool
+    image: str
+    scratch: str
+    mounts: list[tuple[str, str, bool]]
+    host_name: str
+    read_only_root: bool
+    inner_ids: tuple[int, int] | None
+    join: int
+    join_flags: int
+
+
+class _Failure(Exception):
+    """The text is for the container's status."""
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _call(what: str, function: "ctypes._NamedFuncPointer", *arguments: object) -> int:
+    result: int = function(*arguments)
+    if result < 0:
+        raise _Failure(f"{what}: {os.strerror(ctypes.get_errno())}")
+    return result
+
+
+def _mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    encoded = [os.fsencode(text) for text in (source, target, kind)]
+    _call(f"mount {target}", _libc.mount, *encoded, ctypes.c_ulong(flags), os.fsencode(options) or None)
+
+
+# ---- namespaces
+
+
+def _enter(spec: _Spec) -> bool:
+    """Be in the namespaces; whether a new process is needed for it."""
+    if spec.join:
+        pidfd = os.pidfd_open(spec.join)
+        _call("setns", _libc.setns, pidfd, spec.join_flags)
+        os.close(pidfd)
+        return True
+    if not spec.namespaces:
+        return False
+    if spec.inner_ids is not None:
+        uid, gid = os.getuid(), os.getgid()
+        _call("unshare", _libc.unshare, _NEW_USERS)
+        inner_uid, inner_gid = spec.inner_ids
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{inner_uid} {uid} 1")
+        _write("/proc/self/gid_map", f"{inner_gid} {gid} 1")
+    _call("unshare", _libc.unshare, _NEW_MOUNTS | _NEW_HOST_NAME | _NEW_PIDS)
+    return True
+
+
+def _sibling() -> int:
+    """As fork, but the new process is another child of the agent, in the process namespace that was chosen."""
+    number = _SYSCALLS[os.uname().machine][0]
+    return _call("clone", _libc.syscall, number, _CLONE_PARENT | _SIGCHLD, 0, 0, 0, 0)
+
+
+# ---- the file system
+
+
+def _make_root(spec: _Spec) -> None:
+    """Have a root directory in which writing changes nothing of the machine, and go there."""
+    _mount("", "/", flags=_MS_REC | _MS_PRIVATE)
+    root = os.path.join(spec.scratch, "root")
+    os.makedirs(root, exist_ok=True)
+    _mount(root, root, flags=_MS_BIND)
+    layers = _Layers(spec, root)
+    for entry in os.scandir(spec.image):
+        if entry.name not in _OWN:
+            layers.take_over(entry, entry.name)
+    sources = [os.path.realpath(source) for source, _, _ in spec.mounts]
+    _pivot(root)
+    _make_own()
+    for real, (_, target, read_only) in zip(sources, spec.mounts, strict=True):
+        _bind(_OLD + real, target, read_only=read_only, shared=layers.shared)
+    if spec.host_name:
+        socket.sethostname(spec.host_name)
+    if spec.cwd and not _is_in(os.path.realpath(spec.cwd), layers.shared):
+        os.makedirs(spec.cwd, exist_ok=True)
+    _call("umount", _libc.umount2, os.fsencode(_OLD), _MNT_DETACH)
+    os.rmdir(_OLD)
+    if spec.read_only_root:
+        for path in layers.writable:
+            _make_read_only(path)
+
+
+class _Layers:
+    """The image's directories with a writable one over each.
+
+    An overlay shows no file systems mounted inside: a directory that has some is made anew, and its entries are taken
+    over one by one. What cannot have an overlay is shown as it is, and cannot be written.
+    """
+
+    def __init__(self, spec: _Spec, root: str) -> None:
+        self._spec = spec
+        self._root = root
+        with open("/proc/self/mountinfo") as mounts:
+            self._mount_points = [line.split(" ")[4] for line in mounts]
+        self.writable = ["/"]
+        self.shared = ["/proc", "/sys"]
+
+    def take_over(self, entry: "os.DirEntry[str]", path: str) -> None:
+        """Have an entry of the image in the new root, at a path relative to it."""
+        target = os.path.join(self._root, path)
+        if entry.is_symlink():
+            os.symlink(os.readlink(entry.path), target)
+        elif entry.is_file():
+            _write(target, "")
+            self._share(entry, path)
+        elif entry.is_dir():
+            os.mkdir(target)
+            inner = _entries(entry.path) if self._has_mounts(entry.path) else None
+            if inner is not None:
+                self._own(target, entry)
+                for each in inner:
+                    self.take_over(each, f"{path}/{each.name}")
+            elif not self._has_mounts(entry.path) and self._overlay(entry, path):
+                self.writable.append(f"/{path}")
+            else:
+                self._share(entry, path)
+
+    def _has_mounts(self, path: str) -> bool:
+        """Whether something is mounted inside a directory."""
+        return any(point.startswith(path.rstrip("/") + "/") for point in self._mount_points)
+
+    def _share(self, entry: "os.DirEntry[str]", path: str) -> None:
+        target = os.path.join(self._root, path)
+        _mount(entry.path, target, flags=_MS_BIND | _MS_REC)
+        _make_read_only(target, recursive=True)
+        self.shared.append(f"/{path}")
+
+    def _overlay(self, entry: "os.DirEntry[str]", path: str) -> bool:
+        """Lay a writable directory over one of the image: on disk, or in memory where the disk cannot."""
+        for scratch in (self._spec.scratch, os.path.join(self._root, _MEMORY)):
+            if scratch != self._spec.scratch and not os.path.isdir(scratch):
+                os.mkdir(scratch)
+                _mount("tmpfs", scratch, "tmpfs", options="mode=0700")
+            upper, work = (os.path.join(scratch, part, path) for part in ("upper", "work"))
+            os.makedirs(upper, exist_ok=True)
+            os.makedirs(work, exist_ok=True)
+            self._own(upper, entry)
+            options = f"lowerdir={_escaped(entry.path)},upperdir={_escaped(upper)},workdir={_escaped(work)}"
+            if self._spec.inner_ids:
+                options += ",userxattr"
+            try:
+                _mount("overlay", os.path.join(self._root, path), "overlay", options=options)
+            except _Failure:
+                continue
+            return True
+        return False
+
+    def _own(self, directory: str, entry: "os.DirEntry[str]") -> None:
+        """Give a directory the owner and mode of the image's, as far as the agent may."""
+        before = entry.stat()
+        if self._spec.inner_ids is None:
+            os.chown(directory, before.st_uid, before.st_gid)
+        os.chmod(directory, stat.S_IMODE(before.st_mode) | 0o700)
+
+
+def _entries(path: str) -> "list[os.DirEntry[str]] | None":
+    """What is in a directory; None when it cannot be read, or is too much to be mounted one by one."""
+    try:
+        entries = list(os.scandir(path))
+    except OSError:
+        return None
+    return entries if len(entries) <= _ENTRIES_MAX else None
+
+
+def _escaped(path: str) -> str:
+    return path.replace("\\", "\\\\").replace(",", "\\,").replace(":", "\\:")
+
+
+def _pivot(root: str) -> None:
+    os.mkdir(root + _OLD)
+    number = _SYSCALLS[os.uname().machine][1]
+    _call("pivot_root", _libc.syscall, number, os.fsencode(root), os.fsencode(root + _OLD))
+    os.chdir("/")
+
+
+def _make_own() -> None:
+    """What no container shares with the machine: its processes and its devices."""
+    for name in _OWN:
+        os.makedirs(f"/{name}", exist_ok=True)
+    try:
+        _mount("proc", "/proc", "proc", flags=_MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+    except _Failure:
+        _mount(f"{_OLD}/proc", "/proc", flags=_MS_BIND | _MS_REC)
+    _mount(f"{_OLD}/sys", "/sys", flags=_MS_BIND | _MS_REC)
+    _make_read_only("/sys", recursive=True)
+    _mount("tmpfs", "/dev", "tmpfs", flags=_MS_NOSUID, options="mode=0755")
+    for name in _DEVICES:
+        if os.path.exists(f"{_OLD}/dev/{name}"):
+            _write(f"/dev/{name}", "")
+            _mount(f"{_OLD}/dev/{name}", f"/dev/{name}", flags=_MS_BIND)
+    for name in ("pts", "shm"):
+        os.mkdir(f"/dev/{name}")
+    if os.path.isdir(f"{_OLD}/dev/pts"):
+        _mount(f"{_OLD}/dev/pts", "/dev/pts", flags=_MS_BIND | _MS_REC)
+    _mount("tmpfs", "/dev/shm", "tmpfs", flags=_MS_NOSUID | _MS_NODEV, options="mode=1777")
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
+    os.symlink("/proc/self/fd", "/dev/fd")
+
+
+def _bind(source: str, target: str, *, read_only: bool, shared: list[str]) -> None:
+    """Show a directory or file of the machine at a path of the container, which is made if it is not there."""
+    real = os.path.realpath("/" + target)
+    if not os.path.exists(real):
+        if _is_in(real, shared):
+            raise _Failure(f"nothing can be mounted at {target}: the directory belongs to the machine")
+        os.makedirs(os.path.dirname(real) if os.path.isfile(source) else real, exist_ok=True)
+        if os.path.isfile(source):
+            _write(real, "")
+    _mount(source, real, flags=_MS_BIND | _MS_REC)
+    if read_only:
+        _make_read_only(real, recursive=True)
+
+
+def _make_read_only(path: str, *, recursive: bool = False) -> None:
+    """Nothing can be written there any more. The mounts' other flags stay as they are."""
+    attributes = (ctypes.c_uint64 * 4)(1, 0, 0, 0)
+    flags = _AT_RECURSIVE if recursive else 0
+    _call(f"mount_setattr {path}", _libc.syscall, _MOUNT_SETATTR, _AT_FDCWD, os.fsencode(path), flags, attributes, 32)
+
+
+def _is_in(path: str, directories: list[str]) -> bool:
+    return any(path == each or path.startswith(each + "/") for each in directories)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
+
+
+# ---- the program
+
+
+def _limit(spec: _Spec) -> None:
+    for kind, soft, hard in spec.limits:
+        _, hard_now = resource.getrlimit(kind)
+        if os.geteuid() != 0 and hard_now != resource.RLIM_INFINITY:
+            hard = hard_now if hard == resource.RLIM_INFINITY else min(hard, hard_now)
+            soft = hard if soft == resource.RLIM_INFINITY else min(soft, hard)
+        resource.setrlimit(kind, (soft, hard))
+
+
+def _program(name: str, path: str) -> str:
+    """The file of a command. Raises `_Failure`."""
+    if "/" in name:
+        if not os.path.exists(name):
+            raise _Failure(f'exec: "{name}": stat {name}: no such file or directory')
+        return name
+    for directory in path.split(":"):
+        found = os.path.join(directory or ".", name)
+        if os.path.isfile(found) and os.access(found, os.X_OK):
+            return found
+    raise _Failure(f'exec: "{name}": executable file not found in $PATH')
+
+
+def _run(spec: _Spec, channel: int) -> None:
+    """Become the program once the agent says so."""
+    _say(channel, "R")
+    if os.read(channel, 1) != b"G":
+        os._exit(1)
+    os.umask(0o022)
+    _limit(spec)
+    if spec.ids is not None:
+        uid, gid = spec.ids
+        os.setgroups([gid])
+        os.setgid(gid)
+        os.setuid(uid)
+    _libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL)
+    os.chdir(spec.cwd or "/")
+    argv = spec.argv
+    program = _program(argv[0], spec.env.get("PATH", ""))
+    for number in range(1, _SIGNALS + 1):
+        _libc.signal(number, None)  # What Python or the agent ignores would be ignored by the program.
+    _libc.sigprocmask(_SIG_SETMASK, bytes(128), None)
+    try:
+        os.execve(program, argv, spec.env)
+    except OSError as error:
+        raise _Failure(f'exec: "{argv[0]}": {os.strerror(error.errno or 0).lower()}') from None
+
+
+def _say(channel: int, text: str) -> None:
+    os.write(channel, text.encode(errors="replace") + b"\n")
+
+
+def _read_spec(channel: int) -> _Spec:
+    """A length in eight bytes, then so many bytes."""
+    data = b""
+    while len(data) < 8 or len(data) < 8 + int.from_bytes(data[:8], "big"):
+        part = os.read(channel, 1 << 16)
+        if not part:
+            os._exit(1)
+        data += part
+    spec = _Spec()
+    spec.__dict__.update(marshal.loads(data[8:]))
+    return spec
+
+
+def _launch(channel: int) -> None:
+    """Become what the agent wants."""
+    os.set_inheritable(channel, False)
+    _say(channel, f"S{os.getpid()}")
+    spec = _read_spec(channel)
+    try:
+        if _enter(spec):
+            pid = _sibling()
+            if pid:
+                _say(channel, f"P{pid}")
+                os._exit(0)
+        else:
+            _say(channel, f"P{os.getpid()}")
+        os.setsid()
+        if spec.tty:
+            fcntl.ioctl(0, _TIOCSCTTY, 0)
+        if spec.namespaces:
+            _make_root(spec)
+        _run(spec, channel)
+    except (_Failure, OSError, ValueError) as error:
+        _say(channel, f"E{error}")
+    os._exit(128)
+
+
+def _serve(control: socket.socket) -> None:
+    """Make a process for each message, until the agent has gone."""
+    while True:
+        message, fds, _, _ = socket.recv_fds(control, 1, 4)
+        if not message:
+            return
+        if _sibling() == 0:
+            control.close()
+            for number, fd in enumerate(fds[1:]):
+                os.dup2(fd, number)
+                os.close(fd)
+            _launch(fds[0])
+        for fd in fds:
+            os.close(fd)
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as _control:
+        _serve(_control)

@@ -1,0 +1,117 @@
+"""The agent's ends of a process's streams: `ReadEnd`, `WriteEnd`. A terminal's master is one of each.
+
+Back-pressure: nothing is read before it is asked for, so a process whose output nobody wants waits.
+"""
+
+import asyncio
+import os
+from typing import Final
+
+CHUNK_BYTES: Final = 1 << 16
+
+
+class ReadEnd:
+    """What a process writes. Used by one task at a time; owns the descriptor."""
+
+    def __init__(self, fd: int) -> None:
+        """`fd`: of a pipe or of a terminal's master."""
+        os.set_blocking(fd, False)
+        self._fd = fd
+        self._waiter: asyncio.Future[None] | None = None
+        self._is_last = False
+        self._closed = False
+
+    async def read(self) -> bytes:
+        """At least a byte; nothing at the end, or after `close`."""
+        while not self._closed:
+            try:
+                data = os.read(self._fd, CHUNK_BYTES)
+            except BlockingIOError:
+                if not self._is_last:
+                    await self._readable()
+                    continue
+                data = b""
+            except OSError:
+                data = b""  # EIO: nobody has the terminal open any more.
+            if not data:
+                self.close()
+            return data
+        return b""
+
+    def finish(self) -> None:
+        """What is there can still be read; nothing more is waited for, though others may have the other end open."""
+        self._is_last = True
+        _wake(self._waiter)
+
+    def close(self) -> None:
+        """Read no more; who waits is told the end."""
+        if not self._closed:
+            self._closed = True
+            _wake(self._waiter)
+            asyncio.get_running_loop().remove_reader(self._fd)
+            os.close(self._fd)
+
+    async def _readable(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._waiter = loop.create_future()
+        loop.add_reader(self._fd, _wake, self._waiter)
+        try:
+            await self._waiter
+        finally:
+            if not self._closed:
+                loop.remove_reader(self._fd)
+
+
+class WriteEnd:
+    """What a process reads. Owns the descriptor."""
+
+    def __init__(self, fd: int, end_of_file: bytes = b"") -> None:
+        """`end_of_file` is written before the end is closed: a terminal knows no other end of its input."""
+        os.set_blocking(fd, False)
+        self._fd = fd
+        self._end_of_file = end_of_file
+        self._lock = asyncio.Lock()
+        self._waiter: asyncio.Future[None] | None = None
+        self._closed = False
+
+    async def write(self, data: bytes) -> None:
+        """Waits while the process does not read. What comes after the end is lost."""
+        async with self._lock:
+            while data and not self._closed:
+                try:
+                    data = data[os.write(self._fd, data) :]
+                except BlockingIOError:
+                    await self._writable()
+                except OSError:
+                    self._close()  # EPIPE: nobody reads it any more.
+
+    async def finish(self) -> None:
+        """The end of the input, after all that was written."""
+        await self.write(self._end_of_file)
+        self.close()
+
+    def close(self) -> None:
+        """Give up at once; who waits goes on."""
+        if not self._closed:
+            self._close()
+
+    def _close(self) -> None:
+        self._closed = True
+        _wake(self._waiter)
+        asyncio.get_running_loop().remove_writer(self._fd)
+        os.close(self._fd)
+
+    async def _writable(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._waiter = loop.create_future()
+        loop.add_writer(self._fd, _wake, self._waiter)
+        try:
+            await self._waiter
+        finally:
+            if not self._closed:
+                loop.remove_writer(self._fd)
+
+
+def _wake(waiter: asyncio.Future[None] | None) -> None:
+    if waiter is not None and not waiter.done():
+        waiter.set_result(None)

@@ -1,0 +1,21 @@
+"""Connections to ports on which containers listen: in the machine's network."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+
+from sampan.node.sessions import Connection
+
+
+async def connect(addresses: Sequence[str], port: int) -> Connection:
+    """Connect to the first of the addresses where somebody listens. Raises `OSError`, which says what was tried."""
+    last: OSError | None = None
+    for address in dict.fromkeys(addresses):
+        try:
+            return await asyncio.open_connection(address, port)
+        except OSError as error:
+            last = error
+    number = last.errno or 0 if last is not None else 0
+    tried = " and ".join(dict.fromkeys(addresses))
+    why = os.strerror(number).lower() if number else str(last)
+    raise type(last or OSError())(number, f"failed to connect to port {port} at {tried}: {why}") from last

@@ -1,0 +1,160 @@
+"""Sessions of processes: what `exec` starts, what `attach` looks at."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from typing import Final
+
+from sampan.node.process.output import Output
+from sampan.node.process.pipes import ReadEnd
+from sampan.node.process.process import Process
+from sampan.node.process.running import RunningContainer
+from sampan.node.process.stdio import Stdio
+from sampan.node.sessions import Streams
+
+_LINGER_S: Final = 0.3
+"""How long more output of a process that has ended is waited for, while others have its streams open."""
+_HANG_UP_S: Final = 0.5
+"""How long a process has to end once its client has gone."""
+
+
+class ExecSession:
+    """A process of its own. Output is read as the client takes it: the process waits meanwhile."""
+
+    def __init__(self, process: Process, stdio: Stdio) -> None:
+        self._process = process
+        self._stdio = stdio
+        self._is_closing = False
+        loop = asyncio.get_running_loop()
+        process.on_end(lambda: loop.call_later(_LINGER_S, stdio.finish))
+
+    async def write_stdin(self, data: bytes) -> None:
+        """Give it input."""
+        if self._stdio.stdin is not None:
+            await self._stdio.stdin.write(data)
+
+    async def close_stdin(self) -> None:
+        """The end of the input."""
+        if self._stdio.stdin is not None:
+            await self._stdio.stdin.finish()
+
+    async def read_stdout(self) -> bytes:
+        """Its next output."""
+        return await self._read(self._stdio.stdout)
+
+    async def read_stderr(self) -> bytes:
+        """The same of its standard error."""
+        return await self._read(self._stdio.stderr)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """The size of the terminal."""
+        self._stdio.resize(columns, rows)
+
+    async def wait(self) -> int:
+        """The exit code."""
+        return await self._process.wait()
+
+    async def close(self) -> None:
+        """Hang up; what does not end by it is killed."""
+        if self._is_closing:
+            return
+        self._is_closing = True
+        self._stdio.close()
+        try:
+            self._process.send_signal(signal.SIGHUP)
+            async with asyncio.timeout(_HANG_UP_S):
+                await self._process.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._process.kill_group()
+
+    async def _read(self, end: ReadEnd | None) -> bytes:
+        return b"" if end is None else await end.read()
+
+
+class FailedSession:
+    """A process that could not be started: it says why on its standard error, and has ended."""
+
+    def __init__(self, message: str) -> None:
+        self._message = message.encode() + b"\n"
+        self._exit_code = 127 if "not found" in message or "no such file" in message else 126
+
+    async def write_stdin(self, data: bytes) -> None:
+        """Nobody reads it."""
+
+    async def close_stdin(self) -> None:
+        """Nobody reads it."""
+
+    async def read_stdout(self) -> bytes:
+        """There is none."""
+        return b""
+
+    async def read_stderr(self) -> bytes:
+        """Why, once."""
+        message, self._message = self._message, b""
+        return message
+
+    def resize(self, columns: int, rows: int) -> None:
+        """There is no terminal."""
+
+    async def wait(self) -> int:
+        """As shells tell it: 127 where there is no such program, 126 where it cannot be run."""
+        return self._exit_code
+
+    async def close(self) -> None:
+        """There is nothing to end."""
+
+
+class AttachSession:
+    """The streams of a container's own process, from now on. A client that is too slow is told so and cut off."""
+
+    def __init__(self, container: RunningContainer, streams: Streams, *, closes_stdin: bool) -> None:
+        """`closes_stdin`: the end of this client's input is the end of the container's (stdinOnce)."""
+        self._container = container
+        self._stdin = container.stdio.stdin if streams.stdin else None
+        self._closes_stdin = closes_stdin
+        self._leave: list[Callable[[], None]] = []
+        self._stdout = self._join("stdout", streams.stdout)
+        self._stderr = self._join("stderr", streams.stderr and container.stdio.stderr is not None)
+
+    async def write_stdin(self, data: bytes) -> None:
+        """Give it input."""
+        if self._stdin is not None:
+            await self._stdin.write(data)
+
+    async def close_stdin(self) -> None:
+        """The end of this client's input."""
+        if self._stdin is not None and self._closes_stdin:
+            await self._stdin.finish()
+        self._stdin = None
+
+    async def read_stdout(self) -> bytes:
+        """The container's next output."""
+        return await self._stdout.read()
+
+    async def read_stderr(self) -> bytes:
+        """The same of its standard error."""
+        return await self._stderr.read()
+
+    def resize(self, columns: int, rows: int) -> None:
+        """The size of the container's terminal."""
+        self._container.stdio.resize(columns, rows)
+
+    async def wait(self) -> int:
+        """The exit code of the container."""
+        return await self._container.ended()
+
+    async def close(self) -> None:
+        """Look on no longer; the container runs on."""
+        for leave in self._leave:
+            leave()
+        if self._closes_stdin:
+            await self.close_stdin()
+
+    def _join(self, stream: str, wanted: bool) -> Output:
+        output, leave = self._container.audience.join(stream)
+        self._leave.append(leave)
+        if not wanted:
+            leave()
+        return output

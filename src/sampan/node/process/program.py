@@ -1,0 +1,158 @@
+"""What a container runs: its image and its configuration together, for one of the two ways to run it."""
+
+import os
+import resource
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from sampan.node.process.images import Image
+from sampan.node.process.launch import LaunchError, Program, View
+from sampan.node.process.proc import MARK
+from sampan.node.process.root_directory import make_root, working_directory
+from sampan.node.process.users import home_of, ids_of
+from sampan.node.sessions import ContainerConfig, Mount
+
+_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_NETWORK_FILES: Final = ("/etc/resolv.conf", "/etc/hosts")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One run of a container."""
+
+    mark: str
+    """By which its processes are known."""
+    directory: Path
+    """Of this run alone."""
+    image: Image
+    config: ContainerConfig
+    namespaces: bool
+
+
+def message_file(directory: Path) -> Path:
+    """What the container sees at its terminationMessagePath."""
+    return directory / "termination-log"
+
+
+def program_of(wanted: Wanted) -> Program:
+    """What to launch; makes what it needs in the run's directory. Raises `LaunchError`, `OSError`."""
+    image, config = wanted.image, wanted.config
+    wanted.directory.mkdir(parents=True, exist_ok=True)
+    mounts = [*config.mounts, *_own_mounts(wanted)]
+    ids = _ids(image, config)
+    program = Program(
+        argv=_argv(image, config),
+        env=_env(wanted, os.getuid() if ids is None else ids[0]),
+        cwd=config.working_dir or image.working_dir,
+        limits=_limits(config),
+        tty=config.tty,
+    )
+    if wanted.namespaces:
+        view = View(image.directory, str(wanted.directory), mounts, config.host_name, config.read_only_root)
+        program = replace(program, view=view)
+        if os.geteuid() != 0:
+            return replace(program, inner_ids=ids or (os.getuid(), os.getgid()))
+        return replace(program, ids=ids)
+    root = wanted.directory / "rootfs"
+    make_root(root, image, mounts)
+    if ids is not None and os.geteuid() == 0:
+        os.chown(root, *ids)
+    own_ids = None if ids == (os.getuid(), os.getgid()) else ids
+    cwd = working_directory(root, image, program.cwd)
+    return replace(
+        program, argv=_of_image(program.argv, image), env=_image_first(program.env, image), cwd=cwd, ids=own_ids
+    )
+
+
+def exec_program(program: Program, image: Image, argv: Sequence[str], *, tty: bool, pid: int) -> Program:
+    """Another program beside that of a container, which runs as process `pid`."""
+    env = {"TERM": "xterm", **program.env} if tty else program.env
+    if program.view is not None:
+        return replace(program, argv=argv, env=env, tty=tty, view=None, join=pid)
+    return replace(program, argv=_of_image(argv, image), env=env, tty=tty)
+
+
+def _of_image(argv: Sequence[str], image: Image) -> Sequence[str]:
+    """Without namespaces: a program of the image by its path there, if it has one."""
+    own = image.directory + argv[0]
+    is_own = not image.is_host and argv[0].startswith("/") and os.path.exists(own)
+    return [own, *argv[1:]] if is_own else argv
+
+
+def _image_first(env: Mapping[str, str], image: Image) -> Mapping[str, str]:
+    """Without namespaces: programs of the image are found before those of the machine."""
+    if image.is_host:
+        return env
+    path = ":".join(image.directory + each for each in env["PATH"].split(":"))
+    return {**env, "PATH": f"{path}:{_PATH}"}
+
+
+def signal_of(name: str) -> int:
+    """The number of `SIGUSR1`, `USR1` or `10`; that of SIGTERM for none and for one that is not known."""
+    try:
+        if name.isdigit():
+            return signal.Signals(int(name)).value
+        return signal.Signals[name if name.startswith("SIG") else f"SIG{name}"].value
+    except (KeyError, ValueError):
+        return signal.SIGTERM.value
+
+
+def _argv(image: Image, config: ContainerConfig) -> list[str]:
+    """As Kubernetes puts command, args, entrypoint and cmd together."""
+    if config.command:
+        return [*config.command, *config.args]
+    argv = [*image.entrypoint, *(config.args or image.cmd)]
+    if not argv:
+        raise LaunchError("no command specified")
+    return argv
+
+
+def _env(wanted: Wanted, uid: int) -> dict[str, str]:
+    env = {"PATH": _PATH, "HOME": home_of(uid, wanted.image.directory)}
+    if wanted.config.tty:
+        env["TERM"] = "xterm"
+    env.update(wanted.image.env)
+    if not wanted.namespaces:
+        env |= {MARK: wanted.mark, "SAMPAN_ROOT": str(wanted.directory / "rootfs")}
+    env.update(wanted.config.env)
+    return env
+
+
+def _ids(image: Image, config: ContainerConfig) -> tuple[int, int] | None:
+    if config.run_as_user is None and config.run_as_group is None:
+        return ids_of(image.user, image.directory)
+    uid = os.getuid() if config.run_as_user is None else config.run_as_user
+    return uid, 0 if config.run_as_group is None else config.run_as_group
+
+
+def _limits(config: ContainerConfig) -> list[tuple[int, int, int]]:
+    """No core files; of memory what a process may have for its own data.
+
+    RLIMIT_AS would also count what is only reserved or mapped, so that runtimes that reserve much do not start. It
+    holds for each process, not for the container, and allocations fail where a cgroup would have killed.
+    """
+    limits = [(resource.RLIMIT_CORE, 0, 0)]
+    if config.memory_limit_bytes is not None:
+        limits.append((resource.RLIMIT_DATA, config.memory_limit_bytes, config.memory_limit_bytes))
+    return limits
+
+
+def _own_mounts(wanted: Wanted) -> list[Mount]:
+    mounts = []
+    taken = {mount.container_path for mount in wanted.config.mounts}
+    if wanted.config.termination_message_path:
+        file = message_file(wanted.directory)
+        file.touch()
+        file.chmod(0o666)
+        mounts.append(Mount("termination-log", str(file), wanted.config.termination_message_path))
+    if wanted.namespaces and wanted.config.host_name:
+        name = wanted.directory / "hostname"
+        name.write_text(wanted.config.host_name + "\n")
+        mounts.append(Mount("hostname", str(name), "/etc/hostname"))
+    if wanted.namespaces and not wanted.image.is_host:
+        files = (path for path in _NETWORK_FILES if os.path.exists(path))
+        mounts += [Mount(path.rpartition("/")[2], path, path, read_only=True) for path in files]
+    return [mount for mount in mounts if mount.container_path not in taken]

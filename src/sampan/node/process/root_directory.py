@@ -1,0 +1,77 @@
+"""A directory that stands for a container's root where there are no namespaces: volumes and the image, by links.
+
+The program sees the machine's own root; it finds its volumes below `$SAMPAN_ROOT` and, by relative paths, below its
+working directory. Nothing outside of the directory is changed.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from sampan.node.process.images import Image
+from sampan.node.sessions import Mount
+
+
+def make_root(root: Path, image: Image, mounts: Sequence[Mount]) -> None:
+    """Fill the directory, which is made. Raises `OSError`."""
+    root.mkdir(parents=True, exist_ok=True)
+    if not image.is_host:
+        _link_entries(Path(image.directory), root)
+    for mount in mounts:
+        _link(root, mount.container_path, Path(mount.host_path))
+
+
+def working_directory(root: Path, image: Image, path: str) -> str:
+    """Where the program begins: `path` in the container's root, made if it is nowhere; the root itself for none."""
+    inside = root / path.lstrip("/")
+    if not inside.is_dir():
+        if image.is_host and os.path.isdir(path):
+            return path
+        inside.mkdir(parents=True)
+    return str(inside)
+
+
+def delete_tree(directory: Path) -> None:
+    """Delete a directory with all that is in it, also what may not be entered. Links are not followed.
+
+    Nothing happens when there is none; what cannot be deleted stays.
+    """
+    shutil.rmtree(directory, ignore_errors=True)
+    if not directory.exists():
+        return
+    for path, names, _ in os.walk(directory):
+        for name in names:
+            inner = os.path.join(path, name)
+            if not os.path.islink(inner):
+                with suppress(OSError):
+                    os.chmod(inner, 0o700)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _link(root: Path, container_path: str, target: Path) -> None:
+    """Have a path below the root lead to `target`; links to directories on the way become directories of links."""
+    parts = [part for part in container_path.split("/") if part not in ("", ".")]
+    if not parts or ".." in parts:
+        raise OSError(f"nothing can be mounted at {container_path}")
+    place = root
+    for part in parts[:-1]:
+        place /= part
+        if place.is_symlink() and place.is_dir():
+            source = Path(os.path.realpath(place))
+            place.unlink()
+            place.mkdir()
+            _link_entries(source, place)
+        place.mkdir(exist_ok=True)
+    place /= parts[-1]
+    if place.is_symlink():
+        place.unlink()
+    elif place.is_dir():
+        shutil.rmtree(place)
+    place.symlink_to(target)
+
+
+def _link_entries(source: Path, place: Path) -> None:
+    for entry in os.scandir(source):
+        (place / entry.name).symlink_to(entry.path)

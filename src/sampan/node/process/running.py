@@ -1,0 +1,101 @@
+"""`RunningContainer`: one run of a container, from its start to its end.
+
+Concurrency: `supervise` is a task of the runtime's; two tasks in it carry the output to the log and to those who look
+on. The log is never waited for longer than a write takes, those who look on never.
+"""
+
+import asyncio
+import signal
+from typing import Final
+
+from sampan.node.process.images import Image
+from sampan.node.process.launch import Program
+from sampan.node.process.log_file import LogFile
+from sampan.node.process.output import Audience
+from sampan.node.process.pipes import ReadEnd
+from sampan.node.process.proc import handles_signal, kill_marked
+from sampan.node.process.process import Process
+from sampan.node.process.stdio import Stdio
+
+_DRAIN_S: Final = 2.0
+"""How long the output of a container that has ended is waited for, if somebody else has it open."""
+
+
+class RunningContainer:
+    """A container whose program has been started."""
+
+    def __init__(self, process: Process, stdio: Stdio, log: LogFile, *, program: Program, image: Image) -> None:
+        self.process = process
+        self.stdio = stdio
+        self.log = log
+        self.program = program
+        self.image = image
+        self.audience = Audience()
+        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._ended_by = 0
+        self._kill_at: asyncio.TimerHandle | None = None
+        self._kill_at_s = 0.0
+
+    async def ended(self) -> int:
+        """The exit code, once all output is in the log."""
+        return await asyncio.shield(self._ended)
+
+    async def supervise(self, mark: str) -> int:
+        """See it through to its end; `mark`: of its processes, empty where a namespace holds them.
+
+        When it is cancelled, the container is killed.
+        """
+        drain: asyncio.TimerHandle | None = None
+        code = 128 + signal.SIGKILL
+        try:
+            async with asyncio.TaskGroup() as group:
+                for name, end in (("stdout", self.stdio.stdout), ("stderr", self.stdio.stderr)):
+                    group.create_task(self._carry(name, end))
+                code = await self.process.wait()
+                if mark:
+                    await asyncio.to_thread(kill_marked, mark)
+                drain = asyncio.get_running_loop().call_later(_DRAIN_S, self.stdio.finish)
+        finally:
+            self.process.kill_group()
+            for timer in (drain, self._kill_at):
+                if timer is not None:
+                    timer.cancel()
+            self.stdio.close()
+            self.log.close()
+            for name in ("stdout", "stderr"):
+                self.audience.end(name)
+            code = 128 + self._ended_by if self._ended_by else code
+            self._ended.set_result(code)
+        return code
+
+    def stop(self, number: int, grace_s: float) -> None:
+        """Ask it to end, once, by a signal, and kill it after `grace_s`; of several such times the first counts."""
+        if self.process.has_ended:
+            return
+        loop = asyncio.get_running_loop()
+        if self._kill_at is None:
+            self._ask(number)
+        kill_at_s = loop.time() + max(0.0, grace_s)
+        if self._kill_at is None or kill_at_s < self._kill_at_s:
+            if self._kill_at is not None:
+                self._kill_at.cancel()
+            self._kill_at_s = kill_at_s
+            self._kill_at = loop.call_at(kill_at_s, self.process.kill_group)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.process.kill_group()
+
+    def _ask(self, number: int) -> None:
+        """The kernel keeps signals that are not handled from the first process of a namespace; it is to end by them."""
+        if self.program.view is not None and not handles_signal(self.process.pid, number):
+            self._ended_by = number
+            self.process.send_signal(signal.SIGKILL)
+        else:
+            self.process.send_signal(number)
+
+    async def _carry(self, stream: str, end: ReadEnd | None) -> None:
+        while end is not None and (data := await end.read()):
+            self.log.write(stream, data)
+            self.audience.tell(stream, data)
+            await asyncio.sleep(0)  # Others have their turn, however much there is to read.

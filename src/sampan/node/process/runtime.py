@@ -1,0 +1,350 @@
+"""`ProcessRuntime`: containers that are processes of this machine.
+
+Images are directories or the machine itself (images.py). With namespaces (isolation.py) a container sees its image,
+its volumes and its own processes only, and what it writes outside of volumes is lost with it; without, it is a process
+like any other. It is no security boundary either way: the network is the machine's, and so are the Pods' addresses.
+
+Concurrency: `run` is the parent of a task per container, which sees it through to its end. A Pod's containers are
+started one at a time. `run` must be running before a container is started (starts wait for it), in the thread in
+which it stays: when that ends, the kernel ends the containers; when `run` is cancelled, they are stopped.
+Guarantees: a container is recorded on disk before its program runs; `recover` ends what a killed agent has left.
+"""
+
+import asyncio
+import datetime as dt
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from sampan.core.time import Clock
+from sampan.node.process.images import Image, Images
+from sampan.node.process.isolation import Isolation, namespaces_work
+from sampan.node.process.launch import Launcher, LaunchError
+from sampan.node.process.log_file import LogFile
+from sampan.node.process.log_reader import log_tail, read_log
+from sampan.node.process.ports import connect
+from sampan.node.process.proc import boot_id, process_stat
+from sampan.node.process.process_sessions import AttachSession, ExecSession, FailedSession
+from sampan.node.process.program import Wanted, exec_program, message_file, program_of, signal_of
+from sampan.node.process.recovery import recover
+from sampan.node.process.running import RunningContainer
+from sampan.node.process.state import KeptContainer, KeptSandbox, State
+from sampan.node.process.stdio import open_stdio
+from sampan.node.process.usage import UsageMeter
+from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
+from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Usage
+from sampan.node.views import Container, Pod
+
+NAME: Final = "process"
+START_ERROR: Final = 128
+_MESSAGE_BYTES_MAX: Final = 4096
+_LOG_MESSAGE_BYTES_MAX: Final = 2048
+_LOG_MESSAGE_LINES_MAX: Final = 80
+_END_S: Final = 2.0
+"""How long containers have to end when the agent does."""
+
+_log = logging.getLogger("sampan.node")
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A container of a Pod: its newest run."""
+
+    record: ContainerRecord
+    config: ContainerConfig = field(default_factory=ContainerConfig)
+    running: RunningContainer | None = None
+
+
+@dataclass(slots=True)
+class _Sandbox:
+    """A Pod here."""
+
+    kept: KeptSandbox
+    slots: dict[str, _Slot] = field(default_factory=dict)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def key(self) -> str:
+        return f"{self.kept.namespace}/{self.kept.name}"
+
+
+class ProcessRuntime:
+    """The runtime of a node whose containers are processes."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        images: Images,
+        host_ip: str,
+        clock: Clock,
+        changed: Callable[[str], None],
+        isolation: Isolation = "auto",
+    ) -> None:
+        """`root`: of this runtime alone. `changed` is called with the key of a Pod of which a container has ended."""
+        self._root = root.absolute()
+        self._state = State(self._root)
+        self._images = images
+        self._host_ip = host_ip
+        self._clock = clock
+        self._changed = changed
+        self._isolation: Isolation = isolation
+        self._sandboxes: dict[str, _Sandbox] = {}
+        self._meter = UsageMeter()
+        self._launcher = Launcher()
+        self._group: asyncio.TaskGroup | None = None
+        self._is_running = asyncio.Event()
+
+    @property
+    def version(self) -> str:
+        """It has none of its own."""
+        return f"{NAME}://1.0.0"
+
+    @property
+    def takes_config(self) -> bool:
+        """Processes need an environment and volumes."""
+        return True
+
+    async def run(self) -> None:
+        """See containers through until cancelled; then all are stopped."""
+        try:
+            async with asyncio.TaskGroup() as self._group:
+                if self._isolation == "auto":
+                    works = await namespaces_work(self._launcher, self._root / "trial")
+                    self._isolation = "namespaces" if works else "none"
+                self._is_running.set()
+                try:
+                    await asyncio.get_running_loop().create_future()
+                finally:
+                    self._is_running.clear()
+                    await self._stop_all()
+        finally:
+            self._launcher.close()
+
+    def recover(self, pods: Sequence[Pod]) -> None:
+        """End what a killed agent has left; what had ended is known again."""
+        for kept, records in recover(self._state, (pod.metadata.uid for pod in pods), self._clock.now()):
+            slots = {name: _Slot(record) for name, record in records.items()}
+            self._sandboxes[kept.uid] = _Sandbox(kept, slots)
+
+    async def run_sandbox(self, pod: Pod) -> Sequence[str]:
+        """The machine's network is the Pod's."""
+        self._sandbox(pod)
+        return (self._host_ip,)
+
+    async def ensure_image(self, container: Container) -> None:
+        """Find what the image stands for. Raises `ImageError`."""
+        self._images.find(container.image, container.image_pull_policy)
+
+    async def start_container(
+        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None
+    ) -> None:
+        """Its program runs when this returns, or has failed to."""
+        sandbox = self._sandbox(pod)
+        await self._is_running.wait()
+        async with sandbox.lock:
+            before = sandbox.slots.get(container.name)
+            if before is not None and (before.running is not None or before.record.restart_count >= restart_count):
+                return
+            record = ContainerRecord(
+                container.name,
+                id=f"{NAME}://{pod.metadata.uid}/{container.name}/{restart_count}",
+                image_id=f"{NAME}://{container.image}",
+                restart_count=restart_count,
+                started_at=self._clock.now(),
+                previous=None if before is None else replace(before.record, previous=None),
+            )
+            slot = _Slot(record, config or ContainerConfig())
+            try:
+                image = self._images.find(container.image, container.image_pull_policy)
+                slot.record = replace(record, image_id=f"{NAME}://{image.id}")
+                slot.running = await self._start(sandbox, slot, image)
+            except (LaunchError, ImageError, OSError, ValueError) as error:
+                message = f"failed to start container: {error}"
+                slot.record = _ended(slot.record, self._clock.now(), START_ERROR, "StartError", message)
+                self._keep(sandbox, KeptContainer(slot.record))
+            sandbox.slots[container.name] = slot
+            if slot.running is not None:
+                self._spawn(self._see_through(sandbox, slot, slot.running))
+
+    def containers(self, uid: str) -> Mapping[str, ContainerRecord]:
+        """The containers by name."""
+        sandbox = self._sandboxes.get(uid)
+        return {} if sandbox is None else {name: slot.record for name, slot in sandbox.slots.items()}
+
+    async def stop_containers(self, pod: Pod, names: Sequence[str], grace_s: float) -> None:
+        """By their stop signal; they are killed after `grace_s`, with all that they have started."""
+        sandbox = self._sandboxes.get(pod.metadata.uid)
+        for name in names if sandbox is not None else ():
+            slot = sandbox.slots.get(name) if sandbox is not None else None
+            if slot is not None and slot.running is not None:
+                number = signal_of(slot.config.stop_signal or slot.running.image.stop_signal)
+                slot.running.stop(number, grace_s)
+
+    async def stop_sandbox(self, uid: str) -> None:
+        """There is nothing to give back."""
+
+    async def remove(self, uid: str) -> None:
+        """Kill what runs, delete all that is on disk, volumes too."""
+        sandbox = self._sandboxes.get(uid)
+        if sandbox is None:
+            return
+        async with sandbox.lock:
+            running = [slot.running for slot in sandbox.slots.values() if slot.running is not None]
+            for each in running:
+                each.kill()
+            for each in running:
+                await each.ended()
+            await asyncio.to_thread(self._state.drop_sandbox, sandbox.kept)
+            self._sandboxes.pop(uid, None)
+
+    async def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
+        """A container's log. Raises `LookupError`."""
+        sandbox, slot = self._slot(pod, container)
+        run = slot.record.restart_count
+        writer = slot.running.log if slot.running is not None else None
+        if options.previous:
+            if slot.record.previous is None:
+                message = f'previous terminated container "{container}" in pod "{pod.metadata.name}" not found'
+                raise LookupError(message)
+            run, writer = slot.record.previous.restart_count, None
+        path = self._state.log_path(sandbox.kept, container, run)
+        async for part in read_log(path, options, self._clock.now(), writer):
+            yield part
+
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
+        """In the container's namespaces, with its user, environment and working directory. Raises `LookupError`."""
+        running = self._running(pod, container)
+        program = exec_program(running.program, running.image, list(command), tty=streams.tty, pid=running.process.pid)
+        stdio = open_stdio(streams)
+        try:
+            return ExecSession(await self._launcher.launch(program, stdio, lambda pid: None), stdio)
+        except LaunchError as error:
+            stdio.close()
+            return FailedSession(str(error))
+        except BaseException:
+            stdio.close()
+            raise
+
+    async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
+        """What the container writes from now on. Raises `LookupError`."""
+        running = self._running(pod, container)
+        return AttachSession(running, streams, closes_stdin=self._slot(pod, container)[1].config.stdin_once)
+
+    async def port_forward(self, pod: Pod, port: int) -> Connection:
+        """A port of the machine. Raises `OSError`, `LookupError`."""
+        if pod.metadata.uid not in self._sandboxes:
+            raise LookupError(f'pod "{pod.metadata.name}" not found')
+        return await connect(("127.0.0.1", self._host_ip), port)
+
+    def usage(self, uid: str) -> Mapping[str, Usage]:
+        """CPU time and resident memory of its running containers."""
+        sandbox = self._sandboxes.get(uid)
+        slots = {} if sandbox is None else sandbox.slots
+        return self._meter.usage({name: each.running.process.pid for name, each in slots.items() if each.running})
+
+    # ---- one run
+
+    async def _start(self, sandbox: _Sandbox, slot: _Slot, image: Image) -> RunningContainer:
+        """Start the program of a new run. Raises `LaunchError`, `OSError`."""
+        record, uid = slot.record, sandbox.kept.uid
+        in_namespaces = self._isolation == "namespaces"
+        mark = "" if in_namespaces else record.id
+        directory = self._state.run_directory(uid, record.name, record.restart_count)
+        directory.mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(self._state.drop_runs, sandbox.kept, record.name, record.restart_count)
+        program = program_of(Wanted(record.id, directory, image, slot.config, in_namespaces))
+
+        def recorded(pid: int) -> None:
+            stat = process_stat(pid)
+            start_ticks = stat.start_ticks if stat is not None else 0
+            self._state.keep_container(uid, KeptContainer(record, pid, start_ticks, boot_id(), mark))
+
+        config = slot.config
+        log = LogFile(self._state.log_path(sandbox.kept, record.name, record.restart_count), self._clock)
+        stdio = open_stdio(Streams(stdin=config.stdin, tty=config.tty))
+        try:
+            process = await self._launcher.launch(program, stdio, recorded)
+            if not self._is_running.is_set():
+                process.kill_group()
+                raise LaunchError("the node agent is ending")
+        except BaseException:
+            stdio.close()
+            log.close()
+            raise
+        return RunningContainer(process, stdio, log, program=program, image=image)
+
+    async def _see_through(self, sandbox: _Sandbox, slot: _Slot, running: RunningContainer) -> None:
+        """Wait for its end, and tell it."""
+        code = await running.supervise("" if running.program.view is not None else slot.record.id)
+        reason = "Completed" if code == 0 else "Error"
+        message = self._message(sandbox, slot, code)
+        slot.record = _ended(slot.record, self._clock.now(), code, reason, message)
+        slot.running = None
+        self._meter.forget(running.process.pid)
+        self._keep(sandbox, KeptContainer(slot.record))
+        self._changed(sandbox.key)
+
+    def _message(self, sandbox: _Sandbox, slot: _Slot, code: int) -> str:
+        """What the container has left as its last words.
+
+        Source: kubelet pkg/kubelet/kuberuntime/kuberuntime_container.go `getTerminationMessage` (1.36).
+        """
+        record, data = slot.record, b""
+        directory = self._state.run_directory(sandbox.kept.uid, record.name, record.restart_count)
+        if slot.config.termination_message_path:
+            with suppress(OSError), message_file(directory).open("rb") as file:
+                data = file.read(_MESSAGE_BYTES_MAX)
+        if not data and code != 0 and slot.config.termination_message_policy == "FallbackToLogsOnError":
+            path = self._state.log_path(sandbox.kept, record.name, record.restart_count)
+            data = log_tail(path, lines_max=_LOG_MESSAGE_LINES_MAX, bytes_max=_LOG_MESSAGE_BYTES_MAX)
+        return data.decode(errors="replace")
+
+    def _keep(self, sandbox: _Sandbox, kept: KeptContainer) -> None:
+        """Record an end; without, a later agent takes the container for killed."""
+        if sandbox.kept.uid not in self._sandboxes:
+            return
+        try:
+            self._state.keep_container(sandbox.kept.uid, kept)
+        except OSError as error:
+            _log.warning("the end of container %s is not recorded: %s", kept.record.id, error)
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        assert self._group is not None
+        self._group.create_task(work)
+
+    async def _stop_all(self) -> None:
+        """The agent ends, and its containers with it."""
+        running = [each.running for one in self._sandboxes.values() for each in one.slots.values() if each.running]
+        for each in running:
+            each.stop(signal_of(each.image.stop_signal), _END_S)
+        for each in running:
+            await each.ended()
+
+    # ---- what is known
+
+    def _sandbox(self, pod: Pod) -> _Sandbox:
+        sandbox = self._sandboxes.get(pod.metadata.uid)
+        if sandbox is None:
+            sandbox = self._sandboxes[pod.metadata.uid] = _Sandbox(self._state.keep_sandbox(pod))
+        return sandbox
+
+    def _slot(self, pod: Pod, container: str) -> tuple[_Sandbox, _Slot]:
+        sandbox = self._sandboxes.get(pod.metadata.uid)
+        slot = sandbox.slots.get(container) if sandbox is not None else None
+        if sandbox is None or slot is None:
+            raise LookupError(f'container "{container}" not found in pod "{pod.metadata.name}"')
+        return sandbox, slot
+
+    def _running(self, pod: Pod, container: str) -> RunningContainer:
+        running = self._slot(pod, container)[1].running
+        if running is None or running.process.has_ended:
+            raise LookupError(f'container "{container}" in pod "{pod.metadata.name}" is not running')
+        return running
+
+
+def _ended(record: ContainerRecord, at: dt.datetime, code: int, reason: str, message: str) -> ContainerRecord:
+    return replace(record, ready=False, started=False, finished_at=at, exit_code=code, reason=reason, message=message)

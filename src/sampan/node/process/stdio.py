@@ -1,0 +1,93 @@
+"""`Stdio`: the standard streams of a process, both ends."""
+
+import fcntl
+import os
+import struct
+import termios
+from dataclasses import dataclass, field
+from typing import Final
+
+from sampan.node.process.pipes import ReadEnd, WriteEnd
+from sampan.node.sessions import Streams
+
+_END_OF_FILE: Final = b"\x04"
+"""What a terminal takes for the end of the input."""
+
+
+@dataclass(slots=True)
+class Stdio:
+    """The agent's ends are open until `close`; the process's until `release`."""
+
+    stdin: WriteEnd | None = None
+    stdout: ReadEnd | None = None
+    stderr: ReadEnd | None = None
+    child: list[int] = field(default_factory=list)
+    """The process's descriptors 0, 1, 2, in this order."""
+    terminal: int | None = None
+
+    def release(self) -> None:
+        """The process has them: the agent lets go of its copies, or no end of the output would ever be seen."""
+        for fd in set(self.child):
+            os.close(fd)
+        self.child = []
+
+    def resize(self, columns: int, rows: int) -> None:
+        """The size of the terminal, if there is one."""
+        if self.terminal is not None:
+            size = struct.pack("HHHH", min(rows, 0xFFFF), min(columns, 0xFFFF), 0, 0)
+            fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, size)
+
+    def finish(self) -> None:
+        """The process has ended: what it wrote can still be read."""
+        for end in (self.stdout, self.stderr):
+            if end is not None:
+                end.finish()
+
+    def close(self) -> None:
+        """Have nothing more to do with the process. May be called twice."""
+        self.release()
+        for end in (self.stdin, self.stdout, self.stderr):
+            if end is not None:
+                end.close()
+        if self.terminal is not None:
+            os.close(self.terminal)
+            self.terminal = None
+
+
+def open_stdio(streams: Streams) -> Stdio:
+    """The streams that are wanted; the others lead nowhere. Raises `OSError` when there are no descriptors left."""
+    stdio = Stdio()
+    try:
+        if streams.tty:
+            _open_terminal(stdio, streams)
+        else:
+            _open_pipes(stdio, streams)
+    except OSError:
+        stdio.close()
+        raise
+    return stdio
+
+
+def _open_terminal(stdio: Stdio, streams: Streams) -> None:
+    master, slave = os.openpty()
+    stdio.terminal = master
+    stdio.child = [slave, slave, slave]
+    stdio.stdout = ReadEnd(os.dup(master))
+    if streams.stdin:
+        stdio.stdin = WriteEnd(os.dup(master), _END_OF_FILE)
+
+
+def _open_pipes(stdio: Stdio, streams: Streams) -> None:
+    if streams.stdin:
+        theirs, ours = os.pipe()
+        stdio.child.append(theirs)
+        stdio.stdin = WriteEnd(ours)
+    else:
+        stdio.child.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    for name, wanted in (("stdout", streams.stdout), ("stderr", streams.stderr)):
+        if wanted:
+            ours, theirs = os.pipe()
+            stdio.child.append(theirs)
+            setattr(stdio, name, ReadEnd(ours))
+        else:
+            stdio.child.append(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC))

@@ -1,0 +1,41 @@
+"""`UsageMeter`: what running containers use, read from /proc at most once a second for all of them.
+
+Memory is what the processes have resident: pages that several share count for each.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from sampan.node.process.proc import ProcessStat, family, processes
+from sampan.node.sessions import Usage
+
+_FRESH_S: Final = 1.0
+
+
+class UsageMeter:
+    """Of one runtime."""
+
+    def __init__(self) -> None:
+        self._read_at = -_FRESH_S
+        self._table: list[ProcessStat] = []
+        self._cpu_s: dict[int, float] = {}
+
+    def usage(self, pids: Mapping[str, int]) -> dict[str, Usage]:
+        """By name, of containers by their first process; CPU time never goes back."""
+        now = time.monotonic()
+        if now - self._read_at >= _FRESH_S:
+            self._table = processes()
+            self._read_at = now
+        found = {}
+        for name, pid in pids.items():
+            members = family(self._table, pid)
+            if members:
+                cpu_s = max(self._cpu_s.get(pid, 0.0), sum(each.cpu_s for each in members))
+                self._cpu_s[pid] = cpu_s
+                found[name] = Usage(cpu_s, sum(each.memory_bytes for each in members))
+        return found
+
+    def forget(self, pid: int) -> None:
+        """A container has ended."""
+        self._cpu_s.pop(pid, None)

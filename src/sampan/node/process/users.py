@@ -1,0 +1,44 @@
+"""Which user and group a container runs as, and where that user is at home."""
+
+from pathlib import Path
+
+from sampan.node.process.launch import LaunchError
+
+
+def ids_of(user: str, directory: str) -> tuple[int, int] | None:
+    """User and group of an image's `user`: `name`, `uid`, `name:group`, `uid:gid`; None where it says nothing.
+
+    Names are looked up in the image's own /etc. Raises `LaunchError`.
+    """
+    if not user:
+        return None
+    name, _, group = user.partition(":")
+    entry = _entry(directory, "passwd", name)
+    if entry is None and not name.isdigit():
+        raise LaunchError(f"unable to find user {name}: no matching entries in passwd file")
+    uid = int(entry[2]) if entry else int(name)
+    if not group:
+        return uid, int(entry[3]) if entry else 0
+    if group.isdigit():
+        return uid, int(group)
+    found = _entry(directory, "group", group)
+    if found is None:
+        raise LaunchError(f"unable to find group {group}: no matching entries in group file")
+    return uid, int(found[2])
+
+
+def home_of(uid: int, directory: str) -> str:
+    """The home directory of a user in an image; `/` where that does not say."""
+    entry = _entry(directory, "passwd", str(uid))
+    return entry[5] if entry and entry[5] else "/"
+
+
+def _entry(directory: str, database: str, name: str) -> list[str] | None:
+    """The line of a name or number in passwd or group."""
+    try:
+        lines = Path(directory, "etc", database).read_text(errors="replace").splitlines()
+    except OSError:
+        return None
+    fields = (line.split(":") for line in lines)
+    fields_max = 7 if database == "passwd" else 3
+    return next((each for each in fields if len(each) >= fields_max and name in (each[0], each[2])), None)

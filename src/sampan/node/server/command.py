@@ -1,0 +1,136 @@
+"""What passes between a client and a process, whatever protocol the client speaks.
+
+Concurrency: `run_command` owns a task for each stream. A client that does not read makes the task of that stream wait,
+so that the process waits too; the session is closed however this ends.
+Source: cri-streaming pkg/streaming/remotecommand/{exec,attach,status}.go (1.36).
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from sampan.node.server.streams import CommandStreams, Sink, Source
+from sampan.node.sessions import Session, Unsupported
+
+_SIZE_BYTES_MAX: Final = 4096
+_SUCCESS: Final[dict[str, Any]] = {"metadata": {}, "status": "Success"}
+
+
+OpenSession = Callable[[], Awaitable[Session]]
+"""Raises `LookupError`, `Unsupported`, `OSError`."""
+
+
+async def run_command(open_session: OpenSession, streams: CommandStreams, *, attached: bool) -> None:
+    """Open a session and serve it until its process has ended and all its output is sent; then tell how it ended.
+
+    `attached`: of a container's own process, whose exit code is not told here.
+    """
+    try:
+        session = await open_session()
+    except (LookupError, Unsupported, OSError) as error:
+        what = "error attaching to container" if attached else "error executing command in container"
+        await _tell(streams, _internal_error(f"{what}: {_text(error)}"))
+        return
+    try:
+        code = await _serve(session, streams)
+    finally:
+        await session.close()
+    await _tell(streams, _SUCCESS if attached or code == 0 else _exit_status(code))
+
+
+async def _serve(session: Session, streams: CommandStreams) -> int:
+    async with asyncio.TaskGroup() as inputs:
+        feeding = [
+            inputs.create_task(work)
+            for work in (
+                _feed(streams.stdin, session) if streams.stdin is not None else None,
+                _resize(streams.resize, session) if streams.resize is not None else None,
+            )
+            if work is not None
+        ]
+        async with asyncio.TaskGroup() as outputs:
+            if streams.stdout is not None:
+                outputs.create_task(_send(session.read_stdout, streams.stdout), name="stdout")
+            if streams.stderr is not None:
+                outputs.create_task(_send(session.read_stderr, streams.stderr), name="stderr")
+        code = await session.wait()
+        for task in feeding:
+            task.cancel()
+    return code
+
+
+async def _feed(stdin: Source, session: Session) -> None:
+    while data := await stdin.read():
+        await session.write_stdin(data)
+    await session.close_stdin()
+
+
+async def _send(read: Callable[[], Awaitable[bytes]], sink: Sink) -> None:
+    """A client that closes a stream does not stop the process: what comes on is dropped."""
+    taken = True
+    while data := await read():
+        if taken:
+            try:
+                await sink.write(data)
+            except OSError:
+                taken = False
+    await sink.close()
+
+
+async def _resize(source: Source, session: Session) -> None:
+    """Objects may come in pieces, or several at once. Anything else ends it without a word."""
+    decoder = json.JSONDecoder()
+    text = ""
+    while (data := await source.read()) and len(text) < _SIZE_BYTES_MAX:
+        text = (text + data.decode("utf-8", "replace")).lstrip()
+        while text:
+            try:
+                size, end = decoder.raw_decode(text)
+            except ValueError:
+                break
+            text = text[end:].lstrip()
+            if not _apply(size, session):
+                return
+
+
+def _apply(size: Any, session: Session) -> bool:
+    if not isinstance(size, dict):
+        return False
+    columns, rows = size.get("Width"), size.get("Height")
+    if not isinstance(columns, int) or not isinstance(rows, int):
+        return False
+    if 0 < columns < 1 << 16 and 0 < rows < 1 << 16:
+        session.resize(columns, rows)
+    return True
+
+
+async def _tell(streams: CommandStreams, status: dict[str, Any]) -> None:
+    try:
+        if streams.status_as_json:
+            await streams.error.write(json.dumps(status, separators=(",", ":")).encode())
+        elif status["status"] != "Success":
+            await streams.error.write(status["message"].encode())
+        await streams.error.close()
+    except OSError:
+        pass  # The client does not want to know.
+
+
+def _exit_status(code: int) -> dict[str, Any]:
+    return {
+        "metadata": {},
+        "status": "Failure",
+        "message": f"command terminated with non-zero exit code: exit status {code}",
+        "reason": "NonZeroExitCode",
+        "details": {"causes": [{"reason": "ExitCode", "message": str(code)}]},
+    }
+
+
+def _internal_error(text: str) -> dict[str, Any]:
+    message = f"Internal error occurred: {text}"
+    return {"metadata": {}, "status": "Failure", "message": message, "reason": "InternalError", "code": 500}
+
+
+def _text(error: Exception) -> str:
+    """`LookupError` quotes its text when it is one of a key."""
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)

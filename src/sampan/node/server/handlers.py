@@ -1,0 +1,135 @@
+"""What the paths of a node's server mean, for those who may ask.
+
+Source: kubelet pkg/kubelet/server/server.go (1.36).
+"""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
+import msgspec
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from sampan.core.time import Clock
+from sampan.node.runtime import Runtime
+from sampan.node.server.hosted import FindPod, ListPods
+from sampan.node.server.lists import pod_list, running_pod_list
+from sampan.node.server.log_files import answer_log_file
+from sampan.node.server.logs import answer_logs
+from sampan.node.server.options import NodeServerOptions
+from sampan.node.server.port_forward import serve_port_forward
+from sampan.node.server.remote_command import BadStreams, serve_command, wanted_streams
+from sampan.node.server.usage import NodeUsage, pod_usages, resource_metrics, summary
+from sampan.node.sessions import Session, Usage
+from sampan.node.views import Pod
+from sampan.operator.http import Answer, AnyAnswer, Request
+
+_JSON: Final = "application/json"
+_NOT_FOUND: Final = Answer(404, b"404 page not found\n")
+_CHECKS: Final = ("", "ping", "log", "syncloop")
+
+
+class Missing(Exception):
+    """There is no such Pod or container. The text is for the client."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.answer = Answer(code, text.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Handlers:
+    """Answers requests that are allowed."""
+
+    find_pod: FindPod
+    list_pods: ListPods
+    node_usage: Callable[[], Usage | None]
+    options: NodeServerOptions
+    clock: Clock
+    registry: CollectorRegistry
+    """Of the metrics of the process."""
+    started_at: dt.datetime
+    """When the node began."""
+
+    async def answer(self, request: Request) -> AnyAnswer:
+        """The answer, also where there is nothing at the path."""
+        first, *rest = [unquote(step) for step in request.path.lstrip("/").split("/")]
+        try:
+            if first in ("exec", "attach", "portForward"):
+                return self._stream(request, first, rest)
+            if request.method not in ("GET", "HEAD"):
+                return Answer(405, b"405: Method Not Allowed")
+            if first == "containerLogs" and len(rest) == 3:
+                pod, runtime = self._pod(rest[:2], f'pod "{rest[1]}" does not exist')
+                return await answer_logs(request, pod, runtime, rest[2])
+        except Missing as missing:
+            return missing.answer
+        if first == "logs":
+            return await answer_log_file(self.options.log_directory, "/".join(rest))
+        return self._document("/".join((first, *rest)).rstrip("/"))
+
+    def _document(self, path: str) -> Answer:
+        """What has one body and no parameters."""
+        match path:
+            case "pods":
+                return Answer(200, pod_list(self.list_pods()), _JSON)
+            case "runningpods":
+                return Answer(200, running_pod_list(self.list_pods()), _JSON)
+            case "stats/summary":
+                node = NodeUsage(self.options.node_name, self.node_usage(), self.started_at)
+                shown = summary(pod_usages(self.list_pods()), node, self.clock.now())
+                return Answer(200, msgspec.json.encode(shown), _JSON)
+            case "metrics/resource":
+                text = resource_metrics(lambda: pod_usages(self.list_pods()), self.node_usage(), self.clock.now())
+                return Answer(200, text, "text/plain; version=0.0.4; charset=utf-8")
+            case "metrics":
+                return Answer(200, generate_latest(self.registry), CONTENT_TYPE_LATEST)
+            case "configz":
+                return Answer(200, msgspec.json.encode({"kubeletconfig": dict(self.options.configuration)}), _JSON)
+        kind, _, name = path.partition("/")
+        return Answer(200, b"ok") if kind == "healthz" and name in _CHECKS else _NOT_FOUND
+
+    def _stream(self, request: Request, kind: str, steps: Sequence[str]) -> AnyAnswer:
+        if request.method not in ("GET", "POST"):
+            return Answer(405, b"405: Method Not Allowed")
+        if kind == "portForward":
+            return self._port_forward(request, steps) if len(steps) in (2, 3) else _NOT_FOUND
+        if len(steps) not in (3, 4):
+            return _NOT_FOUND
+        try:
+            wanted = wanted_streams(request)
+        except BadStreams as error:
+            return Answer(400, str(error).encode())
+        pod, runtime = self._pod(steps[:-1], "pod does not exist")
+        container = steps[-1]
+        command = request.query.get("command", [])
+        if kind == "exec" and not command:
+            return Answer(400, b"you must specify at least one command for the container")
+        record = runtime.containers(pod.metadata.uid).get(container)
+        if record is None or not record.is_running:
+            raise Missing(500, f'container not found ("{container}")')
+
+        async def execute() -> Session:
+            return await runtime.exec(pod, container, command, wanted)
+
+        async def attach() -> Session:
+            return await runtime.attach(pod, container, wanted)
+
+        return serve_command(request, wanted, execute if kind == "exec" else attach, attached=kind == "attach")
+
+    def _port_forward(self, request: Request, steps: Sequence[str]) -> AnyAnswer:
+        pod, runtime = self._pod(steps, "pod does not exist")
+        shown = f"{pod.metadata.name}_{pod.metadata.namespace}, uid {pod.metadata.uid}"
+        return serve_port_forward(request, shown, lambda port: runtime.port_forward(pod, port))
+
+    def _pod(self, steps: Sequence[str], missing: str) -> tuple[Pod, Runtime]:
+        """By namespace, name and perhaps uid. Raises `Missing`."""
+        found = self.find_pod(steps[0], steps[1])
+        if found is None:
+            raise Missing(404, missing)
+        if len(steps) > 2 and steps[2] and found[0].metadata.uid != steps[2]:
+            raise Missing(404, "pod not found")
+        return found

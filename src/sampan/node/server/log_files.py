@@ -1,0 +1,57 @@
+"""/logs/: the files of a directory, to be read by those who may.
+
+Concurrency: files are read in threads.
+Source: kubelet pkg/kubelet/kubelet.go `ServeLogs` (1.36).
+"""
+
+import asyncio
+import html
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from sampan.operator.http import Answer, AnyAnswer, StreamedAnswer
+
+_READ_BYTES: Final = 1 << 16
+
+
+async def answer_log_file(directory: Path | None, name: str) -> AnyAnswer:
+    """A file, or the names in a directory. `name`: relative, unquoted; it cannot lead out, by links neither."""
+    if directory is None:
+        return Answer(403, b"logs endpoint is disabled.\n")
+    return await asyncio.to_thread(_answer, directory, name)
+
+
+def _answer(directory: Path, name: str) -> AnyAnswer:
+    root = directory.resolve()
+    try:
+        path = (root / name).resolve()
+        if not path.is_relative_to(root):
+            return _not_found()
+        if path.is_dir():
+            return Answer(200, _listing(path), "text/html; charset=utf-8")
+        if not path.is_file():
+            return _not_found()
+    except (OSError, ValueError):
+        return _not_found()
+    return StreamedAnswer(200, _parts(path))
+
+
+def _not_found() -> Answer:
+    return Answer(404, b"404 page not found\n")
+
+
+def _listing(path: Path) -> bytes:
+    names = sorted(f"{each.name}/" if each.is_dir() else each.name for each in path.iterdir())
+    lines = "".join(f'<a href="{quote(name)}">{html.escape(name)}</a>\n' for name in names)
+    return f"<!doctype html>\n<pre>\n{lines}</pre>\n".encode()
+
+
+async def _parts(path: Path) -> AsyncGenerator[bytes, None]:
+    file = await asyncio.to_thread(path.open, "rb")
+    try:
+        while data := await asyncio.to_thread(file.read, _READ_BYTES):
+            yield data
+    finally:
+        file.close()

@@ -1,0 +1,145 @@
+"""exec and attach: the streams of a process over WebSocket or SPDY.
+
+Source: cri-streaming pkg/streaming/remotecommand/{httpstream,websocket}.go (1.36).
+"""
+
+import asyncio
+from typing import Final
+
+from sampan.node.server.channels import WebSocketChannels
+from sampan.node.server.command import OpenSession, run_command
+from sampan.node.server.conversation import converse
+from sampan.node.server.spdy import SpdyConnection, SpdyStream
+from sampan.node.server.streams import CommandStreams
+from sampan.node.server.upgrade import accept_spdy, accept_websocket, is_websocket
+from sampan.node.sessions import Streams
+from sampan.operator.http import AnyAnswer, Request, Tunnel
+from sampan.wire.websocket import WebSocket
+
+STREAM_CREATION_TIMEOUT_S: Final = 30.0
+"""How long a client of SPDY may take to begin the streams that it has asked for."""
+
+_V5: Final = "v5.channel.k8s.io"
+WEBSOCKET_PROTOCOLS: Final = (
+    _V5,
+    "v4.channel.k8s.io",
+    "v3.channel.k8s.io",
+    "v2.channel.k8s.io",
+    "channel.k8s.io",
+    "v4.base64.channel.k8s.io",
+    "base64.channel.k8s.io",
+    "",
+)
+SPDY_PROTOCOLS: Final = ("v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io")
+_WITH_STATUS: Final = (_V5, "v4.channel.k8s.io", "v4.base64.channel.k8s.io")
+_WITH_RESIZE: Final = ("v4.channel.k8s.io", "v3.channel.k8s.io")
+_STDIN, _STDOUT, _STDERR, _ERROR, _RESIZE = range(5)
+
+
+class BadStreams(ValueError):
+    """The request asks for no streams."""
+
+
+def wanted_streams(request: Request) -> Streams:
+    """Which streams a request asks for. Raises `BadStreams`."""
+    asked = {name for name in ("input", "output", "error", "tty") if request.query.get(name, [""])[0] in ("1", "true")}
+    tty = "tty" in asked
+    streams = Streams("input" in asked, "output" in asked, "error" in asked and not tty, tty)
+    if not (streams.stdin or streams.stdout or streams.stderr):
+        raise BadStreams("you must specify at least 1 of stdin, stdout, stderr")
+    return streams
+
+
+def serve_command(request: Request, wanted: Streams, open_session: OpenSession, *, attached: bool) -> AnyAnswer:
+    """The answer to a request for exec or attach. The session is opened when the streams are there."""
+
+    async def over_websocket(websocket: WebSocket) -> None:
+        channels = _channels(websocket, wanted)
+        streams = _of_channels(channels, websocket.protocol, wanted)
+
+        async def work() -> None:
+            # An empty message tells old clients that the connection stands.
+            await channels.send(_STDOUT if wanted.stdout else _STDERR if wanted.stderr else _ERROR, b"")
+            await run_command(open_session, streams, attached=attached)
+
+        await converse(channels.run(), work(), channels.close)
+
+    async def over_spdy(tunnel: Tunnel, protocol: str) -> None:
+        await _SpdyCommand(tunnel, protocol, wanted).serve(open_session, attached=attached)
+
+    if is_websocket(request):
+        return accept_websocket(request, WEBSOCKET_PROTOCOLS, over_websocket)
+    return accept_spdy(request, SPDY_PROTOCOLS, over_spdy)
+
+
+def _channels(websocket: WebSocket, wanted: Streams) -> WebSocketChannels:
+    readable = (_STDIN, _RESIZE) if wanted.stdin else (_RESIZE,)
+    return WebSocketChannels(websocket, readable, with_close=websocket.protocol == _V5)
+
+
+def _of_channels(channels: WebSocketChannels, protocol: str, wanted: Streams) -> CommandStreams:
+    return CommandStreams(
+        channels.sink(_ERROR),
+        protocol in _WITH_STATUS,
+        channels.source(_STDIN) if wanted.stdin else None,
+        channels.sink(_STDOUT) if wanted.stdout else None,
+        channels.sink(_STDERR) if wanted.stderr else None,
+        channels.source(_RESIZE),
+    )
+
+
+class _SpdyCommand:
+    """A process over SPDY: the client begins a stream for each that it wants, told apart by a header."""
+
+    def __init__(self, tunnel: Tunnel, protocol: str, wanted: Streams) -> None:
+        self._protocol = protocol
+        self._expected = {"error"} | {
+            name
+            for name, is_wanted in (
+                ("stdin", wanted.stdin),
+                ("stdout", wanted.stdout),
+                ("stderr", wanted.stderr),
+                ("resize", wanted.tty and protocol in _WITH_RESIZE),
+            )
+            if is_wanted
+        }
+        self._begun: dict[str, SpdyStream] = {}
+        self._complete = asyncio.Event()
+        self._connection = SpdyConnection(tunnel, self._accept)
+
+    async def serve(self, open_session: OpenSession, *, attached: bool) -> None:
+        """Wait for the streams, then serve the process."""
+
+        async def work() -> None:
+            async with asyncio.timeout(STREAM_CREATION_TIMEOUT_S):
+                await self._complete.wait()
+            begun = self._begun
+            streams = CommandStreams(
+                begun["error"],
+                self._protocol in _WITH_STATUS,
+                begun.get("stdin"),
+                begun.get("stdout"),
+                begun.get("stderr"),
+                begun.get("resize"),
+            )
+            for name in ("error", "stdout", "stderr"):
+                if name in begun:
+                    begun[name].incoming.abandon()
+            await run_command(open_session, streams, attached=attached)
+
+        await converse(self._connection.run(), work(), self._goodbye)
+
+    def _accept(self, stream: SpdyStream) -> bool:
+        name = stream.headers.get("streamtype", "")
+        if name not in self._expected or name in self._begun:
+            return False
+        self._begun[name] = stream
+        if len(self._begun) == len(self._expected):
+            self._complete.set()
+        return True
+
+    def _goodbye(self) -> None:
+        for stream in self._begun.values():
+            stream.incoming.abandon()
+            stream.finish()
+        self._connection.close()

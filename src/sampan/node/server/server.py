@@ -1,0 +1,94 @@
+"""`NodeServer`: the HTTPS server of a process that runs nodes: the kubelet's API.
+
+One server serves all nodes of a process: requests name a Pod by namespace and name.
+Concurrency: `run` owns the listener, which has a task for each connection; streams have tasks of their own below it.
+Source: kubelet pkg/kubelet/server/server.go `InstallAuthFilter` (1.36).
+"""
+
+import logging
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+
+from sampan.client import Client, ClientError
+from sampan.core.time import Clock, SystemClock
+from sampan.node.server.handlers import Handlers
+from sampan.node.server.hosted import FindPod, ListPods
+from sampan.node.server.options import NodeServerOptions
+from sampan.node.server.tls import serving_context
+from sampan.node.server.trust import Authentication, Authorization, attributes_of
+from sampan.node.server.usage import host_usage
+from sampan.node.sessions import Usage
+from sampan.operator.http import Answer, AnyAnswer, HttpLimits, HttpListener, Request
+
+_log = logging.getLogger("sampan.node.server")
+
+_BODY_BYTES_MAX = 4096
+
+
+class NodeServer:
+    """Serves the Pods that `pods` finds, to those whom the API server lets."""
+
+    needs_leader_election = False
+
+    def __init__(
+        self,
+        pods: FindPod,
+        options: NodeServerOptions = NodeServerOptions(),
+        *,
+        listing: ListPods = tuple,
+        client: Client | None = None,
+        clock: Clock | None = None,
+        node_usage: Callable[[], Usage | None] = host_usage,
+    ) -> None:
+        """`listing`: all Pods, for lists and metrics. `client`: of the API server that is asked who may; without it
+        only client certificates of `system:masters` are let in. Raises `ssl.SSLError` for authorities that are none.
+        """
+        clock = clock or SystemClock()
+        registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._handlers = Handlers(pods, listing, node_usage, options, clock, registry, clock.now())
+        self._authentication = Authentication(client, clock)
+        self._authorization = Authorization(client, options.node_name, clock)
+        limits = HttpLimits(
+            body_bytes_max=lambda path: _BODY_BYTES_MAX,
+            connections_max=options.connections_max,
+            idle_timeout_s=90.0,
+            request_timeout_s=60.0,
+            upgrades=True,
+            close_timeout_s=30.0,
+        )
+        tls = serving_context(options, clock)
+        self._listener = HttpListener(self.answer, options.host, options.port, limits=limits, tls=tls)
+
+    def __str__(self) -> str:
+        return "node server"
+
+    @property
+    def port(self) -> int:
+        """Where it listens, once it is ready."""
+        return self._listener.port
+
+    async def ready(self) -> None:
+        """Wait until it listens."""
+        await self._listener.ready()
+
+    async def run(self) -> None:
+        """Serve until cancelled. Raises `OSError` when it cannot listen, in an `ExceptionGroup`."""
+        await self._listener.run()
+
+    async def answer(self, request: Request) -> AnyAnswer:
+        """What the listener answers."""
+        user = await self._authentication.user_of(request)
+        if user is None:
+            return Answer(401, b"Unauthorized")
+        asked = attributes_of(request.method, request.path)
+        shown = f"user={user.name}, verb={asked.verb}, resource=nodes, subresource"
+        try:
+            allowed = await self._authorization.allows(user, asked)
+        except ClientError as error:
+            _log.warning("it is not known what %s may: %s", user.name, error)
+            return Answer(500, f"Authorization error ({shown}={asked.subresources[0]})".encode())
+        if not allowed:
+            return Answer(403, f"Forbidden ({shown}(s)=[{' '.join(asked.subresources)}])\n".encode())
+        return await self._handlers.answer(request)

@@ -1,0 +1,7 @@
+"""SPDY/3.1 as the clients of a node speak it: streams within one connection."""
+
+from sampan.node.server.spdy.connection import SpdyConnection
+from sampan.node.server.spdy.frames import SpdyError
+from sampan.node.server.spdy.stream import SpdyStream
+
+__all__ = ["SpdyConnection", "SpdyError", "SpdyStream"]

@@ -1,0 +1,70 @@
+"""How a request asks for another protocol, and the answer that agrees: WebSocket or SPDY/3.1.
+
+Source: streaming pkg/httpstream/{httpstream.go,spdy/upgrade.go,wsstream/conn.go} (1.36).
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from sampan.node.server.channels import MESSAGE_BYTES_MAX
+from sampan.operator.http import Answer, AnyAnswer, Request, Takeover, Tunnel
+from sampan.wire.websocket import (
+    VERSION,
+    BadHandshake,
+    BadProtocol,
+    BadVersion,
+    WebSocket,
+    shake_hands,
+    wants_websocket,
+)
+
+SPDY: Final = "SPDY/3.1"
+_PROTOCOL: Final = "x-stream-protocol-version"
+
+ServeWebSocket = Callable[[WebSocket], Awaitable[None]]
+ServeSpdy = Callable[[Tunnel, str], Awaitable[None]]
+"""Of the connection and the protocol within it that was agreed on."""
+
+
+def is_websocket(request: Request) -> bool:
+    """Whether a request asks for a WebSocket."""
+    return wants_websocket(request.headers)
+
+
+def accept_websocket(request: Request, protocols: Sequence[str], serve: ServeWebSocket) -> AnyAnswer:
+    """The answer to a request that asks for a WebSocket with one of these sub-protocols."""
+    try:
+        protocol, fields = shake_hands(request.method, request.headers, protocols)
+    except BadVersion as error:
+        return Answer(400, f"{error}\n".encode(), headers={"sec-websocket-version": VERSION})
+    except BadHandshake as error:
+        return Answer(403 if isinstance(error, BadProtocol) else 400, f"{error}\n".encode())
+
+    async def take_over(tunnel: Tunnel) -> None:
+        await serve(WebSocket(tunnel, protocol, message_bytes_max=MESSAGE_BYTES_MAX))
+
+    return Takeover(fields, take_over)
+
+
+def accept_spdy(request: Request, protocols: Sequence[str], serve: ServeSpdy) -> AnyAnswer:
+    """The answer to any other request for a stream: it must want SPDY, and one of these protocols within."""
+    headers = request.headers
+    if _PROTOCOL not in headers:
+        return _refused(400, f"header X-Stream-Protocol-Version does not exist in request with {len(headers)} headers")
+    wanted = [name.strip() for name in headers[_PROTOCOL].split(",") if name.strip()]
+    protocol = next((name for name in wanted if name in protocols), None)
+    if protocol is None:
+        text = f"unable to negotiate protocol: client supports {wanted}, server accepts {list(protocols)}"
+        return _refused(403, text, {"x-accepted-stream-protocol-versions": ", ".join(protocols)})
+    upgrades = "upgrade" in headers.get("connection", "").lower()
+    if not upgrades or SPDY.lower() not in headers.get("upgrade", "").lower():
+        return _refused(400, "missing upgrade headers in request")
+
+    async def take_over(tunnel: Tunnel) -> None:
+        await serve(tunnel, protocol)
+
+    return Takeover({"upgrade": SPDY, _PROTOCOL: protocol}, take_over)
+
+
+def _refused(code: int, text: str, headers: dict[str, str] | None = None) -> Answer:
+    return Answer(code, f"unable to upgrade: {text}\n".encode(), headers=headers or {})

@@ -1,0 +1,174 @@
+"""What containers, Pods and the node use, for `kubectl top` and its fellows: /metrics/resource and /stats/summary.
+
+Source: kubelet pkg/kubelet/metrics/collectors/resource_metrics.go, kubelet/pkg/apis/stats/v1alpha1/types.go (1.36).
+"""
+
+import datetime as dt
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from sampan.core.time import format_time
+from sampan.node.runtime import ContainerRecord
+from sampan.node.server.hosted import HostedPod
+from sampan.node.sessions import Usage
+
+_STAT: Final = Path("/proc/stat")
+_MEMORY: Final = Path("/proc/meminfo")
+_BUSY: Final = (0, 1, 2, 5, 6, 7)
+"""user, nice, system, irq, softirq and steal in the line of `cpu`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerUsage:
+    """What a container uses, and since when."""
+
+    name: str
+    usage: Usage
+    started_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PodUsage:
+    """What a Pod uses: the sum of its containers."""
+
+    hosted: HostedPod
+    containers: tuple[ContainerUsage, ...]
+
+    @property
+    def total(self) -> Usage:
+        """The sum."""
+        used = [each.usage for each in self.containers]
+        return Usage(sum(each.cpu_s for each in used), sum(each.memory_bytes for each in used))
+
+
+def host_usage() -> Usage | None:
+    """What the whole machine uses; None where that cannot be read."""
+    try:
+        ticks = [int(text) for text in _STAT.read_text().split("\n", 1)[0].split()[1:]]
+        lines = (line.split() for line in _MEMORY.read_text().splitlines())
+        kilobytes = {words[0].rstrip(":"): int(words[1]) for words in lines if len(words) > 1}
+        busy_s = sum(ticks[index] for index in _BUSY) / os.sysconf("SC_CLK_TCK")
+        return Usage(busy_s, (kilobytes["MemTotal"] - kilobytes["MemAvailable"]) * 1024)
+    except (OSError, ValueError, LookupError):
+        return None
+
+
+def pod_usages(pods: Iterable[HostedPod]) -> list[PodUsage]:
+    """Of all Pods whose containers tell what they use."""
+    found = []
+    for hosted in pods:
+        uid = hosted.pod.metadata.uid
+        usages = hosted.runtime.usage(uid)
+        if usages:
+            found.append(PodUsage(hosted, tuple(_containers(usages, hosted.runtime.containers(uid)))))
+    return found
+
+
+def _containers(usages: Mapping[str, Usage], records: Mapping[str, ContainerRecord]) -> Iterator[ContainerUsage]:
+    for name, usage in usages.items():
+        record = records.get(name)
+        if record is not None and record.is_running:
+            yield ContainerUsage(name, usage, record.started_at)
+
+
+def resource_metrics(pods: Callable[[], list[PodUsage]], node: Usage | None, now: dt.datetime) -> bytes:
+    """The Prometheus text of /metrics/resource."""
+    text = _Text(int(now.timestamp() * 1000))
+    try:
+        used, error = pods(), 0
+    except Exception:
+        used, error = [], 1
+    inner = [(_labels(pod.hosted, container.name), container) for pod in used for container in pod.containers]
+    outer = [(_labels(pod.hosted), pod.total) for pod in used]
+    cpu, memory = "Cumulative cpu time consumed by the {} in core-seconds", "Current working set of the {} in bytes"
+    text.family("container_cpu_usage_seconds_total", "counter", cpu.format("container"))
+    text.values([(labels, each.usage.cpu_s) for labels, each in inner])
+    text.family("container_memory_working_set_bytes", "gauge", memory.format("container"))
+    text.values([(labels, each.usage.memory_bytes) for labels, each in inner])
+    text.family("container_start_time_seconds", "gauge", "Start time of the container since unix epoch in seconds")
+    text.values([(labels, each.started_at.timestamp()) for labels, each in inner], timed=False)
+    text.family("node_cpu_usage_seconds_total", "counter", cpu.format("node"))
+    text.values([("", node.cpu_s)] if node is not None else [])
+    text.family("node_memory_working_set_bytes", "gauge", memory.format("node"))
+    text.values([("", node.memory_bytes)] if node is not None else [])
+    text.family("pod_cpu_usage_seconds_total", "counter", cpu.format("pod"))
+    text.values([(labels, total.cpu_s) for labels, total in outer])
+    text.family("pod_memory_working_set_bytes", "gauge", memory.format("pod"))
+    text.values([(labels, total.memory_bytes) for labels, total in outer])
+    for name in ("resource_scrape_error", "scrape_error"):
+        text.family(name, "gauge", "1 if there was an error while getting container metrics, 0 otherwise")
+        text.values([("", error)], timed=False)
+    return text.finished()
+
+
+class _Text:
+    """Lines of the exposition format. A family without values is left out."""
+
+    def __init__(self, now_ms: int) -> None:
+        self._now_ms = now_ms
+        self._lines: list[str] = []
+        self._name = self._head = ""
+
+    def family(self, name: str, kind: str, what: str) -> None:
+        """The values that follow are of this family."""
+        self._name, self._head = name, f"# HELP {name} {what}\n# TYPE {name} {kind}\n"
+
+    def values(self, values: list[tuple[str, float]], *, timed: bool = True) -> None:
+        """The values by their labels."""
+        when = f" {self._now_ms}" if timed else ""
+        if values:
+            self._lines.append(self._head)
+            self._lines += [f"{self._name}{labels} {value!r}{when}\n" for labels, value in values]
+
+    def finished(self) -> bytes:
+        """All of it."""
+        return "".join(self._lines).encode()
+
+
+def _labels(hosted: HostedPod, container: str = "") -> str:
+    """Names of Pods, namespaces and containers need no escapes."""
+    metadata = hosted.pod.metadata
+    inner = f'container="{container}",' if container else ""
+    return f'{{{inner}namespace="{metadata.namespace}",pod="{metadata.name}"}}'
+
+
+@dataclass(frozen=True, slots=True)
+class NodeUsage:
+    """What a node uses, and since when it is there."""
+
+    name: str
+    usage: Usage | None
+    started_at: dt.datetime
+
+
+def summary(pods: list[PodUsage], node: NodeUsage, now: dt.datetime) -> dict[str, Any]:
+    """The JSON of /stats/summary."""
+    time = format_time(now)
+    shown = {"nodeName": node.name, "startTime": format_time(node.started_at), **_stats(node.usage, time)}
+    return {"node": shown, "pods": [_pod(pod, time) for pod in pods]}
+
+
+def _pod(pod: PodUsage, time: str) -> dict[str, Any]:
+    metadata = pod.hosted.pod.metadata
+    started = min((each.started_at for each in pod.containers), default=None)
+    return {
+        "podRef": {"name": metadata.name, "namespace": metadata.namespace, "uid": metadata.uid},
+        "startTime": format_time(started) if started is not None else time,
+        "containers": [
+            {"name": each.name, "startTime": format_time(each.started_at), **_stats(each.usage, time)}
+            for each in pod.containers
+        ],
+        **_stats(pod.total, time),
+    }
+
+
+def _stats(usage: Usage | None, time: str) -> dict[str, Any]:
+    if usage is None:
+        return {}
+    return {
+        "cpu": {"time": time, "usageCoreNanoSeconds": int(usage.cpu_s * 1e9)},
+        "memory": {"time": time, "usageBytes": usage.memory_bytes, "workingSetBytes": usage.memory_bytes},
+    }

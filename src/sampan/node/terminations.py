@@ -1,0 +1,153 @@
+"""`Terminations`: how containers are ended: the preStop hook, then whoever must end before, then TERM, then KILL.
+
+All of it happens within the grace period.
+
+Concurrency: one task for each container that is being ended, until the runtime has been told.
+Source: kubernetes pkg/kubelet/kuberuntime/kuberuntime_container.go `killContainer`,
+kuberuntime_termination_order.go (1.36).
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sampan.node.details import ContainerDetails
+from sampan.node.environment.fields import PodPlace
+from sampan.node.hooks import HookFailed, run_hook
+from sampan.node.node_events import NodeEvents
+from sampan.node.runtime import ContainerRecord, Runtime
+from sampan.node.tasks import Tasks
+
+GRACE_S_MIN: Final = 2.0
+"""So long every container has between TERM and KILL."""
+
+_log = logging.getLogger("sampan.node")
+
+
+@dataclass(slots=True)
+class _Kill:
+    """A container that is being ended."""
+
+    id: str
+    deadline: float
+    """In the loop's time."""
+    runtime: Runtime
+    place: PodPlace
+    container: ContainerDetails
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    before: Sequence["_Kill"] = ()
+    """Those that must have ended before it is stopped."""
+    timeout: asyncio.Timeout | None = None
+    told: bool = False
+    """Whether the runtime has been told to stop it."""
+    task: asyncio.Task[None] | None = None
+
+
+class Terminations:
+    """The containers of this process's Pods that are being ended."""
+
+    def __init__(self, tasks: Tasks, events: NodeEvents) -> None:
+        self._tasks = tasks
+        self._events = events
+        self._kills: dict[str, dict[str, _Kill]] = {}
+
+    def begin(
+        self,
+        runtime: Runtime,
+        place: PodPlace,
+        names: Collection[str],
+        *,
+        grace_s: float,
+        message: str = "",
+    ) -> None:
+        """End running containers; sidecars after the others, the last first.
+
+        Those that are being ended already have less time if `grace_s` says so, never more.
+        """
+        uid = place.pod.metadata.uid
+        records = runtime.containers(uid)
+        kills = self._kills.setdefault(uid, {})
+        deadline = asyncio.get_running_loop().time() + grace_s
+        before: list[_Kill] = []
+        for name in _in_order(place, names):
+            record = records.get(name)
+            if record is None or not record.is_running:
+                continue
+            kill = kills.get(name)
+            if kill is None or kill.id != record.id:
+                kill = _Kill(record.id, deadline, runtime, place, place.pod.details.container(name))
+                if _is_sidecar(place, name):
+                    kill.before = tuple(before)
+                kills[name] = kill
+                said = message or f"Stopping container {name}"
+                self._events.normal(place.pod, "Killing", said, name)
+                kill.task = self._tasks.begin(self._end(kill), f"end of {place.pod.key}/{name}")
+            elif deadline < kill.deadline:
+                self._hasten(kill, deadline)
+            before.append(kill)
+
+    def look(self, uid: str, records: Mapping[str, ContainerRecord]) -> None:
+        """Note which containers have ended."""
+        kills = self._kills.get(uid)
+        for name, kill in list(kills.items()) if kills else ():
+            record = records.get(name)
+            if record is None or record.id != kill.id or not record.is_running:
+                kill.ended.set()
+                if kill.task is not None and not kill.told:
+                    kill.task.cancel()
+                if kills is not None:
+                    del kills[name]
+
+    def forget(self, uid: str) -> None:
+        """A Pod is gone."""
+        for kill in self._kills.pop(uid, {}).values():
+            if kill.task is not None:
+                kill.task.cancel()
+
+    async def _end(self, kill: _Kill) -> None:
+        """Wait for what comes before, as long as there is time; then have the runtime stop it."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout_at(kill.deadline) as kill.timeout:
+                handler = kill.container.lifecycle.pre_stop
+                if handler is not None and kill.deadline > loop.time():
+                    await self._pre_stop(kill)
+                for each in kill.before:
+                    await each.ended.wait()
+        except TimeoutError:
+            pass  # That was the time it had.
+        kill.timeout, kill.told = None, True
+        await self._stop(kill)
+
+    async def _pre_stop(self, kill: _Kill) -> None:
+        handler = kill.container.lifecycle.pre_stop
+        assert handler is not None
+        try:
+            await run_hook(kill.runtime, kill.place, kill.container, handler)
+        except HookFailed as error:
+            _log.warning("the preStop hook of %s/%s failed: %s", kill.place.pod.key, kill.container.name, error)
+            self._events.warning(kill.place.pod, "FailedPreStopHook", "PreStopHook failed", kill.container.name)
+
+    async def _stop(self, kill: _Kill) -> None:
+        left_s = max(GRACE_S_MIN, kill.deadline - asyncio.get_running_loop().time())
+        await kill.runtime.stop_containers(kill.place.pod, [kill.container.name], left_s)
+
+    def _hasten(self, kill: _Kill, deadline: float) -> None:
+        kill.deadline = deadline
+        if kill.timeout is not None:
+            kill.timeout.reschedule(deadline)
+        elif kill.told:
+            name = f"earlier end of {kill.place.pod.key}/{kill.container.name}"
+            kill.task = self._tasks.begin(self._stop(kill), name)
+
+
+def _is_sidecar(place: PodPlace, name: str) -> bool:
+    return any(each.name == name for each in place.pod.spec.init_containers)
+
+
+def _in_order(place: PodPlace, names: Collection[str]) -> list[str]:
+    """Containers, then init containers from the last to the first."""
+    inits = [each.name for each in reversed(place.pod.spec.init_containers) if each.name in names]
+    return [*(name for name in names if name not in inits), *inits]

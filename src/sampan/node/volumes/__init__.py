@@ -1,0 +1,1 @@
+"""Volumes of Pods: directories that containers see."""

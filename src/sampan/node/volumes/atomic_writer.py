@@ -1,0 +1,111 @@
+"""`write_files`: the files of a volume, all changed at once: whoever reads them sees the old ones or the new ones.
+
+The files are in a directory of their own (`..2026_01_02_…`), to which the link `..data` points; what users see are
+links through it (`name -> ..data/name`). To change them all, the one link is replaced.
+Source: kubernetes pkg/volume/util/atomic_writer.go (1.36).
+"""
+
+import datetime as dt
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+DATA: Final = "..data"
+_NEW_DATA: Final = "..data_tmp"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What a file has in it."""
+
+    data: bytes
+    mode: int = 0o644
+
+
+Payload = Mapping[str, File]
+"""Files by their path below the volume."""
+
+
+def write_files(volume: Path, payload: Payload) -> bool:
+    """Have these files and no others; whether anything had to be written.
+
+    Raises `OSError`, and `ValueError` for a path that is none.
+    """
+    for path in payload:
+        check_path(path)
+    volume.mkdir(parents=True, exist_ok=True)
+    before = _current(volume)
+    if before is not None and _has(before, payload):
+        _link(volume, payload)
+        return False
+    after = _written(volume, payload)
+    new_link = volume / _NEW_DATA
+    new_link.unlink(missing_ok=True)
+    new_link.symlink_to(after.name)
+    new_link.rename(volume / DATA)
+    _link(volume, payload)
+    if before is not None:
+        shutil.rmtree(before, ignore_errors=True)
+    return True
+
+
+def check_path(path: str) -> None:
+    """Raises `ValueError` for a path that leaves the volume, or that could be taken for the writer's own."""
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/"):
+        raise ValueError(f"invalid path: must be relative path: {path}")
+    if ".." in parts:
+        raise ValueError(f'invalid path: must not contain "..": {path}')
+    if parts[0].startswith(".."):
+        raise ValueError(f'invalid path: must not start with "..": {path}')
+
+
+def _current(volume: Path) -> Path | None:
+    try:
+        target = os.readlink(volume / DATA)
+    except OSError:
+        return None
+    found = volume / target
+    return found if found.is_dir() else None
+
+
+def _has(directory: Path, payload: Payload) -> bool:
+    """Whether a directory has exactly these files."""
+    found = {path.relative_to(directory).as_posix(): path for path in directory.rglob("*") if not path.is_dir()}
+    if found.keys() != {PurePosixPath(path).as_posix() for path in payload}:
+        return False
+    for name, file in payload.items():
+        path = directory / name
+        if stat.S_IMODE(path.stat().st_mode) != file.mode or path.read_bytes() != file.data:
+            return False
+    return True
+
+
+def _written(volume: Path, payload: Payload) -> Path:
+    """A new directory with the files."""
+    moment = dt.datetime.now(dt.UTC).strftime("..%Y_%m_%d_%H_%M_%S.")
+    directory = Path(tempfile.mkdtemp(prefix=moment, dir=volume))
+    directory.chmod(0o755)
+    for name, file in payload.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.data)
+        path.chmod(file.mode)
+    return directory
+
+
+def _link(volume: Path, payload: Payload) -> None:
+    """The links that users see: one for each first part of a path."""
+    wanted = {PurePosixPath(path).parts[0] for path in payload}
+    for name in wanted:
+        link = volume / name
+        if not link.is_symlink():
+            link.symlink_to(f"{DATA}/{name}")
+    for link in volume.iterdir():
+        if link.is_symlink() and link.name not in wanted and link.name not in (DATA, _NEW_DATA):
+            link.unlink()

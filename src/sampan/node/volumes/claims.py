@@ -1,0 +1,53 @@
+"""Claims: where the volume is that a PersistentVolumeClaim is bound to, if a node has it without a driver.
+
+Source: kubernetes pkg/kubelet/volumemanager/populator/desired_state_of_world_populator.go, component-helpers
+storage/ephemeral/ephemeral.go (1.36).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sampan.node.details import DetailedPod
+from sampan.node.references import Claim, Missing, References
+from sampan.node.volumes.sources import Volume
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedPath:
+    """A path of the node that a claim has."""
+
+    path: Path
+    type: str
+    """Of a hostPath: what it must be."""
+    is_local: bool
+
+
+async def claimed_path(pod: DetailedPod, volume: Volume, references: References) -> ClaimedPath:
+    """Where the volume of a claim is. Raises `Missing`, `Unreadable`, `ValueError`."""
+    claim = await _claim(pod, volume, references)
+    name = claim.metadata.name
+    if claim.status.get("phase") != "Bound" or not claim.spec.volume_name:
+        raise Missing(f'PVC "{name}" is not bound')
+    found = await references.persistent_volume(claim.spec.volume_name)
+    if found.spec.claim_ref.get("uid") not in (None, claim.metadata.uid):
+        raise Missing(f'PV "{claim.spec.volume_name}" is bound to another PVC than "{name}"')
+    if claim.spec.volume_mode != "Filesystem":
+        raise ValueError(f'PVC "{name}" is a block device: this node has none')
+    if found.spec.host_path is not None:
+        return ClaimedPath(Path(found.spec.host_path.path), found.spec.host_path.type, is_local=False)
+    if found.spec.local is not None:
+        return ClaimedPath(Path(found.spec.local.path), "", is_local=True)
+    raise ValueError(f'no volume plugin matched PV "{claim.spec.volume_name}"')
+
+
+async def _claim(pod: DetailedPod, volume: Volume, references: References) -> Claim:
+    namespace = pod.metadata.namespace
+    if volume.persistent_volume_claim is not None:
+        return await references.claim(namespace, volume.persistent_volume_claim.claim_name)
+    name = f"{pod.metadata.name}-{volume.name}"
+    claim = await references.claim(namespace, name)
+    if not any(owner.controller and owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references):
+        raise ValueError(
+            f"PVC {namespace}/{name} was not created for pod {namespace}/{pod.metadata.name} (pod is not owner)"
+        )
+    return claim

@@ -1,0 +1,104 @@
+"""Mounts: what of its Pod's volumes a container sees, and where.
+
+Source: kubernetes pkg/kubelet/kubelet_pods.go `makeMounts`, pkg/volume/util/subpath (1.36).
+"""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from sampan.core.expansion import expand
+from sampan.node.details import ContainerDetails, VolumeMount
+from sampan.node.sessions import Mount
+
+
+class MountError(Exception):
+    """A container cannot have a volume, or a part of it. The text is the kubelet's."""
+
+
+@dataclass(frozen=True, slots=True)
+class MountedVolume:
+    """A volume that is there."""
+
+    path: Path
+    read_only: bool = False
+    is_written: bool = False
+    """Whether its files are written by the agent, and replaced when they change."""
+
+
+def mounts_of(
+    container: ContainerDetails, volumes: Mapping[str, MountedVolume], env: Mapping[str, str], copies: Path
+) -> Sequence[Mount]:
+    """The mounts of a container. Raises `MountError`, `OSError`.
+
+    `copies`: a directory for this container, for parts of volumes that the agent writes: these do not change.
+    """
+    mounts = []
+    for number, wanted in enumerate(container.volume_mounts):
+        volume = volumes.get(wanted.name)
+        if volume is None:
+            raise MountError(f'cannot find volume "{wanted.name}" to mount into container "{container.name}"')
+        path = volume.path
+        sub_path = _sub_path(wanted, env)
+        if sub_path:
+            path = _part(container.name, wanted, volume, sub_path)
+            if volume.is_written:
+                path = _copied(path, copies / str(number))
+        read_only = wanted.read_only or volume.read_only
+        mounts.append(Mount(wanted.name, str(path), _absolute(wanted.mount_path), read_only))
+    return mounts
+
+
+def _absolute(path: str) -> str:
+    return path if path.startswith("/") else f"/{path}"
+
+
+def _sub_path(wanted: VolumeMount, env: Mapping[str, str]) -> str:
+    if not wanted.sub_path_expr:
+        sub_path = wanted.sub_path
+    else:
+        missing: set[str] = set()
+
+        def value_of(name: str) -> str:
+            value = env.get(name, "")
+            if not value:
+                missing.add(name)
+            return value
+
+        sub_path = expand(wanted.sub_path_expr, value_of)
+        if missing:
+            raise MountError(f"missing value for {', '.join(sorted(missing))}")
+    if sub_path.startswith("/"):
+        raise MountError(f"error SubPath `{sub_path}` must not be an absolute path")
+    if ".." in PurePosixPath(sub_path).parts:
+        raise MountError(f"unable to provision SubPath `{sub_path}`: must not contain '..'")
+    return sub_path
+
+
+def _part(container: str, wanted: VolumeMount, volume: MountedVolume, sub_path: str) -> Path:
+    """The path of a part of a volume, which is made if it is not there. Links must not lead out of the volume."""
+    whole = volume.path.resolve()
+    path = (volume.path / sub_path).resolve()
+    if not path.is_relative_to(whole):
+        raise MountError(f'failed to prepare subPath for volumeMount "{wanted.name}" of container "{container}"')
+    if not path.exists():
+        if volume.is_written:
+            raise MountError(f'failed to prepare subPath for volumeMount "{wanted.name}" of container "{container}"')
+        path.mkdir(mode=0o750, parents=True, exist_ok=True)
+        path.chmod(whole.stat().st_mode & 0o7777)
+    return path
+
+
+def _copied(path: Path, copy: Path) -> Path:
+    """A copy that stays as it is when the volume changes."""
+    if copy.is_dir() and not copy.is_symlink():
+        shutil.rmtree(copy)
+    else:
+        copy.unlink(missing_ok=True)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        shutil.copytree(path, copy)
+    else:
+        shutil.copy2(path, copy)
+    return copy

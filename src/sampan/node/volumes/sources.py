@@ -1,0 +1,112 @@
+"""What a Pod's volumes are made of. Source: api core/v1/types.go `VolumeSource` (1.36)."""
+
+from typing import Any
+
+import msgspec
+
+
+class KeyToPath(msgspec.Struct, rename="camel", gc=False):
+    """A key, and the file that it becomes."""
+
+    key: str = ""
+    path: str = ""
+    mode: int | None = None
+
+
+class FieldPath(msgspec.Struct, rename="camel", gc=False):
+    """A field of the Pod."""
+
+    field_path: str = ""
+
+
+class ResourcePath(msgspec.Struct, rename="camel", gc=False):
+    """A request or limit of a container."""
+
+    container_name: str = ""
+    resource: str = ""
+    divisor: str | int | float = ""
+
+
+class DownwardFile(msgspec.Struct, rename="camel", gc=False):
+    """A file with something of the Pod."""
+
+    path: str = ""
+    field_ref: FieldPath | None = None
+    resource_field_ref: ResourcePath | None = None
+    mode: int | None = None
+
+
+class EmptyDir(msgspec.Struct, rename="camel", gc=False):
+    """A directory that is empty at first."""
+
+    medium: str = ""
+
+
+class HostPath(msgspec.Struct, rename="camel", gc=False):
+    """A path of the node."""
+
+    path: str = ""
+    type: str = ""
+
+
+class Projection(msgspec.Struct, rename="camel", gc=False):
+    """A ConfigMap or a Secret, as files."""
+
+    name: str = ""
+    secret_name: str = ""
+    items: list[KeyToPath] = []
+    default_mode: int = 0o644
+    optional: bool = False
+
+
+class DownwardApi(msgspec.Struct, rename="camel", gc=False):
+    """Fields of the Pod, as files."""
+
+    items: list[DownwardFile] = []
+    default_mode: int = 0o644
+
+
+class TokenProjection(msgspec.Struct, rename="camel", gc=False):
+    """A token of the Pod's ServiceAccount, as a file."""
+
+    audience: str = ""
+    expiration_seconds: int = 3600
+    path: str = ""
+
+
+class ProjectedSource(msgspec.Struct, rename="camel", gc=False):
+    """One part of a projected volume."""
+
+    config_map: Projection | None = None
+    secret: Projection | None = None
+    downward_api: DownwardApi | None = msgspec.field(name="downwardAPI", default=None)
+    service_account_token: TokenProjection | None = None
+    cluster_trust_bundle: dict[str, Any] | None = None
+
+
+class Projected(msgspec.Struct, rename="camel", gc=False):
+    """Several parts in one directory."""
+
+    sources: list[ProjectedSource] = []
+    default_mode: int = 0o644
+
+
+class ClaimSource(msgspec.Struct, rename="camel", gc=False):
+    """A PersistentVolumeClaim."""
+
+    claim_name: str = ""
+    read_only: bool = False
+
+
+class Volume(msgspec.Struct, rename="camel", gc=False):
+    """A volume: one of these sources; none that is known here means one that cannot be had."""
+
+    name: str = ""
+    empty_dir: EmptyDir | None = None
+    host_path: HostPath | None = None
+    config_map: Projection | None = None
+    secret: Projection | None = None
+    projected: Projected | None = None
+    downward_api: DownwardApi | None = msgspec.field(name="downwardAPI", default=None)
+    persistent_volume_claim: ClaimSource | None = None
+    ephemeral: dict[str, Any] | None = None

@@ -1,0 +1,78 @@
+"""`Tokens`: tokens of ServiceAccounts for Pods, renewed in time.
+
+Source: kubernetes pkg/kubelet/token/token_manager.go (1.36).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sampan.client import Client, ClientError, NotFound
+from sampan.core.time import Clock, parse_time
+from sampan.loops.resources import SERVICE_ACCOUNTS
+from sampan.node.details import DetailedPod
+from sampan.node.references import Missing, Unreadable
+from sampan.node.volumes.sources import TokenProjection
+from sampan.resource import Object
+
+RENEW_AT: Final = 0.8
+"""Of its life, when a token is renewed."""
+RENEW_S_MAX: Final = 24 * 3600.0
+_Key = tuple[str, str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token, with the times (seconds since 1970) from which it is renewed and from which it is worth nothing."""
+
+    text: str
+    renew_at: float
+    expires_at: float
+
+
+class Tokens:
+    """Asks for tokens, and keeps them while they are good."""
+
+    def __init__(self, client: Client, clock: Clock) -> None:
+        self._client = client
+        self._clock = clock
+        self._tokens: dict[_Key, Token] = {}
+
+    async def token(self, pod: DetailedPod, wanted: TokenProjection) -> Token:
+        """The token for a Pod. One that cannot be renewed is used until it expires. Raises `Missing`, `Unreadable`."""
+        account = pod.details.service_account_name or "default"
+        key = (pod.metadata.uid, account, wanted.audience, wanted.expiration_seconds)
+        now = self._clock.now().timestamp()
+        known = self._tokens.get(key)
+        if known is not None and now < known.renew_at:
+            return known
+        try:
+            fresh = await self._request(pod, account, wanted)
+        except (Missing, Unreadable):
+            if known is None or now >= known.expires_at:
+                raise
+            return Token(known.text, now + 60.0, known.expires_at)
+        self._tokens[key] = fresh
+        return fresh
+
+    def forget(self, uid: str) -> None:
+        """A Pod is gone."""
+        for key in [key for key in self._tokens if key[0] == uid]:
+            del self._tokens[key]
+
+    async def _request(self, pod: DetailedPod, account: str, wanted: TokenProjection) -> Token:
+        reference = {"apiVersion": "v1", "kind": "Pod", "name": pod.metadata.name, "uid": pod.metadata.uid}
+        spec: Object = {"expirationSeconds": wanted.expiration_seconds, "boundObjectRef": reference}
+        spec["audiences"] = [wanted.audience] if wanted.audience else []
+        body: Object = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+        accounts = self._client.resource(SERVICE_ACCOUNTS, namespace=pod.metadata.namespace)
+        try:
+            answer = await accounts.subresource("token").create(account, body)
+        except NotFound as error:
+            raise Missing(f"failed to fetch token: {error}") from None
+        except ClientError as error:
+            raise Unreadable(f"failed to fetch token: {error}") from error
+        expires_at = parse_time(answer["status"]["expirationTimestamp"]).timestamp()
+        lasts_s = float(answer["spec"].get("expirationSeconds") or wanted.expiration_seconds)
+        made_at = expires_at - lasts_s
+        renew_at = made_at + min(lasts_s * RENEW_AT, RENEW_S_MAX)
+        return Token(answer["status"]["token"], renew_at, expires_at)

@@ -1,0 +1,212 @@
+"""`Volumes`: has the volumes of Pods, keeps their files fresh, and removes them with their Pod.
+
+A volume is a directory `<root>/pods/<uid>/volumes/kubernetes.io~<plugin>/<name>`, or a path of the node. All methods
+can be called again after anything failed, also by another process after a restart.
+Source: kubernetes pkg/kubelet/volumemanager, pkg/volume (1.36).
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from sampan.core.time import Clock
+from sampan.node.details import DetailedPod
+from sampan.node.environment.fields import PodPlace
+from sampan.node.references import Missing, References, Unreadable
+from sampan.node.tasks import Tasks
+from sampan.node.volumes.atomic_writer import write_files
+from sampan.node.volumes.claims import claimed_path
+from sampan.node.volumes.followers import Followers, Reference, references_of
+from sampan.node.volumes.host_path import prepare_host_path
+from sampan.node.volumes.mounts import MountedVolume
+from sampan.node.volumes.payload import Payloads
+from sampan.node.volumes.sources import Volume
+from sampan.node.volumes.tokens import Tokens
+
+FAULTS: Final = (Missing, Unreadable, ValueError, OSError)
+
+
+class MountFailed(Exception):
+    """Some volumes cannot be had yet: `faults` are the reasons by their names."""
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__("; ".join(faults.values()))
+        self.faults = faults
+
+
+@dataclass(slots=True)
+class _Known:
+    """The volumes of a Pod."""
+
+    key: str
+    mounted: dict[str, MountedVolume] = field(default_factory=dict)
+    is_fresh: bool = False
+    """Whether nothing has changed since the files were written."""
+    shown: tuple[object, ...] = ()
+    """What of the Pod the files may tell."""
+    renew_at: float | None = None
+    """When a token must be renewed, in seconds since 1970."""
+
+
+class Volumes:
+    """The volumes of all Pods of this process."""
+
+    def __init__(self, root: Path, references: References, *, tasks: Tasks, clock: Clock) -> None:
+        """`root`: of the runtime, in which Pods have their directories."""
+        self._root = root.absolute()
+        self._references = references
+        self._clock = clock
+        self._changed: Callable[[str], None] = lambda key: None
+        self._tokens = Tokens(references.client, clock)
+        self._payloads = Payloads(references, self._tokens)
+        self._followers = Followers(references.client, tasks, self._stale)
+        self._known: dict[str, _Known] = {}
+
+    def on_change(self, changed: Callable[[str], None]) -> None:
+        """Whom to tell of a Pod, by its key, whose files are to be written anew."""
+        self._changed = changed
+
+    async def mount(self, place: PodPlace) -> Mapping[str, MountedVolume]:
+        """The volumes that the Pod's containers use, their files as they are to be now. Raises `MountFailed`."""
+        pod = place.pod
+        uid = pod.metadata.uid
+        used = _used(pod)
+        volumes = [volume for volume in pod.details.volumes if volume.name in used]
+        if not volumes:
+            return {}
+        known = self._known.setdefault(uid, _Known(pod.key))
+        shown = (pod.metadata.labels, pod.metadata.annotations, tuple(place.addresses))
+        is_due = known.renew_at is not None and self._clock.now().timestamp() >= known.renew_at
+        if known.is_fresh and known.shown == shown and not is_due and len(known.mounted) == len(volumes):
+            return known.mounted
+        self._follow(pod, volumes)
+        known.is_fresh, known.shown, known.renew_at = True, shown, None
+        faults = await self._mount_all(place, volumes, known)
+        if faults:
+            known.is_fresh = False
+            raise MountFailed(faults)
+        return known.mounted
+
+    def wake_s(self, uid: str) -> float | None:
+        """In how many seconds a token must be renewed."""
+        known = self._known.get(uid)
+        if known is None or known.renew_at is None:
+            return None
+        return max(0.1, known.renew_at - self._clock.now().timestamp())
+
+    def copies_of(self, uid: str, container: str) -> Path:
+        """A directory for a container's own copies of parts of volumes."""
+        return self._pod(uid) / "volume-subpaths" / container
+
+    async def remove(self, uid: str) -> None:
+        """Remove the volumes of a Pod that is gone, but what is on paths of the node."""
+        self._known.pop(uid, None)
+        self._followers.follow(uid, set())
+        self._tokens.forget(uid)
+        directory = self._pod(uid)
+        if directory.is_dir():
+            await asyncio.to_thread(_remove, directory)
+
+    def _pod(self, uid: str) -> Path:
+        return self._root / "pods" / uid
+
+    def _follow(self, pod: DetailedPod, volumes: list[Volume]) -> None:
+        references: set[Reference] = set()
+        for volume in volumes:
+            references |= references_of(volume, pod.metadata.namespace)
+        self._followers.follow(pod.metadata.uid, references)
+
+    def _stale(self, uid: str) -> None:
+        known = self._known.get(uid)
+        if known is not None:
+            known.is_fresh = False
+            self._changed(known.key)
+
+    async def _mount_all(self, place: PodPlace, volumes: list[Volume], known: _Known) -> dict[str, str]:
+        """Mount all that can be; gives the reasons why others cannot."""
+        faults: dict[str, str] = {}
+        for volume in volumes:
+            try:
+                known.mounted[volume.name] = await self._mount(place, volume, known)
+            except FAULTS as error:
+                faults[volume.name] = str(error)
+        return faults
+
+    async def _mount(self, place: PodPlace, volume: Volume, known: _Known) -> MountedVolume:
+        if volume.empty_dir is not None:
+            return self._empty_dir(place.pod, volume)
+        if volume.host_path is not None:
+            path = Path(volume.host_path.path)
+            prepare_host_path(path, volume.host_path.type)
+            return MountedVolume(path)
+        if volume.persistent_volume_claim is not None or volume.ephemeral is not None:
+            return await self._claimed(place.pod, volume, known)
+        path = self._directory(place.pod.metadata.uid, _plugin(volume), volume.name)
+        files, renew_at = await self._payloads.of_volume(place, volume)
+        if write_files(path, files):
+            _give(path, place.pod)
+        if renew_at is not None:
+            known.renew_at = renew_at if known.renew_at is None else min(renew_at, known.renew_at)
+        return MountedVolume(path, read_only=True, is_written=True)
+
+    def _empty_dir(self, pod: DetailedPod, volume: Volume) -> MountedVolume:
+        path = self._directory(pod.metadata.uid, "empty-dir", volume.name)
+        if not path.is_dir():
+            path.mkdir(parents=True, exist_ok=True)
+            path.chmod(0o777)
+            _give(path, pod)
+        return MountedVolume(path)
+
+    async def _claimed(self, pod: DetailedPod, volume: Volume, known: _Known) -> MountedVolume:
+        mounted = known.mounted.get(volume.name)
+        if mounted is not None:
+            return mounted
+        found = await claimed_path(pod, volume, self._references)
+        if not found.is_local:
+            prepare_host_path(found.path, found.type)
+        elif not found.path.exists():
+            raise Missing(f'path "{found.path}" does not exist')
+        source = volume.persistent_volume_claim
+        return MountedVolume(found.path, read_only=source is not None and source.read_only)
+
+    def _directory(self, uid: str, plugin: str, name: str) -> Path:
+        return self._pod(uid) / "volumes" / f"kubernetes.io~{plugin}" / name
+
+
+def _plugin(volume: Volume) -> str:
+    if volume.config_map is not None:
+        return "configmap"
+    if volume.secret is not None:
+        return "secret"
+    return "downward-api" if volume.downward_api is not None else "projected"
+
+
+def _used(pod: DetailedPod) -> set[str]:
+    """The names of the volumes that a container mounts."""
+    details = pod.details
+    containers = (*details.containers, *details.init_containers, *details.ephemeral_containers)
+    return {mount.name for container in containers for mount in container.volume_mounts}
+
+
+def _give(volume: Path, pod: DetailedPod) -> None:
+    """Have a volume belong to the group that the Pod says, where the agent may do that."""
+    group = pod.details.security_context.fs_group
+    if group is None or os.geteuid() != 0:
+        return
+    for path in (volume, *volume.rglob("*")):
+        os.chown(path, -1, group, follow_symlinks=False)
+        if not path.is_symlink():
+            mode = path.stat().st_mode & 0o7777
+            path.chmod(mode | 0o2070 if path.is_dir() else mode | (mode & 0o600) >> 3)
+
+
+def _remove(directory: Path) -> None:
+    for name in ("volumes", "volume-subpaths"):
+        shutil.rmtree(directory / name, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        directory.rmdir()

@@ -1,0 +1,50 @@
+"""An apply configuration merged into an object by the rules of server-side apply, without ownership.
+
+Source: apiserver pkg/admission/plugin/policy/mutating/patch/smd.go (1.36).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sampan.core.object import Object
+from sampan.patch.atom import ATOMIC, Atom, ElementError
+from sampan.patch.atom_list import ListAtom
+from sampan.patch.atom_map import MapAtom
+from sampan.patch.atom_schema import root_atom
+from sampan.patch.copying import copy_json
+from sampan.patch.type_check import type_errors
+from sampan.schema.structural import Schema
+
+
+def merge_configuration(obj: Object, config: Object, schema: Schema) -> Object:
+    """A new object. `config` is of the same kind and version.
+
+    Raises `ValueError` when `config` does not fit the schema, or sets a list or map that can only be set as a whole.
+    """
+    faults = type_errors(schema, config)
+    if faults:
+        text = faults[0] if len(faults) == 1 else "\n".join(["errors:", *(f"  {fault}" for fault in faults)])
+        raise ValueError(f"failed to convert patch object to typed object: {text}")
+    atom = root_atom(schema)
+    wholes = list(_wholes(atom, config, ""))
+    if wholes:
+        raise ValueError(
+            f"invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {', '.join(wholes)}"
+        )
+    try:
+        merged: Object = atom.merge(copy_json(obj), config)
+    except ElementError as error:
+        raise ValueError(f"failed to merge patch: {error}") from None
+    return merged
+
+
+def _wholes(atom: Atom, value: Any, path: str) -> Iterator[str]:
+    """The paths of lists and maps that have one owner."""
+    if atom is ATOMIC and isinstance(value, dict | list):
+        yield path
+    elif isinstance(atom, MapAtom) and isinstance(value, dict):
+        for name, child in value.items():
+            yield from _wholes(atom.field(name).atom, child, f"{path}.{name}")
+    elif isinstance(atom, ListAtom) and isinstance(value, list):
+        for index, child in enumerate(value):
+            yield from _wholes(atom.item, child, f"{path}[{index}]")

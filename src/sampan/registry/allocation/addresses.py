@@ -1,0 +1,72 @@
+"""`AddressClaims`: cluster IPs, each claimed by an IPAddress that is named after it.
+
+Source: pkg/registry/core/service/ipallocator/ipallocator.go (1.36).
+"""
+
+from sampan.core.errors import Reason, StatusError
+from sampan.core.object import Object
+from sampan.core.time import Clock
+from sampan.registry.rest.create import CreateOptions, create
+from sampan.registry.rest.store import ResourceStore
+from sampan.registry.strategies.core.addresses import parse_ip
+from sampan.registry.strategies.core.allocators import Holder, TakenElsewhere, family_of
+from sampan.registry.strategy import Context
+from sampan.storage.encoding import decode
+from sampan.storage.store import Conflict
+
+FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family"
+MANAGED_BY_LABEL = "ipaddress.kubernetes.io/managed-by"
+ALLOCATOR = "ipallocator.k8s.io"
+_USER = "system:apiserver"
+
+
+class AddressClaims:
+    """Makes and removes them; the store's answer is what counts."""
+
+    def __init__(self, store: ResourceStore, clock: Clock) -> None:
+        self.store = store
+        self._clock = clock
+
+    async def make(self, ip: str, holder: Holder) -> None:
+        """Claim an address. Raises `TakenElsewhere`."""
+        name = canonical(ip)
+        ctx = Context(user=_USER, groups=("system:masters",), name=name)
+        try:
+            await create(self.store, ctx, _address(name, holder), CreateOptions(clock=self._clock))
+        except StatusError as error:
+            if error.reason is not Reason.ALREADY_EXISTS:
+                raise
+            raise TakenElsewhere(ip) from error
+
+    async def drop(self, ip: str, holder: Holder) -> None:
+        """Give an address back, if it is the holder's still."""
+        row = await self.store.store.get(self.store.key("", canonical(ip)))
+        if row is None or parent_of(decode(row.value)) != holder:
+            return
+        try:
+            await self.store.store.delete(row.key, row.mod_revision)
+        except Conflict:
+            return  # somebody else has just removed or changed it; what then is wrong, the repair finds
+
+
+def canonical(ip: str) -> str:
+    """How an address is written in the name of its IPAddress."""
+    parsed = parse_ip(ip)
+    return ip if parsed is None else str(parsed)
+
+
+def parent_of(address: Object) -> Holder | None:
+    """The Service that an IPAddress is claimed by; None when it is something else."""
+    parent = (address.get("spec") or {}).get("parentRef") or {}
+    if parent.get("group") or parent.get("resource") != "services":
+        return None
+    return Holder(parent.get("namespace", ""), parent.get("name", ""))
+
+
+def _address(name: str, holder: Holder) -> Object:
+    return {
+        "kind": "IPAddress",
+        "apiVersion": "networking.k8s.io/v1",
+        "metadata": {"name": name, "labels": {FAMILY_LABEL: family_of(name), MANAGED_BY_LABEL: ALLOCATOR}},
+        "spec": {"parentRef": {"resource": "services", "namespace": holder.namespace, "name": holder.name}},
+    }

@@ -1,0 +1,60 @@
+"""What is claimed before a server serves: all that stored Services hold; and the ServiceCIDR `kubernetes`.
+
+Source: kubernetes pkg/controlplane/controller/defaultservicecidr (1.36).
+"""
+
+from copy import deepcopy
+
+from sampan.core.errors import Reason, StatusError
+from sampan.core.object import Object
+from sampan.core.time import Clock, timestamp
+from sampan.registry.allocation.repair import AllocationRepair
+from sampan.registry.cluster import Cluster
+from sampan.registry.rest.create import CreateOptions, create
+from sampan.registry.rest.store import ResourceStore
+from sampan.registry.rest.update import Part, UpdateOptions, update
+from sampan.registry.strategy import Context
+
+NAME = "kubernetes"
+_USER = "system:apiserver"
+
+
+async def prepare_allocation(cluster: Cluster) -> AllocationRepair:
+    """Make what is missing; gives the repair that is to run from now on."""
+    assert cluster.claims is not None
+    services = cluster.endpoint("", "v1", "services")
+    service_cidrs = cluster.endpoint("networking.k8s.io", "v1", "servicecidrs")
+    assert services is not None
+    assert service_cidrs is not None
+    cidrs = [str(allocator.network) for allocator in cluster.allocators.ips.values()]
+    await _ensure_service_cidr(service_cidrs.store, cidrs, cluster.clock)
+    repair = AllocationRepair(cluster.claims, services.store, cluster.clock)
+    await repair.once()
+    return repair
+
+
+async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Clock) -> None:
+    if store.cache.get(store.key("", NAME)) is not None:
+        return
+    ctx = Context(user=_USER, groups=("system:masters",), name=NAME)
+    api = {"kind": "ServiceCIDR", "apiVersion": "networking.k8s.io/v1"}
+    wanted: Object = {**api, "metadata": {"name": NAME}, "spec": {"cidrs": cidrs}}
+    try:
+        await create(store, ctx, wanted, CreateOptions(clock=clock))
+    except StatusError as error:
+        if error.reason is not Reason.ALREADY_EXISTS:
+            raise
+        return  # by another server, which also says that it is ready
+
+    async def ready(obj: Object | None, _: bytes) -> Object:
+        assert obj is not None
+        condition = {
+            "type": "Ready",
+            "status": "True",
+            "lastTransitionTime": timestamp(clock),
+            "reason": "",
+            "message": "Kubernetes default Service CIDR is ready",
+        }
+        return {**deepcopy(obj), "status": {"conditions": [condition]}}
+
+    await update(store, ctx, NAME, ready, UpdateOptions(clock=clock, part=Part.STATUS))

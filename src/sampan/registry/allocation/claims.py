@@ -1,0 +1,75 @@
+"""`StoredClaims`: the claims of Services to cluster IPs (IPAddress objects) and node ports (one RangeAllocation).
+
+Source: pkg/registry/core/service/{ipallocator,portallocator} (1.36).
+"""
+
+import logging
+from collections.abc import Sequence
+
+from sampan.core.errors import StatusError
+from sampan.core.time import Clock
+from sampan.registry.allocation.addresses import AddressClaims, canonical
+from sampan.registry.allocation.ports import PortClaims
+from sampan.registry.follower import Follower
+from sampan.registry.rest.store import ResourceStore
+from sampan.registry.strategies.core.allocators import Allocators, Holder, TakenElsewhere
+from sampan.storage.records import Record
+from sampan.storage.store import Store, StoreError, StoreUnavailable
+
+_log = logging.getLogger(__name__)
+
+
+class StoredClaims:
+    """See `Claims`. What the allocators of this server have in memory is a hint, kept up from here."""
+
+    def __init__(self, store: Store, addresses: ResourceStore, allocators: Allocators, clock: Clock) -> None:
+        self.addresses = AddressClaims(addresses, clock)
+        self.ports = PortClaims(store, allocators.ports.first, allocators.ports.last)
+        self._allocators = allocators
+        self._follower = Follower(addresses.cache, self._learn)
+        self._doubtful: set[str] = set()
+
+    async def refresh(self, *, ports: bool) -> None:
+        """See `Claims.refresh`."""
+        await self.addresses.store.cache.fresh()
+        self._follower.poll()
+        self._settle_doubts()
+        if ports:
+            self._allocators.ports.learn(await self.ports.taken())
+
+    async def make(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
+        """See `Claims.make`."""
+        made: list[str] = []
+        try:
+            for ip in ips:
+                await self.addresses.make(ip, holder)
+                made.append(ip)
+            await self.ports.take(ports)
+        except BaseException as error:
+            if isinstance(error, TakenElsewhere):
+                self._doubtful.update(ips)
+            await self.drop(holder, made, ())
+            raise
+
+    async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
+        """See `Claims.drop`."""
+        try:
+            for ip in ips:
+                await self.addresses.drop(ip, holder)
+            await self.ports.free(ports)
+        except (StatusError, StoreError, StoreUnavailable) as error:
+            _log.warning("what %s/%s had is not free yet: %s", *holder, error)
+
+    def _settle_doubts(self) -> None:
+        """News of an address may have come while a Service that in the end did not get it was holding it."""
+        store = self.addresses.store
+        for ip in self._doubtful:
+            key = store.key("", canonical(ip))
+            self._learn(key, store.cache.get(key))
+        self._doubtful.clear()
+
+    def _learn(self, key: str, record: Record | None) -> None:
+        ip = key.rpartition("/")[2]
+        allocator = self._allocators.allocator_of(ip)
+        if allocator is not None:
+            allocator.learn(ip, taken=record is not None)

@@ -1,0 +1,119 @@
+"""`PortClaims`: the node ports, one RangeAllocation that is written with compare-and-swap.
+
+Concurrency: changes that queue while one write is under way share the next; each is written by whoever of them gets
+the lock first. A change that is refused or cancelled holds up no other.
+Source: pkg/registry/core/service/allocator/storage/storage.go (1.36).
+"""
+
+import asyncio
+import base64
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from sampan.core.object import Object
+from sampan.registry.strategies.core.allocators import TakenElsewhere
+from sampan.storage.encoding import decode, encode
+from sampan.storage.store import Conflict, KeyExists, KeyValue, Store
+
+KEY = "/registry/ranges/servicenodeports"
+
+
+@dataclass(slots=True, eq=False)
+class _Change:
+    take: frozenset[int]
+    free: frozenset[int]
+    done: bool = False
+    refused: set[int] = field(default_factory=set)
+
+
+class PortClaims:
+    """Which node ports are taken, as the store has it. `first` and `last`: the range."""
+
+    def __init__(self, store: Store, first: int, last: int) -> None:
+        self._store = store
+        self._first = first
+        self._last = last
+        self._waiting: list[_Change] = []
+        self._lock = asyncio.Lock()
+
+    async def taken(self) -> set[int]:
+        """All that are taken now (linearizable)."""
+        return self._ports(await self._store.get(KEY))
+
+    async def take(self, ports: Iterable[int]) -> None:
+        """Claim ports, all or none. Raises `TakenElsewhere`."""
+        await self._change(_Change(frozenset(ports), frozenset()))
+
+    async def free(self, ports: Iterable[int]) -> None:
+        """Give ports back."""
+        await self._change(_Change(frozenset(), frozenset(ports)))
+
+    async def _change(self, change: _Change) -> None:
+        if not change.take and not change.free:
+            return
+        self._waiting.append(change)
+        try:
+            async with self._lock:
+                if not change.done:
+                    await self._write()
+        finally:
+            with suppress(ValueError):
+                self._waiting.remove(change)
+        if change.refused:
+            raise TakenElsewhere(", ".join(map(str, sorted(change.refused))))
+
+    async def _write(self) -> None:
+        """Write all that waits. When that fails, the others go on waiting, and do it themselves."""
+        changes = list(self._waiting)
+        while True:
+            row = await self._store.get(KEY)
+            before = self._ports(row)
+            after = _changed(before, changes)
+            try:
+                if after != before:
+                    await self._put(row, after)
+                break
+            except (Conflict, KeyExists):
+                continue
+        for change in changes:
+            change.done = True
+        self._waiting = [change for change in self._waiting if not change.done]
+
+    async def _put(self, row: KeyValue | None, ports: set[int]) -> None:
+        value = encode(self._record(ports))
+        if row is None:
+            await self._store.create(KEY, value)
+        else:
+            await self._store.update(KEY, value, row.mod_revision)
+
+    def _record(self, ports: set[int]) -> Object:
+        bits = sum(1 << (port - self._first) for port in ports if self._first <= port <= self._last)
+        data = bits.to_bytes((bits.bit_length() + 7) // 8, "big")
+        return {
+            "kind": "RangeAllocation",
+            "apiVersion": "v1",
+            "metadata": {},
+            "range": f"{self._first}-{self._last}",
+            "data": base64.b64encode(data).decode(),
+        }
+
+    @staticmethod
+    def _ports(row: KeyValue | None) -> set[int]:
+        if row is None:
+            return set()
+        record = decode(row.value)
+        first = int(record["range"].partition("-")[0])
+        bits = int.from_bytes(base64.b64decode(record.get("data") or ""), "big")
+        return {first + at for at, bit in enumerate(reversed(f"{bits:b}")) if bit == "1"}
+
+
+def _changed(before: set[int], changes: Sequence[_Change]) -> set[int]:
+    """What is taken after the changes, in their order; those that want what is taken are refused."""
+    after = set(before)
+    for change in changes:
+        change.refused = after & change.take
+        if not change.refused:
+            after |= change.take
+            after -= change.free
+    return after

@@ -1,0 +1,137 @@
+"""`AllocationRepair`: what Services hold and what is claimed are made to agree.
+
+Concurrency: `run` is one task; its passes may run on several servers at once, since every write is a compare. The loop
+is given back every few hundred Services.
+Source: pkg/registry/core/service/{ipallocator,portallocator}/controller (1.36).
+"""
+
+import asyncio
+import datetime
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
+from typing import NamedTuple
+
+from sampan.core.errors import StatusError
+from sampan.core.object import Object
+from sampan.core.time import Clock, parse_time
+from sampan.registry.allocation.addresses import ALLOCATOR, MANAGED_BY_LABEL, canonical, parent_of
+from sampan.registry.allocation.claims import StoredClaims
+from sampan.registry.rest.store import ResourceStore
+from sampan.registry.strategies.core.allocators import Holder, TakenElsewhere, held_ips, held_ports
+from sampan.storage.encoding import decode
+from sampan.storage.store import StoreError, StoreUnavailable
+
+INTERVAL_S = 60.0
+GRACE = datetime.timedelta(seconds=60)
+"""How long a Service may take to be written after its address was claimed."""
+LEAKS_MIN = 3
+"""In how many passes in a row a port must have no Service before it is given back."""
+_CHUNK = 200
+_log = logging.getLogger(__name__)
+
+
+class _Held(NamedTuple):
+    holders: dict[str, Holder]
+    ports: set[int]
+
+
+class AllocationRepair:
+    """Claims what Services hold without a claim; gives back, after a grace, what no Service holds."""
+
+    def __init__(self, claims: StoredClaims, services: ResourceStore, clock: Clock) -> None:
+        self._claims = claims
+        self._services = services
+        self._clock = clock
+        self._leaks: Counter[int] = Counter()
+
+    async def run(self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+        """Until cancelled."""
+        while True:
+            await sleep(INTERVAL_S)
+            try:
+                await self.once()
+            except (StatusError, StoreError, StoreUnavailable) as error:
+                _log.warning("the claims of Services could not be repaired: %s", error)
+
+    async def once(self) -> None:
+        """One pass."""
+        addresses = self._claims.addresses.store
+        await addresses.cache.fresh()
+        claimed = [decode(record.value) for record in addresses.cache.list(addresses.prefix).records]
+        # Ports before Services: what is claimed before a Service is written is seen first without it, then with it.
+        ports = await self._claims.ports.taken()
+        held = await self._held()
+        await self._claim_addresses(held, {address["metadata"]["name"]: address for address in claimed})
+        for address in claimed:
+            await self._drop_orphan(address, held)
+        await self._repair_ports(ports, held.ports)
+
+    async def _held(self) -> _Held:
+        await self._services.cache.fresh()
+        holders: dict[str, Holder] = {}
+        ports: set[int] = set()
+        records = self._services.cache.list(self._services.prefix).records
+        for at, record in enumerate(records):
+            service = decode(record.value)
+            for ip in held_ips(service):
+                holders.setdefault(canonical(ip), Holder(record.namespace, record.name))
+            ports.update(held_ports(service))
+            if at % _CHUNK == _CHUNK - 1:
+                await asyncio.sleep(0)
+        return _Held(holders, ports)
+
+    async def _claim_addresses(self, held: _Held, claimed: dict[str, Object]) -> None:
+        for ip, holder in held.holders.items():
+            address = claimed.get(ip)
+            if address is not None:
+                parent = parent_of(address)
+                if parent == holder or (parent is not None and self._holds(parent, ip)):
+                    continue
+                _log.warning("the IPAddress %s of Service %s/%s names another: repairing", ip, *holder)
+                await self._remove(address)
+            try:
+                await self._claims.addresses.make(ip, holder)
+            except TakenElsewhere:
+                continue  # another server repairs, too
+
+    def _holds(self, holder: Holder, ip: str) -> bool:
+        """Whether the Service, as it is now, has the address: then two have it, and only somebody can choose."""
+        record = self._services.cache.get(self._services.key(*holder))
+        held = record is not None and ip in map(canonical, held_ips(decode(record.value)))
+        if held:
+            _log.error("the cluster IP %s was assigned to several Services, one is %s/%s", ip, *holder)
+        return held
+
+    async def _drop_orphan(self, address: Object, held: _Held) -> None:
+        metadata = address["metadata"]
+        if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) != ALLOCATOR or metadata["name"] in held.holders:
+            return
+        if self._clock.now() - parse_time(metadata["creationTimestamp"]) > GRACE:
+            _log.warning("no Service has the IPAddress %s: it is given back", metadata["name"])
+            await self._remove(address)
+
+    async def _remove(self, address: Object) -> None:
+        metadata = address["metadata"]
+        store = self._claims.addresses.store
+        try:
+            await store.store.delete(store.key("", metadata["name"]), int(metadata["resourceVersion"]))
+        except StoreError:
+            return  # it has changed meanwhile: the next pass looks again
+
+    async def _repair_ports(self, claimed: set[int], held: set[int]) -> None:
+        ports = self._claims.ports
+        await self._claim_ports(held - claimed)
+        leaked = claimed - held
+        self._leaks = Counter({port: self._leaks[port] + 1 for port in leaked})
+        gone = [port for port, times in self._leaks.items() if times >= LEAKS_MIN]
+        if gone:
+            _log.warning("no Service has the node ports %s: they are given back", gone)
+            await ports.free(gone)
+
+    async def _claim_ports(self, missing: Iterable[int]) -> None:
+        taken = await self._claims.ports.taken()
+        try:
+            await self._claims.ports.take(set(missing) - taken)
+        except TakenElsewhere:
+            return  # another server repairs, too

@@ -1,0 +1,169 @@
+"""Keep the bootstrap objects of API priority and fairness: what is missing is made, what has changed is mended.
+
+The mandatory ones are as they must be; a suggested one is left alone once its annotation autoupdate-spec is false.
+Source: kubernetes pkg/registry/flowcontrol/{ensurer/strategy,rest/storage_flowcontrol}.go (1.36).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from sampan.core.errors import Reason, StatusError
+from sampan.core.object import Object
+from sampan.core.time import Clock, timestamp
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.delete import DeleteOptions, delete
+from sampan.registry.rest.metadata import fill_system_fields
+from sampan.registry.rest.update import UpdateOptions, update
+from sampan.registry.strategies.flowcontrol.bootstrap import (
+    AUTO_UPDATE,
+    FLOW_CONTROL_GROUP,
+    MANDATORY,
+    flow_schemas,
+    priority_levels,
+)
+from sampan.registry.strategies.flowcontrol.flowschema import same_spec
+from sampan.registry.strategy import Context
+from sampan.storage.encoding import decode, encode
+from sampan.storage.store import KeyExists
+
+_log = logging.getLogger(__name__)
+
+KEEP_INTERVAL_S: Final = 60.0
+_USER: Final = "system:apiserver"
+_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+
+EndpointOf = Callable[[str, str, str], Endpoint | None]
+"""Finds an endpoint by group, version and resource."""
+
+
+async def ensure_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
+    """Make or mend all of it once. Raises `StatusError`."""
+    for resource, specs in (("prioritylevelconfigurations", priority_levels()), ("flowschemas", flow_schemas())):
+        endpoint = endpoint_of(FLOW_CONTROL_GROUP, "v1", resource)
+        assert endpoint is not None
+        endpoint.store.cache.poll()
+        async with asyncio.TaskGroup() as group:
+            for name, spec in specs.items():
+                group.create_task(_ensure(endpoint, name, spec, clock))
+        for name in list(_unwanted(endpoint, specs)):
+            await _remove(endpoint, name, clock)
+
+
+async def keep_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
+    """Do so once a minute, until cancelled."""
+    while True:
+        await asyncio.sleep(KEEP_INTERVAL_S)
+        try:
+            await ensure_flow_control(endpoint_of, clock)
+        except* Exception as errors:
+            _log.warning("bootstrap objects of flow control are not kept", extra={"error": str(errors.exceptions[0])})
+
+
+async def _ensure(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> None:
+    store = endpoint.store
+    record = store.cache.get(store.key("", name))
+    if record is None:
+        await _create(endpoint, name, spec, clock)
+        return
+    if revised(decode(record.value), name, spec) is None:
+        return
+
+    async def transform(old: Object | None, stored: bytes) -> Object:
+        existing: Object = decode(stored)
+        return revised(existing, name, spec) or existing
+
+    try:
+        await update(store, _context(name), name, transform, UpdateOptions(clock=clock))
+    except StatusError as error:
+        if error.reason not in (Reason.CONFLICT, Reason.NOT_FOUND):
+            raise
+
+
+async def _create(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> None:
+    """Straight into the store: these objects are known to be good."""
+    store = endpoint.store
+    obj: Object = {
+        "kind": endpoint.definition.kind,
+        "apiVersion": endpoint.api_version,
+        "metadata": {"name": name, "generation": 1, "annotations": {AUTO_UPDATE: "true"}},
+        "spec": spec,
+        "status": {},
+    }
+    fill_system_fields(obj["metadata"], clock)
+    level = spec.get("priorityLevelConfiguration")
+    if level is not None:
+        obj["status"] = {"conditions": [dangling_condition(level["name"], True, timestamp(clock))]}
+    try:
+        await store.store.create(store.key("", name), encode(obj))
+    except KeyExists:
+        pass  # Somebody was faster; the next look compares it.
+
+
+def dangling_condition(level: str, exists: bool, now: str) -> Object:
+    """What a flow schema says about the priority level that it names."""
+    text = f'This FlowSchema references the PriorityLevelConfiguration object named "{level}"'
+    return {
+        "type": "Dangling",
+        "status": "False" if exists else "True",
+        "lastTransitionTime": now,
+        "reason": "Found" if exists else "NotFound",
+        "message": f"{text} and it exists" if exists else f"{text} but there is no such object",
+    }
+
+
+def revised(existing: Object, name: str, spec: Object) -> Object | None:
+    """The object as it should be; None: it is so. `existing` is not changed."""
+    metadata = existing["metadata"]
+    annotations = metadata.get("annotations") or {}
+    said = annotations.get(AUTO_UPDATE, "")
+    automatic = name in MANDATORY or _automatic(said, metadata.get("generation", 0))
+    annotated = said in (_TRUE if automatic else _FALSE)
+    equal = not automatic or _equal(existing.get("spec") or {}, name, spec)
+    if annotated and equal:
+        return None
+    result = dict(existing)
+    if not annotated:
+        text = "true" if automatic else "false"
+        result["metadata"] = {**metadata, "annotations": {**annotations, AUTO_UPDATE: text}}
+    if not equal:
+        result["spec"] = spec
+    return result
+
+
+def _equal(present: Object, name: str, spec: Object) -> bool:
+    if name == "exempt" and "exempt" in spec:
+        # How many seats `exempt` counts for is the administrator's.
+        return same_spec({**present, "exempt": None}, {**spec, "exempt": None})
+    return same_spec(present, spec)
+
+
+def _automatic(said: str, generation: int) -> bool:
+    """Whether the spec follows the table: as the annotation says, else if nobody has ever changed it."""
+    if said in _TRUE or said in _FALSE:
+        return said in _TRUE
+    return generation == 1
+
+
+def _unwanted(endpoint: Endpoint, specs: dict[str, Object]) -> Iterator[str]:
+    """Names of objects that an older server has made, and this one does not know."""
+    cache = endpoint.store.cache
+    for record in cache.list(cache.prefix).records:
+        if record.name not in specs:
+            annotations = decode(record.value)["metadata"].get("annotations") or {}
+            if annotations.get(AUTO_UPDATE, "") in _TRUE:
+                yield record.name
+
+
+async def _remove(endpoint: Endpoint, name: str, clock: Clock) -> None:
+    try:
+        await delete(endpoint.store, _context(name), name, DeleteOptions(clock=clock))
+    except StatusError as error:
+        if error.reason is not Reason.NOT_FOUND:
+            raise
+
+
+def _context(name: str) -> Context:
+    return Context(user=_USER, groups=("system:masters",), namespace="", name=name)

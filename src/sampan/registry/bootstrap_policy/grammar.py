@@ -1,0 +1,28 @@
+"""How the tables of roles are written, and what they mean.
+
+A rule is a row of words with blanks between them: (verbs, API groups, resources), the same with resource names behind,
+or (verbs, paths). `core` stands for the group without a name.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+Row = tuple[str, ...]
+Rows = Sequence[Row]
+
+_CORE = "core"
+_RESOURCE_FIELDS = ("verbs", "apiGroups", "resources", "resourceNames")
+_PATH_FIELDS = ("verbs", "nonResourceURLs")
+
+
+def rules(rows: Rows) -> list[dict[str, Any]]:
+    """The PolicyRules of a role's rows."""
+    return [_rule(row) for row in rows]
+
+
+def _rule(row: Row) -> dict[str, Any]:
+    fields = _PATH_FIELDS if len(row) == len(_PATH_FIELDS) else _RESOURCE_FIELDS
+    rule: dict[str, Any] = {name: words.split() for name, words in zip(fields, row, strict=False)}
+    if "apiGroups" in rule:
+        rule["apiGroups"] = ["" if group == _CORE else group for group in rule["apiGroups"]]
+    return rule

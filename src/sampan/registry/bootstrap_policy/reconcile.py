@@ -1,0 +1,137 @@
+"""Keep the bootstrap policy: at each start what is missing is made, and what it lacks is added.
+
+What others have added stays; an object with the annotation autoupdate=false is left alone. Two moves of Kubernetes from
+before 1.15 (rules into aggregated roles, system:discovery split) are not done: no cluster of ours is that old.
+Source: kubernetes pkg/registry/rbac/rest/storage_rbac.go, component-helpers auth/rbac/reconciliation (1.36).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+
+from sampan.core.object import Object
+from sampan.core.policy_rules import uncovered
+from sampan.core.time import Clock
+from sampan.registry.bootstrap_policy.bindings import RBAC_GROUP
+from sampan.registry.bootstrap_policy.objects import (
+    AUTO_UPDATE,
+    cluster_role_bindings,
+    cluster_roles,
+    role_bindings,
+    roles,
+)
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.delete import DeleteOptions, delete
+from sampan.registry.rest.metadata import fill_system_fields
+from sampan.registry.rest.update import UpdateOptions, update
+from sampan.registry.strategy import Context
+from sampan.storage.encoding import decode, encode
+from sampan.storage.store import KeyExists
+
+_USER = "system:apiserver"
+_RESOURCES = {
+    "clusterroles": cluster_roles,
+    "roles": roles,
+    "clusterrolebindings": cluster_role_bindings,
+    "rolebindings": role_bindings,
+}
+
+
+async def ensure_policy(endpoint_of: Callable[[str, str, str], Endpoint | None], clock: Clock) -> None:
+    """Make or mend all of it. `endpoint_of` finds an endpoint by group, version and resource."""
+    async with asyncio.TaskGroup() as group:
+        for resource, objects in _RESOURCES.items():
+            endpoint = endpoint_of(RBAC_GROUP, "v1", resource)
+            assert endpoint is not None
+            for expected, existing in _outstanding(endpoint, objects()):
+                group.create_task(_ensure(endpoint, expected, existing, clock))
+
+
+def _outstanding(endpoint: Endpoint, objects: Iterable[Object]) -> Iterable[tuple[Object, Object | None]]:
+    """What there is to do: the expected object, and the one that is there (None: none)."""
+    store = endpoint.store
+    store.cache.poll()
+    for expected in objects:
+        metadata = expected["metadata"]
+        record = store.cache.get(store.key(metadata.get("namespace", ""), metadata["name"]))
+        if record is None:
+            yield expected, None
+            continue
+        existing = decode(record.value)
+        if _annotations(existing).get(AUTO_UPDATE) != "false" and merged(existing, expected) != existing:
+            yield expected, existing
+
+
+async def _ensure(endpoint: Endpoint, expected: Object, existing: Object | None, clock: Clock) -> None:
+    if existing is None:
+        await _create(endpoint, expected, clock)
+    elif existing.get("roleRef") != expected.get("roleRef"):
+        # What a binding is for cannot be changed.
+        metadata = existing["metadata"]
+        ctx = _context(existing)
+        await delete(endpoint.store, ctx, metadata["name"], DeleteOptions(clock=clock, uid=metadata["uid"]))
+        await _create(endpoint, expected, clock)
+    else:
+
+        async def transform(old: Object | None, stored: bytes) -> Object:
+            return merged(decode(stored), expected)
+
+        options = UpdateOptions(clock=clock)
+        await update(endpoint.store, _context(existing), existing["metadata"]["name"], transform, options)
+
+
+async def _create(endpoint: Endpoint, expected: Object, clock: Clock) -> None:
+    """Straight into the store: these objects are known to be good, and there are many."""
+    store, metadata = endpoint.store, expected["metadata"]
+    fill_system_fields(metadata, clock)
+    try:
+        await store.store.create(store.key(metadata.get("namespace", ""), metadata["name"]), encode(expected))
+    except KeyExists:
+        pass  # Another server was faster; the next start looks at it.
+
+
+def merged(existing: Object, expected: Object) -> Object:
+    """The object that is there with all that is expected of it; it is not changed itself."""
+    result = dict(existing)
+    metadata = result["metadata"] = dict(existing["metadata"])
+    for name in ("labels", "annotations"):
+        metadata[name] = {**expected["metadata"][name], **(metadata.get(name) or {})}
+    if "roleRef" in expected:
+        result["roleRef"] = expected["roleRef"]
+        present = existing.get("subjects") or []
+        _extend(result, "subjects", [each for each in expected.get("subjects") or () if each not in present])
+        return result
+    present = existing.get("rules") or []
+    missing = [rule for rule in expected.get("rules") or () if rule not in present]
+    _extend(result, "rules", uncovered(present, missing))
+    _merge_aggregation(result, existing, expected)
+    return result
+
+
+def _merge_aggregation(result: Object, existing: Object, expected: Object) -> None:
+    if "aggregationRule" not in expected:
+        result.pop("aggregationRule", None)
+        return
+    rule = dict(existing.get("aggregationRule") or {})
+    present = rule.get("clusterRoleSelectors") or []
+    wanted = expected["aggregationRule"]["clusterRoleSelectors"]
+    _extend(rule, "clusterRoleSelectors", [each for each in wanted if each not in present])
+    result["aggregationRule"] = rule
+
+
+def _extend(obj: Object, name: str, more: Sequence[object]) -> None:
+    if more:
+        obj[name] = [*(obj.get(name) or ()), *more]
+
+
+def _annotations(obj: Object) -> dict[str, str]:
+    return obj["metadata"].get("annotations") or {}
+
+
+def _context(obj: Object) -> Context:
+    metadata = obj["metadata"]
+    return Context(
+        user=_USER,
+        groups=("system:masters",),
+        namespace=metadata.get("namespace", ""),
+        name=metadata["name"],
+    )

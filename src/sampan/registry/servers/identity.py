@@ -1,0 +1,125 @@
+"""`IdentityLease`: a Lease in kube-system that says which API server there is; those of servers long gone are removed.
+
+Concurrency: `run` is one task, which ends by cancellation.
+Source: kubernetes pkg/controlplane/apiserver/server.go, pkg/controlplane/controller/apiserverleasegc (1.36).
+"""
+
+import asyncio
+import base64
+import datetime
+import hashlib
+import logging
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Final, NamedTuple
+
+from sampan.core.object import Object
+from sampan.core.time import Clock, format_micro_time, parse_micro_time
+from sampan.registry.rest.metadata import fill_system_fields
+from sampan.registry.rest.store import ResourceStore
+from sampan.storage.encoding import decode, encode
+from sampan.storage.store import Conflict, KeyExists
+
+DURATION_S: Final = 3600
+RENEW_INTERVAL_S: Final = 10.0
+COLLECT_INTERVAL_S: Final = 3600.0
+NAMESPACE: Final = "kube-system"
+COMPONENT_LABEL: Final = "apiserver.kubernetes.io/identity"
+COMPONENT: Final = "kube-apiserver"
+_HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
+_log = logging.getLogger(__name__)
+
+
+class ServerName(NamedTuple):
+    """What tells servers apart: the host's name, and the port, as a host may have several."""
+
+    hostname: str
+    port: int
+
+    @property
+    def lease(self) -> str:
+        """The name of its Lease."""
+        digest = hashlib.sha256(f"{self.hostname}:{self.port}".encode()).digest()[:16]
+        return f"apiserver-{base64.b32encode(digest).decode().rstrip('=').lower()}"
+
+
+class IdentityLease:
+    """Keeps this server's Lease."""
+
+    def __init__(self, leases: ResourceStore, clock: Clock, name: ServerName) -> None:
+        self._leases = leases
+        self._clock = clock
+        self._name = name
+        self._holder = f"{name.lease}_{uuid.uuid4()}"
+
+    async def run(self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+        """Renew it, and now and then remove those that have expired, until cancelled."""
+        per_collection = int(COLLECT_INTERVAL_S / RENEW_INTERVAL_S)
+        times = 0
+        while True:
+            try:
+                await self.renew()
+                if times % per_collection == 0:
+                    await self.collect()
+            except Exception as error:
+                _log.warning("the Lease of this server is not renewed", extra={"error": str(error)})
+            times += 1
+            await sleep(RENEW_INTERVAL_S)
+
+    async def renew(self) -> None:
+        """Make the Lease, or make it last."""
+        store = self._leases.store
+        key = self._leases.key(NAMESPACE, self._name.lease)
+        row = await store.get(key)
+        try:
+            if row is None:
+                await store.create(key, encode(self._made()))
+            else:
+                await store.update(key, encode(self._renewed(decode(row.value))), row.mod_revision)
+        except (Conflict, KeyExists):
+            return  # another server of this name; the next time it is ours
+
+    async def remove(self) -> None:
+        """Say that this server is gone, if the Lease is this server's still."""
+        row = await self._leases.store.get(self._leases.key(NAMESPACE, self._name.lease))
+        if row is None or decode(row.value)["spec"].get("holderIdentity") != self._holder:
+            return
+        await self._delete(row.key, row.mod_revision)
+
+    async def collect(self) -> None:
+        """Remove the Leases that were not renewed for longer than they last."""
+        cache = self._leases.cache
+        cache.poll_events()
+        for record in cache.list(self._leases.scope_prefix(NAMESPACE)).records:
+            if record.labels.get(COMPONENT_LABEL) == COMPONENT and self._expired(decode(record.value)):
+                await self._delete(record.key, record.revision)
+
+    async def _delete(self, key: str, revision: int) -> None:
+        try:
+            await self._leases.store.delete(key, revision)
+        except Conflict:
+            return  # it was renewed, or somebody else removes it
+
+    def _expired(self, lease: Object) -> bool:
+        spec = lease.get("spec") or {}
+        if not spec.get("renewTime") or not spec.get("leaseDurationSeconds"):
+            return True
+        lasts = datetime.timedelta(seconds=spec["leaseDurationSeconds"])
+        return parse_micro_time(spec["renewTime"]) + lasts < self._clock.now()
+
+    def _made(self) -> Object:
+        metadata: Object = {"name": self._name.lease, "namespace": NAMESPACE, "labels": self._labels()}
+        fill_system_fields(metadata, self._clock)
+        return {"kind": "Lease", "apiVersion": "coordination.k8s.io/v1", "metadata": metadata, "spec": self._spec()}
+
+    def _renewed(self, lease: Object) -> Object:
+        metadata = lease["metadata"]
+        labels = {**(metadata.get("labels") or {}), **self._labels()}
+        return {**lease, "metadata": {**metadata, "labels": labels}, "spec": {**lease["spec"], **self._spec()}}
+
+    def _labels(self) -> dict[str, str]:
+        return {COMPONENT_LABEL: COMPONENT, _HOSTNAME_LABEL: self._name.hostname}
+
+    def _spec(self) -> Object:
+        renewed = format_micro_time(self._clock.now())
+        return {"holderIdentity": self._holder, "leaseDurationSeconds": DURATION_S, "renewTime": renewed}

@@ -1,0 +1,66 @@
+"""A kubeconfig that says where a webhook of the server's own is, and as whom it is asked.
+
+The current context counts: its cluster is the webhook, its user is the server.
+Source: apiserver pkg/util/webhook/webhook.go LoadKubeconfig (1.36).
+"""
+
+import base64
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from sampan.registry.webhook.credentials import Credentials, credentials_of
+from sampan.registry.webhook.target import Target
+from sampan.wire import yaml
+from sampan.wire.json import DecodeError
+
+
+def read_webhook_kubeconfig(file: Path) -> tuple[Target, Credentials]:
+    """Read it. Raises `OSError`, and `ValueError` when it names no HTTPS server."""
+    try:
+        config = yaml.decode(file.read_bytes())
+    except DecodeError as error:
+        raise ValueError(f"{file}: {error}") from None
+    if not isinstance(config, dict):
+        raise ValueError(f"{file} is no kubeconfig")
+    try:
+        context = _current(config)
+        cluster = _named(config, "cluster", context)
+        credentials = credentials_of(_named(config, "user", context) if context.get("user") else {}, file.parent)
+        url = urlsplit(cluster.get("server") or "")
+        port = url.port or 443
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{file}: invalid configuration: {error}") from None
+    if url.scheme != "https" or not url.hostname:
+        raise ValueError(f"{file}: webhooks must use https, not {cluster.get('server')!r}")
+    path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    return Target(url.hostname, port, path, _ca_pem(cluster, file.parent)), credentials
+
+
+def _current(config: dict[str, Any]) -> dict[str, Any]:
+    contexts = {each["name"]: each.get("context") or {} for each in config.get("contexts") or ()}
+    current = config.get("current-context") or ""
+    if not current:
+        raise ValueError("no context chosen")
+    if current not in contexts:
+        raise ValueError(f"context was not found for specified context: {current}")
+    context: dict[str, Any] = contexts[current]
+    return context
+
+
+def _named(config: dict[str, Any], kind: str, context: dict[str, Any]) -> dict[str, Any]:
+    """The cluster or the user of a context."""
+    name = context.get(kind) or ""
+    for each in config.get(f"{kind}s") or ():
+        if each["name"] == name:
+            found: dict[str, Any] = each.get(kind) or {}
+            return found
+    raise ValueError(f'{kind} "{name}" does not exist')
+
+
+def _ca_pem(cluster: dict[str, Any], directory: Path) -> str:
+    data = cluster.get("certificate-authority-data")
+    if data:
+        return base64.b64decode(data).decode("ascii", "ignore")
+    file = cluster.get("certificate-authority")
+    return (directory / file).read_text() if file else ""

@@ -1,0 +1,169 @@
+"""What a scheduler counts, with the names of kube-scheduler's metrics.
+
+It counts in plain attributes, as it works for every Pod; the collector reads them when /metrics is scraped.
+Source: pkg/scheduler/metrics/{metrics,profile_metrics}.go, schedule_one.go (1.36).
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import Final
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+
+from sampan.scheduler.queue.queued_pod import QueuedPod
+from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
+
+SCHEDULED: Final = "scheduled"
+UNSCHEDULABLE: Final = "unschedulable"
+ERROR: Final = "error"
+SAMPLE_EVERY: Final = 10
+"""Of so many attempts one tells how long its plugins take."""
+_ATTEMPTS_MAX: Final = 15
+_ATTEMPT_S: Final = tuple(0.001 * 2.0**power for power in range(15))
+_SLI_S: Final = tuple(0.01 * 2.0**power for power in range(20))
+_PLUGIN_S: Final = tuple(0.00001 * 1.5**power for power in range(20))
+_TRIES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
+
+ObservePlugin = Callable[[str, str, float], None]
+"""Takes the name of a plugin, the extension point, and the seconds that it took there."""
+
+
+class Histogram:
+    """Counts of values by bounds."""
+
+    __slots__ = ("_bounds", "_counts", "sum")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self.sum = 0.0
+
+    def observe(self, value: float) -> None:
+        """Count one."""
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self.sum += value
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return sum(self._counts)
+
+    def buckets(self) -> list[tuple[str, float]]:
+        """Cumulative counts, as Prometheus wants them."""
+        total, found = 0, []
+        for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):
+            total += count
+            found.append((bound, float(total)))
+        return found
+
+
+class SchedulerMetrics:
+    """The counts of one scheduler."""
+
+    def __init__(self) -> None:
+        self.attempts: dict[tuple[str, ...], Histogram] = defaultdict(lambda: Histogram(_ATTEMPT_S))
+        """Seconds from a Pod's turn to its binding or rejection, by result and profile."""
+        self.algorithm = Histogram(_ATTEMPT_S)
+        self.sli: dict[tuple[str, ...], Histogram] = defaultdict(lambda: Histogram(_SLI_S))
+        """Seconds from a Pod's first turn to its binding, by how many turns it took."""
+        self.tries = Histogram(_TRIES)
+        self.plugins: dict[tuple[str, ...], Histogram] = defaultdict(lambda: Histogram(_PLUGIN_S))
+        """Seconds that plugins take, by plugin and extension point."""
+        self.preemptions = 0
+        self._turn = 0
+
+    def began(self, queued: QueuedPod) -> ObservePlugin | None:
+        """It is a Pod's turn. What is given is to be told of plugins; None: this attempt is none of the sample."""
+        queued.began_s = perf_counter()
+        self._turn = (self._turn + 1) % SAMPLE_EVERY
+        return self._observe_plugin if self._turn == 1 else None
+
+    def chosen(self, queued: QueuedPod) -> None:
+        """A Node was found, or none."""
+        self.algorithm.observe(perf_counter() - queued.began_s)
+
+    def ended(self, queued: QueuedPod, result: str) -> None:
+        """The attempt is over: the Pod is bound, or was rejected."""
+        profile = queued.pod.constraints.scheduler_name
+        self.attempts[result, profile].observe(perf_counter() - queued.began_s)
+
+    def bound(self, queued: QueuedPod, seconds: float) -> None:
+        """It is bound, so long after its first turn."""
+        self.ended(queued, SCHEDULED)
+        label = str(queued.attempts) if queued.attempts < _ATTEMPTS_MAX else f"{_ATTEMPTS_MAX}+"
+        self.sli[(label,)].observe(seconds)
+        self.tries.observe(queued.attempts)
+
+    def _observe_plugin(self, plugin: str, point: str, seconds: float) -> None:
+        self.plugins[plugin, point].observe(seconds)
+
+
+class SchedulerCollector:
+    """Shows the counts of a scheduler, its queue and its cache. Registers itself."""
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        metrics: SchedulerMetrics,
+        queue: SchedulingQueue,
+        cache_size: Callable[[], Mapping[str, int]],
+    ) -> None:
+        self._metrics = metrics
+        self._queue = queue
+        self._cache_size = cache_size
+        registry.register(self)
+
+    def collect(self) -> Iterator[Metric]:
+        """The families, as the counts are now."""
+        yield from self._of_attempts()
+        yield from self._of_queue()
+        preemptions = CounterMetricFamily("scheduler_preemption_attempts", "Attempts to make room by eviction")
+        preemptions.add_metric((), self._metrics.preemptions)
+        yield preemptions
+
+    def _of_attempts(self) -> Iterator[Metric]:
+        metrics = self._metrics
+        attempts = CounterMetricFamily(
+            "scheduler_schedule_attempts", "Attempts to schedule Pods", labels=("result", "profile")
+        )
+        for labels, histogram in metrics.attempts.items():
+            attempts.add_metric(labels, histogram.count)
+        yield attempts
+        duration = "How long an attempt takes, with the binding"
+        yield _family(
+            "scheduler_scheduling_attempt_duration_seconds", duration, ("result", "profile"), metrics.attempts
+        )
+        chosen = "How long it takes to find a Node"
+        yield _family("scheduler_scheduling_algorithm_duration_seconds", chosen, (), {(): metrics.algorithm})
+        sli = "From the first turn of a Pod to its binding, by turns"
+        yield _family("scheduler_pod_scheduling_sli_duration_seconds", sli, ("attempts",), metrics.sli)
+        yield _family("scheduler_pod_scheduling_attempts", "Turns that a bound Pod took", (), {(): metrics.tries})
+        plugins = "How long a plugin takes, of a sample of attempts"
+        labels_of_plugins = ("plugin", "extension_point")
+        yield _family("scheduler_plugin_execution_duration_seconds", plugins, labels_of_plugins, metrics.plugins)
+
+    def _of_queue(self) -> Iterator[Metric]:
+        pending = GaugeMetricFamily("scheduler_pending_pods", "Pods that wait, by queue", labels=("queue",))
+        for part, count in self._queue.pending().items():
+            pending.add_metric((part,), count)
+        yield pending
+        incoming = CounterMetricFamily(
+            "scheduler_queue_incoming_pods", "Pods that came into a queue, and why", labels=("queue", "event")
+        )
+        for labels, count in self._queue.incoming.items():
+            incoming.add_metric(labels, count)
+        yield incoming
+        cache = GaugeMetricFamily("scheduler_cache_size", "What the scheduler knows", labels=("type",))
+        for kind, count in self._cache_size().items():
+            cache.add_metric((kind,), count)
+        yield cache
+
+
+def _family(name: str, what: str, labels: Sequence[str], found: Mapping[tuple[str, ...], Histogram]) -> Metric:
+    family = HistogramMetricFamily(name, what, labels=labels)
+    for values, histogram in found.items():
+        family.add_metric(values, histogram.buckets(), histogram.sum)
+    return family

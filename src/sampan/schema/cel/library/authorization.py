@@ -1,0 +1,164 @@
+"""Questions to the authorizer: `authorizer.group('apps').resource('deployments').check('create').allowed()`.
+
+Who decides is given by the values: an expression cannot reach an authorizer that its environment did not give it.
+Source: apiserver pkg/cel/library/authz.go (1.36).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.schema.cel.declarations import Library, member, with_cost
+from sampan.schema.cel.errors import CelRuntimeError
+from sampan.schema.cel.types import BOOL, STRING, struct
+from sampan.schema.cel.values import LibraryValue
+
+CHECK_COST = 350_000
+AUTHORIZER = struct("kubernetes.authorization.Authorizer")
+PATH_CHECK = struct("kubernetes.authorization.PathCheck")
+GROUP_CHECK = struct("kubernetes.authorization.GroupCheck")
+RESOURCE_CHECK = struct("kubernetes.authorization.ResourceCheck")
+DECISION = struct("kubernetes.authorization.Decision")
+
+
+class Question(NamedTuple):
+    """What is asked: a verb on a path, or on a resource. `service_account` is (namespace, name), or None for the user
+    of the request.
+    """
+
+    verb: str
+    path: str = ""
+    group: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    field_selector: str = ""
+    label_selector: str = ""
+    service_account: tuple[str, str] | None = None
+
+
+class Decided(NamedTuple):
+    """The answer. `error` is "" when there was none."""
+
+    allowed: bool
+    reason: str = ""
+    error: str = ""
+
+
+Decide = Callable[[Question], Decided]
+"""Answers a question at once; may raise what is no fault of an expression, which ends the evaluation."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizerValue(LibraryValue):
+    """`authorizer`."""
+
+    decide: Decide
+    service_account: tuple[str, str] | None = None
+    type_name = AUTHORIZER.name
+
+
+@dataclass(frozen=True, slots=True)
+class PathCheckValue(LibraryValue):
+    """`authorizer.path('/healthz')`."""
+
+    authorizer: AuthorizerValue
+    path: str
+    type_name = PATH_CHECK.name
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCheckValue(LibraryValue):
+    """`authorizer.group('apps')`."""
+
+    authorizer: AuthorizerValue
+    group: str
+    type_name = GROUP_CHECK.name
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceCheckValue(LibraryValue):
+    """`authorizer.group('apps').resource('deployments')`, and what narrows it."""
+
+    authorizer: AuthorizerValue
+    question: Question
+    type_name = RESOURCE_CHECK.name
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionValue(LibraryValue):
+    """What `check` gives."""
+
+    decided: Decided
+    type_name = DECISION.name
+
+
+def _path(authorizer: AuthorizerValue, path: str) -> PathCheckValue:
+    if not path.strip():
+        raise CelRuntimeError("path must not be empty")
+    return PathCheckValue(authorizer, path)
+
+
+def _service_account(authorizer: AuthorizerValue, namespace: str, name: str) -> AuthorizerValue:
+    if dns1123_subdomain_errors(name):
+        raise CelRuntimeError("Invalid service account name")
+    if dns1123_label_errors(namespace):
+        raise CelRuntimeError("Invalid service account namespace")
+    return replace(authorizer, service_account=(namespace, name))
+
+
+def _resource(check: GroupCheckValue, resource: str) -> ResourceCheckValue:
+    if not resource.strip():
+        raise CelRuntimeError("resource must not be empty")
+    account = check.authorizer.service_account
+    question = Question("", group=check.group, resource=resource, service_account=account)
+    return ResourceCheckValue(check.authorizer, question)
+
+
+def _narrowing(field: str) -> Callable[[ResourceCheckValue, str], ResourceCheckValue]:
+    def narrow(check: ResourceCheckValue, value: str) -> ResourceCheckValue:
+        return ResourceCheckValue(check.authorizer, Question(**{**check.question._asdict(), field: value}))
+
+    return narrow
+
+
+def _check_path(check: PathCheckValue, verb: str) -> DecisionValue:
+    question = Question(verb, check.path, service_account=check.authorizer.service_account)
+    return DecisionValue(check.authorizer.decide(question))
+
+
+def _check_resource(check: ResourceCheckValue, verb: str) -> DecisionValue:
+    return DecisionValue(check.authorizer.decide(check.question._replace(verb=verb)))
+
+
+_CHECKED = (RESOURCE_CHECK, STRING)
+
+AUTHORIZATION = Library(
+    (
+        member("path", "authorizer_path", (AUTHORIZER, STRING), PATH_CHECK, _path),
+        member("group", "authorizer_group", (AUTHORIZER, STRING), GROUP_CHECK, GroupCheckValue),
+        member(
+            "serviceAccount", "authorizer_serviceaccount", (AUTHORIZER, STRING, STRING), AUTHORIZER, _service_account
+        ),
+        member("resource", "groupcheck_resource", (GROUP_CHECK, STRING), RESOURCE_CHECK, _resource),
+        member("subresource", "resourcecheck_subresource", _CHECKED, RESOURCE_CHECK, _narrowing("subresource")),
+        member("namespace", "resourcecheck_namespace", _CHECKED, RESOURCE_CHECK, _narrowing("namespace")),
+        member("name", "resourcecheck_name", _CHECKED, RESOURCE_CHECK, _narrowing("name")),
+        member("fieldSelector", "authorizer_fieldselector", _CHECKED, RESOURCE_CHECK, _narrowing("field_selector")),
+        member("labelSelector", "authorizer_labelselector", _CHECKED, RESOURCE_CHECK, _narrowing("label_selector")),
+        *with_cost(
+            CHECK_COST,
+            (
+                member("check", "pathcheck_check", (PATH_CHECK, STRING), DECISION, _check_path),
+                member("check", "resourcecheck_check", _CHECKED, DECISION, _check_resource),
+            ),
+        ),
+        member("errored", "decision_errored", (DECISION,), BOOL, lambda value: bool(value.decided.error)),
+        member("error", "decision_error", (DECISION,), STRING, lambda value: value.decided.error),
+        member("allowed", "decision_allowed", (DECISION,), BOOL, lambda value: value.decided.allowed),
+        member("reason", "decision_reason", (DECISION,), STRING, lambda value: value.decided.reason),
+    ),
+    (AUTHORIZER, PATH_CHECK, GROUP_CHECK, RESOURCE_CHECK, DECISION),
+)

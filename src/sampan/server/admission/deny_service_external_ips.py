@@ -1,0 +1,29 @@
+"""DenyServiceExternalIPs: nobody takes over the traffic of an address by naming it.
+
+Source: kubernetes plugin/pkg/admission/network/denyserviceexternalips/admission.go (1.36).
+"""
+
+from typing import ClassVar
+
+from sampan.core.object import Object
+from sampan.server.admission.chain import Attributes
+from sampan.server.admission.refusal import refusal
+
+
+class DenyServiceExternalIPs:
+    """Refuses external addresses that a Service has not had before."""
+
+    name: ClassVar[str] = "DenyServiceExternalIPs"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset({("", "services")})
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Raises 403."""
+        if attributes.subresource or attributes.obj is None:
+            return
+        if not _addresses(attributes.obj) <= _addresses(attributes.old or {}):
+            raise refusal(attributes, "Use of external IPs is denied by admission control")
+
+
+def _addresses(service: Object) -> set[str]:
+    return set((service.get("spec") or {}).get("externalIPs") or ())

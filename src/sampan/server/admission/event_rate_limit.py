@@ -1,0 +1,110 @@
+"""EventRateLimit: a flood of Events does not reach the store.
+
+Source: kubernetes plugin/pkg/admission/eventratelimit/ (1.36).
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from sampan.core.errors import too_many_requests
+from sampan.core.field import FieldError, Path, aggregate, invalid, not_supported
+from sampan.core.object import Object
+from sampan.server.admission.chain import Attributes
+
+_SERVER: Final = "Server"
+_CACHE_SIZE: Final = 4096
+_RETRY_AFTER_S: Final = 1
+
+
+class _Bucket:
+    """A token bucket."""
+
+    def __init__(self, qps: int, burst: int, now: float) -> None:
+        self._qps = qps
+        self._burst = burst
+        self._tokens = float(burst)
+        self._at = now
+
+    def take(self, now: float) -> bool:
+        """One token, if there is one."""
+        self._tokens = min(float(self._burst), self._tokens + (now - self._at) * self._qps)
+        self._at = now
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True
+
+
+class _Limit:
+    """One limit: a bucket for each key, of which the longest unused is forgotten at the bound."""
+
+    def __init__(self, said: Object) -> None:
+        self.type: str = said["type"]
+        self._qps: int = said["qps"]
+        self._burst: int = said["burst"]
+        self._size: int = said.get("cacheSize") or _CACHE_SIZE
+        self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+
+    def refuses(self, attributes: Attributes, now: float) -> str:
+        """Why it refuses; empty when it does not."""
+        key = _KEYS[self.type](attributes)
+        bucket = self._buckets.pop(key, None) or _Bucket(self._qps, self._burst, now)
+        self._buckets[key] = bucket
+        if len(self._buckets) > self._size:
+            self._buckets.popitem(last=False)
+        return "" if bucket.take(now) else f"limit reached on type {self.type} for key {key}"
+
+
+class EventRateLimit:
+    """Counts Events by server, namespace, user, or source and object."""
+
+    name: ClassVar[str] = "EventRateLimit"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset({("", "events"), ("events.k8s.io", "events")})
+
+    def __init__(self, configuration: Object, monotonic: Callable[[], float]) -> None:
+        """Raises `ValueError` for a configuration that makes no sense."""
+        faults = _faults(configuration)
+        if faults:
+            raise ValueError(aggregate(faults))
+        self._limits = [_Limit(said) for said in configuration["limits"]]
+        self._monotonic = monotonic
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Raises 429."""
+        if attributes.dry_run:
+            return
+        now = self._monotonic()
+        texts = [text for limit in self._limits if (text := limit.refuses(attributes, now))]
+        if texts:
+            raise too_many_requests(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]", _RETRY_AFTER_S)
+
+
+def _faults(configuration: Object) -> list[FieldError]:
+    limits, path = configuration.get("limits") or [], Path("limits")
+    faults = [] if limits else [invalid(path, limits, "must not be empty")]
+    for index, said in enumerate(limits):
+        at = path.index(index)
+        if said.get("type") not in _KEYS:
+            faults.append(not_supported(at.child("type"), said.get("type", ""), tuple(_KEYS)))
+        wrong = [field for field in ("burst", "qps") if (said.get(field) or 0) <= 0]
+        faults += [invalid(at.child(field), said.get(field, 0), "must be positive") for field in wrong]
+        if said.get("type") != _SERVER and (said.get("cacheSize") or 0) < 0:
+            faults.append(invalid(at.child("cacheSize"), said["cacheSize"], "must not be negative"))
+    return faults
+
+
+def _source_and_object(attributes: Attributes) -> str:
+    event = attributes.obj or {}
+    source, about = event.get("source") or {}, event.get("involvedObject") or {}
+    fields = ("kind", "namespace", "name", "uid", "apiVersion")
+    return "".join((source.get("component", ""), source.get("host", ""), *(about.get(field, "") for field in fields)))
+
+
+_KEYS: Final[dict[str, Callable[[Attributes], str]]] = {
+    _SERVER: lambda attributes: "",
+    "Namespace": lambda attributes: attributes.namespace,
+    "User": lambda attributes: attributes.user.name if attributes.user is not None else "",
+    "SourceAndObject": _source_and_object,
+}

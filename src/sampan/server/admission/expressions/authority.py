@@ -1,0 +1,89 @@
+"""`Authority`: what `authorizer` is in expressions, for the user of one request.
+
+An expression is evaluated at once, an authorizer may have to be waited for. A question that has not been asked before
+therefore ends the evaluation with `PendingDecision`; it is asked, and the expression is evaluated again. Each question
+is asked once for a request.
+Source: apiserver pkg/admission/plugin/authorizer/caching_authorizer.go (1.36).
+"""
+
+from sampan.core.errors import StatusError
+from sampan.schema.cel.library.authorization import AuthorizerValue, Decided, Question, ResourceCheckValue
+from sampan.server.admission.chain import Attributes
+from sampan.server.authorization.authorizer import Authorizer, Decision
+from sampan.server.request import RequestInfo, UserInfo
+
+
+class PendingDecision(Exception):
+    """A question that has to be asked first."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question)
+        self.question = question
+
+
+class Authority:
+    """Knows the answers of one request."""
+
+    __slots__ = ("_authorizer", "_known", "_user", "value")
+
+    def __init__(self, authorizer: Authorizer, user: UserInfo | None) -> None:
+        self._authorizer = authorizer
+        self._user = user or UserInfo("")
+        self._known: dict[Question, Decided] = {}
+        self.value = AuthorizerValue(self._decide)
+        """The variable `authorizer`."""
+
+    def request_resource(self, attributes: Attributes) -> ResourceCheckValue:
+        """The variable `authorizer.requestResource`."""
+        question = Question(
+            "",
+            group=attributes.gvr.group,
+            resource=attributes.gvr.resource,
+            subresource=attributes.subresource,
+            namespace=attributes.namespace,
+            name=attributes.name,
+        )
+        return ResourceCheckValue(self.value, question)
+
+    async def settle(self, question: Question) -> None:
+        """Ask. What goes wrong is part of the answer."""
+        try:
+            verdict = await self._authorizer.authorize(self._asker(question), _info(question))
+        except StatusError as error:
+            self._known[question] = Decided(False, "", str(error))
+            return
+        allowed = verdict.decision is Decision.ALLOW
+        self._known[question] = Decided(allowed, verdict.reason, "" if allowed else verdict.error)
+
+    def _decide(self, question: Question) -> Decided:
+        known = self._known.get(question)
+        if known is None:
+            raise PendingDecision(question)
+        return known
+
+    def _asker(self, question: Question) -> UserInfo:
+        if question.service_account is None:
+            return self._user
+        namespace, name = question.service_account
+        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+        return UserInfo(f"system:serviceaccount:{namespace}:{name}", groups=groups)
+
+
+def _info(question: Question) -> RequestInfo:
+    if question.path:
+        return RequestInfo(question.path, question.verb)
+    parts = [part for part in (question.resource, question.name, question.subresource) if part]
+    return RequestInfo(
+        "",
+        question.verb,
+        is_resource=True,
+        group=question.group,
+        version="*",
+        namespace=question.namespace,
+        resource=question.resource,
+        subresource=question.subresource,
+        name=question.name,
+        parts=tuple(parts),
+        label_selector=question.label_selector,
+        field_selector=question.field_selector,
+    )

@@ -1,0 +1,54 @@
+"""`MatchConditions`: the last question before a webhook is called or a policy evaluated.
+
+Any false: it is not for it. Else any error: as the failure policy says. Source: apiserver
+pkg/admission/plugin/webhook/matchconditions/matcher.go (1.36).
+"""
+
+from collections.abc import Sequence
+
+from sampan.core.object import Object
+from sampan.schema.cel import Budget, CelCompileError
+from sampan.schema.cel.admission import Expressions
+from sampan.schema.cel.types import BOOL
+from sampan.server.admission.expressions.activation import CONDITIONS_COST_MAX, Activation, Compiled, OutOfBudget
+from sampan.server.authorization.union import aggregated
+
+
+class ConditionsFailed(Exception):
+    """The conditions could not be evaluated, and the failure policy is Fail. The text is for clients."""
+
+
+class MatchConditions:
+    """The conditions of one webhook or policy."""
+
+    __slots__ = ("_compiled", "_fail_closed")
+
+    def __init__(self, conditions: Sequence[Object], expressions: Expressions, *, fail_closed: bool) -> None:
+        self._compiled = [compiled(expressions, condition["expression"]) for condition in conditions]
+        self._fail_closed = fail_closed
+
+    async def match(self, activation: Activation) -> bool:
+        """Whether all are true. Raises `ConditionsFailed`."""
+        budget = Budget(CONDITIONS_COST_MAX)
+        errors = []
+        for condition in self._compiled:
+            try:
+                result = await activation.evaluate(condition, budget)
+            except OutOfBudget as error:
+                errors = [str(error)]
+                break
+            if result.error:
+                errors.append(result.error)
+            elif result.value is False:
+                return False
+        if errors and self._fail_closed:
+            raise ConditionsFailed(aggregated(errors))
+        return not errors
+
+
+def compiled(expressions: Expressions, expression: str) -> Compiled:
+    """A condition made ready. One that is stored may have been valid for somebody else only."""
+    try:
+        return Compiled(expression, expressions.compile(expression, (BOOL,)))
+    except CelCompileError as error:
+        return Compiled(expression, None, str(error))

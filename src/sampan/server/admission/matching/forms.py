@@ -1,0 +1,94 @@
+"""`Forms`: the objects of a request in the versions that webhooks and policies want, and the way back.
+
+Source: apiserver pkg/admission/conversion.go (1.36).
+"""
+
+from typing import NamedTuple
+
+from sampan.core import errors
+from sampan.core.object import Object
+from sampan.patch.copying import copy_json
+from sampan.registry.crd.reading import converter
+from sampan.registry.endpoint import Endpoint
+from sampan.schema.compile import DecodeError
+from sampan.server.admission.chain import Attributes
+from sampan.server.admission.matching.subject import Equivalent
+
+
+class Versioned(NamedTuple):
+    """The objects of a request in one version. Private to the plug-in, shared by those whom it asks."""
+
+    obj: Object | None
+    old: Object | None
+
+
+class Forms:
+    """Makes each form once; `put` begins anew."""
+
+    __slots__ = ("_attributes", "_known")
+
+    def __init__(self, attributes: Attributes) -> None:
+        self._attributes = attributes
+        self._known: dict[str, Versioned] = {}
+
+    async def of(self, wanted: Equivalent) -> Versioned:
+        """The objects as `wanted` serves them. Raises 500 when they cannot be converted."""
+        key = wanted.gvk.api_version
+        known = self._known.get(key)
+        if known is None:
+            attributes = self._attributes
+            known = self._known[key] = Versioned(
+                await self._present(attributes.obj, wanted), await self._present(attributes.old, wanted)
+            )
+        return known
+
+    async def _present(self, obj: Object | None, wanted: Equivalent) -> Object | None:
+        own = self._attributes.endpoint
+        if obj is None:
+            return None
+        copy: Object = copy_json(obj)
+        if own is None or self._has_kind_of_its_own(own):
+            return copy
+        if own.definition.builtin:
+            return wanted.endpoint.from_hub(copy)
+        return await _converted(copy, own, wanted.endpoint)
+
+    async def put(self, obj: Object, wanted: Equivalent) -> None:
+        """Make an object, which is as `wanted` serves it, the object of the request: checked against its schema,
+        pruned, defaulted, in the version of the request. Raises 500.
+        """
+        attributes, own = self._attributes, self._attributes.endpoint
+        if own is not None and not self._has_kind_of_its_own(own):
+            try:
+                normalise(obj, wanted.endpoint)
+            except DecodeError as error:
+                raise errors.internal_error(str(error)) from None
+            builtin = own.definition.builtin
+            obj = wanted.endpoint.to_hub(obj) if builtin else await _converted(obj, wanted.endpoint, own)
+            own.store.strategy.default(obj)
+        attributes.obj = obj
+        self._known.clear()
+
+    def _has_kind_of_its_own(self, own: Endpoint) -> bool:
+        """Whether the object is that of a subresource with its own kind (Scale, Binding), which has one version."""
+        return self._attributes.gvk.kind != own.definition.kind
+
+
+def normalise(obj: Object, endpoint: Endpoint) -> None:
+    """Prune and default; built-in types are checked too. Raises `DecodeError`."""
+    compiled = endpoint.compiled
+    if endpoint.definition.builtin:
+        compiled.decode(obj)
+    else:
+        compiled.prune(obj)
+        compiled.default(obj)
+    obj.setdefault("metadata", {})
+
+
+async def _converted(obj: Object, source: Endpoint, target: Endpoint) -> Object:
+    if source.api_version == target.api_version:
+        return obj
+    definition = target.definition
+    if definition.webhook is not None:
+        return (await definition.webhook.convert([obj], target.api_version))[0]
+    return converter(definition, source.version, target.version)(obj)

@@ -1,0 +1,89 @@
+"""`AdmissionMetrics`: how long plug-ins, webhooks and policies take, and what they refuse.
+
+Source: apiserver pkg/admission/metrics/metrics.go, pkg/admission/plugin/policy/{validating,mutating}/metrics (1.36).
+"""
+
+from collections.abc import Iterable
+
+from prometheus_client.core import Metric
+
+from sampan.server.histogram import Counter, Histogram
+
+_PREFIX = "apiserver_admission_"
+_CODE_MAX = 600
+_STEP_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5)
+_HOOK_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10.0, 25.0)
+_POLICY_BUCKETS = (0.0000005, 0.001, 0.01, 0.1, 1.0)
+_POLICY_LABELS = ("policy", "policy_binding", "error_type", "enforcement_action")
+
+
+class AdmissionMetrics:
+    """Everything is recorded on the event loop. Labels come from configurations, not from clients."""
+
+    def __init__(self) -> None:
+        self.steps = Histogram(
+            f"{_PREFIX}step_admission_duration_seconds",
+            "Time that all mutating or all validating plug-ins took for a request.",
+            ("type", "operation", "rejected"),
+            _STEP_BUCKETS,
+        )
+        self.hooks = Histogram(
+            f"{_PREFIX}webhook_admission_duration_seconds",
+            "Time that an admission webhook took.",
+            ("name", "type", "operation", "rejected"),
+            _HOOK_BUCKETS,
+        )
+        self.requests = Counter(
+            f"{_PREFIX}webhook_request_total",
+            "Calls of admission webhooks.",
+            ("name", "type", "operation", "code", "rejected"),
+        )
+        self.rejections = Counter(
+            f"{_PREFIX}webhook_rejection_count",
+            "Requests that admission webhooks refused.",
+            ("name", "type", "operation", "error_type", "rejection_code"),
+        )
+        self.failed_open = Counter(
+            f"{_PREFIX}webhook_fail_open_count",
+            "Calls of admission webhooks whose failure was ignored.",
+            ("name", "type"),
+        )
+        self.policies = Histogram(
+            "apiserver_validating_admission_policy_check_duration_seconds",
+            "Time that a validation of a policy took.",
+            _POLICY_LABELS,
+            _POLICY_BUCKETS,
+        )
+        self.policy_checks = Counter(
+            "apiserver_validating_admission_policy_check_total",
+            "Checks of validating admission policies, by what followed.",
+            _POLICY_LABELS,
+        )
+
+    def observe_step(self, kind: str, operation: str, seconds: float, rejected: bool) -> None:
+        """The mutating (admit) or validating (validate) plug-ins of one request."""
+        self.steps.observe((kind, operation, "true" if rejected else "false"), seconds)
+
+    def observe_hook(self, hook: tuple[str, str, str], seconds: float, code: int, *, rejected: bool) -> None:
+        """One call of a webhook; `hook` is its name, type (admit or validating) and the operation."""
+        shown = "true" if rejected else "false"
+        self.hooks.observe((*hook, shown), seconds)
+        self.requests.add((*hook, str(min(code, _CODE_MAX)), shown))
+
+    def observe_rejection(self, hook: tuple[str, str, str], error_type: str, code: int) -> None:
+        """A refusal: error_type is calling_webhook_error, apiserver_internal_error or no_error."""
+        self.rejections.add((*hook, error_type, str(min(code, _CODE_MAX))))
+
+    def observe_policy(self, labels: tuple[str, str, str, str], seconds: float) -> None:
+        """One check; labels: policy, binding, kind of error, and what followed (allow, deny, audit, warn)."""
+        self.policies.observe(labels, seconds)
+        self.policy_checks.add(labels)
+
+    def collect(self) -> Iterable[Metric]:
+        """For Prometheus."""
+        collectors = (
+            *(self.steps, self.hooks, self.requests, self.rejections, self.failed_open),
+            *(self.policies, self.policy_checks),
+        )
+        for collector in collectors:
+            yield from collector.collect()

@@ -1,0 +1,70 @@
+"""NamespaceExists and NamespaceAutoProvision: what becomes of writes into a namespace that is not there.
+
+Source: kubernetes plugin/pkg/admission/namespace/{exists,autoprovision}/admission.go (1.36).
+"""
+
+from typing import ClassVar, Final
+
+from sampan.core.errors import Reason, StatusError, not_found
+from sampan.core.gvk import GroupResource
+from sampan.core.object import Object
+from sampan.registry.cluster import Cluster
+from sampan.registry.reader import CacheReader
+from sampan.registry.rest.create import CreateOptions, create
+from sampan.registry.strategy import Context
+from sampan.server.admission.chain import Attributes
+
+_NAMESPACES: Final = GroupResource("", "namespaces")
+
+
+class NamespaceExists:
+    """Refuses them."""
+
+    name: ClassVar[str] = "NamespaceExists"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+
+    def __init__(self, reader: CacheReader) -> None:
+        self._reader = reader
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Raises 404."""
+        if not await _is_absent(self._reader, attributes):
+            return
+        raise not_found(_NAMESPACES, attributes.namespace)
+
+
+class NamespaceAutoProvision:
+    """Makes the namespace."""
+
+    name: ClassVar[str] = "NamespaceAutoProvision"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    async def admit(self, attributes: Attributes) -> None:
+        """Raises what making it raises."""
+        if attributes.dry_run or not await _is_absent(self._cluster.reader, attributes):
+            return
+        endpoint = self._cluster.endpoint("", "v1", "namespaces")
+        assert endpoint is not None
+        name = attributes.namespace
+        namespace: Object = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}, "spec": {}}
+        endpoint.store.strategy.default(namespace)
+        try:
+            await create(endpoint.store, Context(name=name), namespace, CreateOptions(self._cluster.clock))
+        except StatusError as error:
+            if error.reason is not Reason.ALREADY_EXISTS:
+                raise
+
+
+async def _is_absent(reader: CacheReader, attributes: Attributes) -> bool:
+    name = attributes.namespace
+    if not name or (attributes.gvr.group, attributes.gvr.resource) == ("", "namespaces"):
+        return False
+    if reader.record("", "namespaces", "", name) is not None:
+        return False
+    await reader.fresh("", "namespaces")
+    return reader.record("", "namespaces", "", name) is None

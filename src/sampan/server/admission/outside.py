@@ -1,0 +1,78 @@
+"""The plug-ins of webhooks and policies, from what they share and their part of the AdmissionConfiguration."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sampan.core.field import quote
+from sampan.core.object import Object
+from sampan.registry.webhook.client import Webhook
+from sampan.registry.webhook.credentials import WebhookCredentials
+from sampan.registry.webhook.target import Target
+from sampan.server.admission.matching.subject import Surroundings
+from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.admission.policy.mutating import MutatingAdmissionPolicy
+from sampan.server.admission.policy.validating import ValidatingAdmissionPolicy
+from sampan.server.admission.webhook.caller import Caller
+from sampan.server.admission.webhook.hook import Connect
+from sampan.server.admission.webhook.mutating import MutatingAdmissionWebhook
+from sampan.server.admission.webhook.validating import ValidatingAdmissionWebhook
+from sampan.server.authorization.authorizer import Authorizer
+from sampan.wire import yaml as wire_yaml
+
+MUTATING: Final = MutatingAdmissionWebhook.name
+VALIDATING: Final = ValidatingAdmissionWebhook.name
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What the plug-ins of webhooks and policies share."""
+
+    surroundings: Surroundings
+    authorizer: Authorizer
+    metrics: AdmissionMetrics
+
+
+def mutating_webhooks(outside: Outside, configuration: Object) -> MutatingAdmissionWebhook:
+    """Raises `ValueError` when the configuration cannot be used."""
+    caller = Caller(_connect(outside, configuration), outside.metrics, "admit")
+    return MutatingAdmissionWebhook(outside.surroundings, caller, outside.authorizer)
+
+
+def validating_webhooks(outside: Outside, configuration: Object) -> ValidatingAdmissionWebhook:
+    """Raises `ValueError` when the configuration cannot be used."""
+    caller = Caller(_connect(outside, configuration), outside.metrics, "validating")
+    return ValidatingAdmissionWebhook(outside.surroundings, caller, outside.authorizer)
+
+
+def mutating_policies(outside: Outside) -> MutatingAdmissionPolicy:
+    """It has nothing to configure."""
+    return MutatingAdmissionPolicy(outside.surroundings, outside.authorizer)
+
+
+def validating_policies(outside: Outside) -> ValidatingAdmissionPolicy:
+    """It has nothing to configure."""
+    return ValidatingAdmissionPolicy(outside.surroundings, outside.authorizer, outside.metrics)
+
+
+def _connect(outside: Outside, configuration: Object) -> Connect:
+    """How webhooks are reached: as those of CRDs, or with the credentials of a kubeconfig file.
+
+    Source: apiserver pkg/admission/plugin/webhook/config/kubeconfig.go (1.36).
+    """
+    cluster = outside.surroundings.cluster
+    text = configuration.get("kubeConfigFile") or ""
+    if not text:
+        return lambda target: cluster.connect(target)
+    path = Path(text)
+    if not path.is_absolute():
+        raise ValueError(f"kubeConfigFile: Invalid value: {quote(text)}: must be an absolute file path")
+    try:
+        credentials = WebhookCredentials(wire_yaml.decode(path.read_bytes()) or {}, path.parent)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from error
+
+    def connect(target: Target) -> Webhook:
+        return cluster.webhooks.connect(target, credentials.of(target.host, target.port))
+
+    return connect

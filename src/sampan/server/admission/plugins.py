@@ -1,0 +1,149 @@
+"""The admission plug-ins of a server, in the order in which they are asked.
+
+Source: kubernetes pkg/kubeapiserver/options/plugins.go `AllOrderedPlugins` (1.36).
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from sampan.core.field import quote
+from sampan.core.object import Object
+from sampan.registry.cluster import Cluster
+from sampan.registry.reader import CacheReader
+from sampan.server.admission.always import AlwaysAdmit, AlwaysDeny
+from sampan.server.admission.always_pull_images import AlwaysPullImages
+from sampan.server.admission.certificates import (
+    CertificateApproval,
+    CertificateSigning,
+    CertificateSubjectRestriction,
+    ClusterTrustBundleAttest,
+)
+from sampan.server.admission.chain import Plugin
+from sampan.server.admission.default_class import DefaultIngressClass, DefaultStorageClass
+from sampan.server.admission.default_toleration_seconds import DefaultTolerationSeconds
+from sampan.server.admission.deny_service_external_ips import DenyServiceExternalIPs
+from sampan.server.admission.event_rate_limit import EventRateLimit
+from sampan.server.admission.extended_resource_toleration import ExtendedResourceToleration
+from sampan.server.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
+from sampan.server.admission.limit_ranger import LimitRanger
+from sampan.server.admission.matching.subject import Surroundings
+from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.admission.namespace_lifecycle import NamespaceLifecycle
+from sampan.server.admission.namespaces import NamespaceAutoProvision, NamespaceExists
+from sampan.server.admission.node_restriction import NodeRestriction
+from sampan.server.admission.outside import (
+    MUTATING,
+    VALIDATING,
+    Outside,
+    mutating_policies,
+    mutating_webhooks,
+    validating_policies,
+    validating_webhooks,
+)
+from sampan.server.admission.owner_references_permission_enforcement import OwnerReferencesPermissionEnforcement
+from sampan.server.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
+from sampan.server.admission.pod_node_selector import PodNodeSelector
+from sampan.server.admission.pod_resize_validator import PodResizeValidator
+from sampan.server.admission.pod_security import PodSecurity
+from sampan.server.admission.pod_toleration_restriction import PodTolerationRestriction
+from sampan.server.admission.pod_topology_labels import PodTopologyLabels
+from sampan.server.admission.priority import Priority
+from sampan.server.admission.resource_quota import ResourceQuota
+from sampan.server.admission.runtime_class import RuntimeClass
+from sampan.server.admission.service_account import ServiceAccount
+from sampan.server.admission.settings import AdmissionSettings, BadConfiguration
+from sampan.server.admission.storage_object_in_use_protection import StorageObjectInUseProtection
+from sampan.server.admission.taint_nodes_by_condition import TaintNodesByCondition
+from sampan.server.authorization.authorizer import Authorizer
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What plug-ins are made of."""
+
+    cluster: Cluster
+    authorizer: Authorizer
+    settings: AdmissionSettings
+    outside: Outside
+
+    @property
+    def reader(self) -> CacheReader:
+        """The cluster's."""
+        return self.cluster.reader
+
+    def configuration(self, name: str) -> Object:
+        """What the AdmissionConfiguration says to a plug-in."""
+        return self.settings.configurations.get(name) or {}
+
+
+Make = Callable[[Parts], Plugin]
+
+ORDER: Final[tuple[tuple[str, Make | None], ...]] = (
+    ("AlwaysAdmit", lambda parts: AlwaysAdmit()),
+    ("NamespaceAutoProvision", lambda parts: NamespaceAutoProvision(parts.cluster)),
+    ("NamespaceLifecycle", lambda parts: NamespaceLifecycle(parts.reader)),
+    ("NamespaceExists", lambda parts: NamespaceExists(parts.reader)),
+    ("LimitPodHardAntiAffinityTopology", lambda parts: LimitPodHardAntiAffinityTopology()),
+    ("LimitRanger", lambda parts: LimitRanger(parts.reader)),
+    ("ServiceAccount", lambda parts: ServiceAccount(parts.reader, random=Random())),
+    ("NodeRestriction", lambda parts: NodeRestriction(parts.reader, parts.authorizer)),
+    ("TaintNodesByCondition", lambda parts: TaintNodesByCondition()),
+    ("AlwaysPullImages", lambda parts: AlwaysPullImages()),
+    ("PodSecurity", lambda parts: PodSecurity(parts.reader, parts.configuration("PodSecurity"))),
+    ("PodNodeSelector", lambda parts: PodNodeSelector(parts.reader, parts.configuration("PodNodeSelector"))),
+    ("Priority", lambda parts: Priority(parts.reader)),
+    ("DefaultTolerationSeconds", lambda parts: DefaultTolerationSeconds()),
+    (
+        "PodTolerationRestriction",
+        lambda parts: PodTolerationRestriction(parts.reader, parts.configuration("PodTolerationRestriction")),
+    ),
+    ("EventRateLimit", lambda parts: EventRateLimit(parts.configuration("EventRateLimit"), time.monotonic)),
+    ("ExtendedResourceToleration", lambda parts: ExtendedResourceToleration()),
+    ("DefaultStorageClass", lambda parts: DefaultStorageClass(parts.reader)),
+    ("StorageObjectInUseProtection", lambda parts: StorageObjectInUseProtection()),
+    ("PodGroupProtection", None),
+    (
+        "OwnerReferencesPermissionEnforcement",
+        lambda parts: OwnerReferencesPermissionEnforcement(parts.cluster.registry, parts.authorizer),
+    ),
+    ("PersistentVolumeClaimResize", lambda parts: PersistentVolumeClaimResize(parts.reader)),
+    ("RuntimeClass", lambda parts: RuntimeClass(parts.reader)),
+    ("CertificateApproval", lambda parts: CertificateApproval(parts.authorizer)),
+    ("CertificateSigning", lambda parts: CertificateSigning(parts.authorizer)),
+    ("ClusterTrustBundleAttest", lambda parts: ClusterTrustBundleAttest(parts.authorizer)),
+    ("CertificateSubjectRestriction", lambda parts: CertificateSubjectRestriction()),
+    ("DefaultIngressClass", lambda parts: DefaultIngressClass(parts.reader)),
+    ("DenyServiceExternalIPs", lambda parts: DenyServiceExternalIPs()),
+    ("PodTopologyLabels", lambda parts: PodTopologyLabels(parts.reader)),
+    ("PodGroupWorkloadExists", None),
+    ("NodeDeclaredFeatureValidator", None),
+    ("JobValidation", None),
+    ("PodResizeValidator", lambda parts: PodResizeValidator(parts.reader)),
+    ("MutatingAdmissionPolicy", lambda parts: mutating_policies(parts.outside)),
+    ("MutatingAdmissionWebhook", lambda parts: mutating_webhooks(parts.outside, parts.configuration(MUTATING))),
+    ("ValidatingAdmissionPolicy", lambda parts: validating_policies(parts.outside)),
+    ("ValidatingAdmissionWebhook", lambda parts: validating_webhooks(parts.outside, parts.configuration(VALIDATING))),
+    ("ResourceQuota", lambda parts: ResourceQuota(parts.cluster, parts.configuration("ResourceQuota"))),
+    ("AlwaysDeny", lambda parts: AlwaysDeny()),
+)
+"""Every plug-in by its name. None: known by name, but nothing to do (those of features that are off in Kubernetes)."""
+
+NAMES: Final = frozenset(name for name, _ in ORDER)
+
+
+def default_plugins(
+    cluster: Cluster, authorizer: Authorizer, settings: AdmissionSettings, metrics: AdmissionMetrics
+) -> list[Plugin]:
+    """Those that are on. Raises `BadConfiguration`."""
+    parts = Parts(cluster, authorizer, settings, Outside(Surroundings(cluster), authorizer, metrics))
+    return [_made(name, make, parts) for name, make in ORDER if make is not None and settings.is_on(name)]
+
+
+def _made(name: str, make: Make, parts: Parts) -> Plugin:
+    try:
+        return make(parts)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise BadConfiguration(f"couldn't init admission plugin {quote(name)}: {error}") from error

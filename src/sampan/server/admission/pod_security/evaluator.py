@@ -1,0 +1,59 @@
+"""Which checks a level has in a version, and what they have against a Pod.
+
+Source: k8s.io/pod-security-admission policy/{registry,checks}.go (1.36).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sampan.core.object import Object
+from sampan.server.admission.pod_security import baseline, restricted
+from sampan.server.admission.pod_security.check import Check, Examine, Violation
+from sampan.server.admission.pod_security.policy import BASELINE, LATEST, PRIVILEGED, LevelVersion
+
+_ALL: Final = (*baseline.CHECKS, *restricted.CHECKS)
+MINOR_MAX: Final = max(minor for check in _ALL for minor, _ in check.versions)
+"""Newer versions have the same checks."""
+
+
+class Evaluator:
+    """Keeps the checks of the versions that were asked for."""
+
+    def __init__(self) -> None:
+        self._examinations: dict[LevelVersion, tuple[Examine, ...]] = {}
+
+    def violations(self, wanted: LevelVersion, metadata: Object, spec: Object) -> list[Violation]:
+        """All that is against a Pod, or a template of Pods."""
+        if wanted.level == PRIVILEGED:
+            return []
+        examinations = self._examinations.get(wanted)
+        if examinations is None:
+            examinations = self._examinations[wanted] = examinations_of(wanted)
+        found = [examine(metadata, spec) for examine in examinations]
+        return [violation for violation in found if violation is not None]
+
+
+def examinations_of(wanted: LevelVersion) -> tuple[Examine, ...]:
+    """Baseline checks come first, without those that a restricted one makes needless."""
+    minor = MINOR_MAX if wanted.minor == LATEST else min(wanted.minor, MINOR_MAX)
+    checks: Sequence[Check] = baseline.CHECKS
+    if wanted.level != BASELINE:
+        needless = {check.overrides for check in restricted.CHECKS if check.versions[0][0] <= minor}
+        checks = [*(check for check in checks if check.id not in needless), *restricted.CHECKS]
+    found = [_at(check, minor) for check in checks]
+    return tuple(examine for examine in found if examine is not None)
+
+
+def _at(check: Check, minor: int) -> Examine | None:
+    fitting = [examine for since, examine in check.versions if since <= minor]
+    return fitting[-1] if fitting else None
+
+
+def reasons(violations: Sequence[Violation]) -> str:
+    """In few words."""
+    return ", ".join(each.reason for each in violations)
+
+
+def details(violations: Sequence[Violation]) -> str:
+    """In full."""
+    return ", ".join(f"{each.reason} ({each.detail})" if each.detail else each.reason for each in violations)

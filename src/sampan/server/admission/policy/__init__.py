@@ -1,0 +1,1 @@
+"""The admission plug-ins that evaluate policies: MutatingAdmissionPolicy and ValidatingAdmissionPolicy."""

@@ -1,0 +1,188 @@
+"""MutatingAdmissionPolicy: changes objects as policies and their bindings say.
+
+Source: apiserver pkg/admission/plugin/policy/mutating/dispatcher.go,
+pkg/admission/plugin/policy/generic/policy_dispatcher.go (1.36).
+"""
+
+from typing import ClassVar, NamedTuple
+
+from sampan.core.errors import Reason, StatusError
+from sampan.core.field import quote
+from sampan.core.object import Object
+from sampan.schema.structural import Schema
+from sampan.server.admission.chain import Attributes
+from sampan.server.admission.expressions.activation import Activation, request_of
+from sampan.server.admission.expressions.authority import Authority
+from sampan.server.admission.expressions.conditions import ConditionsFailed
+from sampan.server.admission.matching.forms import Forms
+from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
+from sampan.server.admission.policy.mutations import MutatingPolicy, MutationFailed
+from sampan.server.admission.policy.params import ConfigurationError, Params
+from sampan.server.admission.policy.policy import Binding, Bound, Policies
+from sampan.server.admission.refusal import refusal
+from sampan.server.admission.reinvocation import Reinvocation
+from sampan.server.authorization.authorizer import Authorizer
+
+
+class MutatingAdmissionPolicy:
+    """See the module."""
+
+    name: ClassVar[str] = "MutatingAdmissionPolicy"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "CONNECT"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+
+    def __init__(self, surroundings: Surroundings, authorizer: Authorizer) -> None:
+        self._surroundings = surroundings
+        self._authorizer = authorizer
+        self._policies = Policies(surroundings.cluster, "mutatingadmissionpolicies", MutatingPolicy)
+        self._params = Params(surroundings.cluster)
+
+    async def admit(self, attributes: Attributes) -> None:
+        """Raises 403 when a policy that must cannot be applied."""
+        policies = self._policies.all()
+        if not policies or is_exempt(attributes):
+            return
+        authority = Authority(self._authorizer, attributes.user)
+        run = _Run(Subject(attributes, self._surroundings), authority, self._params)
+        invocations = [each for bound in policies for each in run.invocations(bound)]
+        if invocations:
+            run.reinvocation.begin(attributes)
+            try:
+                for invocation in invocations:
+                    await run.apply(invocation)
+            finally:
+                run.reinvocation.end(attributes)
+        if run.faults:
+            raise _refused(attributes, run.faults)
+
+
+class _Invocation(NamedTuple):
+    """A policy to apply, because of a binding, with a parameter."""
+
+    policy: MutatingPolicy
+    binding: Binding
+    matched: Equivalent
+    params: Object | None
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells it from others of the same request."""
+        metadata = (self.params or {}).get("metadata") or {}
+        return (self.policy.name, self.binding.name, metadata.get("namespace", ""), metadata.get("name", ""))
+
+
+class _Fault(NamedTuple):
+    """Why a policy could not be applied."""
+
+    text: str
+    reason: Reason | None
+
+
+class _Run:
+    """One run for one request."""
+
+    def __init__(self, subject: Subject, authority: Authority, params: Params) -> None:
+        self._subject = subject
+        self._attributes = subject.attributes
+        self._authority = authority
+        self._params = params
+        self._forms = Forms(subject.attributes)
+        self.reinvocation = Reinvocation.of(subject.attributes, MutatingAdmissionPolicy.name)
+        self.faults: list[_Fault] = []
+
+    def invocations(self, bound: Bound[MutatingPolicy]) -> list[_Invocation]:
+        """How a policy is to be applied to the request."""
+        policy, subject = bound.policy, self._subject
+        try:
+            matched = policy.criteria.match(subject)
+            if matched is None:
+                return []
+            self._params.check(policy.param_kind)
+        except (ConfigurationError, StatusError) as error:
+            self._fault(policy, None, f"failed to configure policy: {error}")
+            return []
+        found = []
+        for binding in bound.bindings:
+            try:
+                if binding.criteria is not None and binding.criteria.match(subject) is None:
+                    continue
+                collected = self._params.collect(policy.param_kind, binding.param_ref, subject.namespace)
+            except (ConfigurationError, StatusError) as error:
+                self._fault(policy, binding, f"failed to configure binding: {error}")
+                continue
+            found += [_Invocation(policy, binding, matched, params) for params in collected]
+        return found
+
+    def _fault(self, policy: MutatingPolicy, binding: Binding | None, text: str, reason: Reason | None = None) -> None:
+        if policy.fails_open:
+            return
+        whose = (
+            f"policy {quote(policy.name)}"
+            if binding is None
+            else f"policy '{policy.name}' with binding '{binding.name}'"
+        )
+        self.faults.append(_Fault(f"{whose} denied request: {text}", reason))
+
+    async def apply(self, invocation: _Invocation) -> None:
+        """Apply all mutations of a policy, in order. Raises `StatusError` for what is not the policy's fault."""
+        attributes, policy = self._attributes, invocation.policy
+        if attributes.obj is None or not await self._is_wanted(invocation):
+            return
+        if attributes.is_reinvocation and not self.reinvocation.is_due(invocation.key):
+            return
+        before = (await self._forms.of(invocation.matched)).obj
+        for mutation in policy.mutations:
+            obj = (await self._forms.of(invocation.matched)).obj
+            assert obj is not None
+            activation = await self._activation(invocation)
+            try:
+                changed = await mutation.apply(activation, obj, _schema_of(invocation.matched))
+            except MutationFailed as error:
+                self._fault(policy, invocation.binding, str(error), Reason.INVALID)
+                continue
+            if changed != obj:
+                await self._forms.put(changed, invocation.matched)
+        if (await self._forms.of(invocation.matched)).obj != before:
+            self.reinvocation.changed()
+            attributes.reinvoke = True
+        if policy.may_be_applied_again:
+            self.reinvocation.asked(invocation.key)
+
+    async def _is_wanted(self, invocation: _Invocation) -> bool:
+        conditions = invocation.policy.conditions
+        if conditions is None:
+            return True
+        try:
+            return await conditions.match(await self._activation(invocation))
+        except ConditionsFailed as error:
+            self._fault(invocation.policy, invocation.binding, str(error), Reason.INVALID)
+            return False
+
+    async def _activation(self, invocation: _Invocation) -> Activation:
+        activation = Activation(
+            await self._forms.of(invocation.matched),
+            request_of(self._attributes, invocation.matched),
+            self._authority,
+            self._attributes,
+            params=invocation.params,
+            namespace=self._subject.namespace_object(),
+        )
+        activation.compose(invocation.policy.variables)
+        return activation
+
+
+def _schema_of(matched: Equivalent) -> Schema:
+    """That of the object; of the kinds that only subresources have nothing is known here."""
+    endpoint = matched.endpoint
+    if matched.gvk.kind == endpoint.definition.kind:
+        return endpoint.schema
+    return Schema(type="object", preserve_unknown_fields=True)
+
+
+def _refused(attributes: Attributes, faults: list[_Fault]) -> StatusError:
+    """403 with the text of the first; where an expression failed, the reason is nevertheless Invalid."""
+    causes = [{"message": fault.text} for fault in faults]
+    error = refusal(attributes, "admission request denied by policy", causes=causes)
+    error.message = faults[0].text
+    error.reason = faults[0].reason or error.reason
+    return error

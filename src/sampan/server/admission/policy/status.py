@@ -1,0 +1,114 @@
+"""`PolicyStatus`: says in the status of each ValidatingAdmissionPolicy what is wrong with its expressions.
+
+Concurrency: `run` is one task with one watch of the policies, whose bound is the cache's; they are checked one after
+the other, each once for each generation (as in Kubernetes, not again when a CRD changes). Ends by cancellation.
+Source: kubernetes pkg/controller/validatingadmissionpolicystatus/controller.go (1.36).
+"""
+
+import asyncio
+import logging
+from typing import Final
+
+from sampan.core.errors import Reason, StatusError
+from sampan.core.object import Object
+from sampan.core.time import timestamp
+from sampan.registry.cluster import Cluster
+from sampan.registry.rest.update import Part, UpdateOptions, update
+from sampan.registry.strategy import Context
+from sampan.server.admission.policy.type_checking import TypeChecker
+from sampan.storage.encoding import decode
+from sampan.storage.records import CacheReset, WatcherTooSlow
+from sampan.storage.store import StoreError
+
+MANAGER: Final = "validatingadmissionpolicy-status"
+RETRY_S: Final = 1.0
+_GROUP: Final = "admissionregistration.k8s.io"
+_RESOURCE: Final = "validatingadmissionpolicies"
+
+_log = logging.getLogger("sampan.admission")
+
+
+class PolicyStatus:
+    """One for each server; several on one store write the same."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._checker = TypeChecker(cluster)
+
+    async def run(self) -> None:
+        """Keep the statuses up to date, until cancelled."""
+        while True:
+            try:
+                await self._follow()
+                await asyncio.sleep(RETRY_S)
+            except (CacheReset, WatcherTooSlow):
+                _log.info("the watch of %s was reset; listing anew", _RESOURCE)
+
+    async def _follow(self) -> None:
+        """Look at each policy that is there or changes. Returns when one could not be written: all are looked at
+        again.
+        """
+        definition = self._cluster.registry.get(_GROUP, _RESOURCE)
+        assert definition is not None
+        cache = self._cluster.caches[definition.storage_prefix]
+        failed = False
+        async with cache.watch(cache.prefix, initial=True) as watcher:
+            while not failed:
+                for kind, event in (await watcher.next(None)).events:
+                    if kind != "DELETED":
+                        failed |= not await self._settle(decode(event.record.value))
+
+    async def _settle(self, policy: Object) -> bool:
+        """Write the status of a policy if it is of an older generation; whether that is done."""
+        if not _is_behind(policy):
+            return True
+        name = policy["metadata"]["name"]
+        try:
+            await self._write(name, policy, self._checker.check(policy))
+        except (StatusError, StoreError) as error:
+            if isinstance(error, StatusError) and error.reason is Reason.NOT_FOUND:
+                return True
+            _log.warning("ValidatingAdmissionPolicy %s: %s", name, error)
+            return False
+        return True
+
+    async def _write(self, name: str, policy: Object, warnings: list[Object]) -> None:
+        endpoint = self._cluster.endpoint(_GROUP, "v1", _RESOURCE)
+        assert endpoint is not None
+        metadata = policy["metadata"]
+        config: Object = {
+            "apiVersion": endpoint.api_version,
+            "kind": endpoint.definition.kind,
+            "metadata": {"name": name},
+            "status": {
+                "observedGeneration": metadata["generation"],
+                "typeChecking": {"expressionWarnings": warnings} if warnings else {},
+            },
+        }
+
+        async def transform(old: Object | None, stored: bytes) -> Object:
+            if old is None:
+                raise endpoint.store.not_found(name)
+            obj = endpoint.store.decode(stored)
+            told = obj["metadata"]
+            if (told["uid"], told.get("generation")) != (metadata["uid"], metadata["generation"]):
+                return obj  # its newest generation is still to come
+            applied = endpoint.field_manager("status").apply(
+                endpoint.from_hub(obj),
+                config,
+                manager=MANAGER,
+                api_version=endpoint.api_version,
+                subresource="status",
+                force=True,
+                now=timestamp(self._cluster.clock),
+            )
+            return endpoint.to_hub(applied)
+
+        context = Context(user="system:apiserver", groups=("system:masters",), name=name)
+        options = UpdateOptions(clock=self._cluster.clock, part=Part.STATUS, is_apply=True)
+        await update(endpoint.store, context, name, transform, options)
+
+
+def _is_behind(policy: Object) -> bool:
+    observed = (policy.get("status") or {}).get("observedGeneration", 0)
+    return bool(policy["metadata"].get("generation", 0) > observed)

@@ -1,0 +1,113 @@
+"""`TypeChecker`: what is wrong with the expressions of a ValidatingAdmissionPolicy, for the types that it is for.
+
+A policy is in force whatever is found: the findings are for whoever wrote it. They name a type as its kind does.
+Source: apiserver pkg/admission/plugin/policy/validating/typechecking.go (1.36).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from sampan.core.gvk import GroupVersionKind
+from sampan.core.object import Object
+from sampan.registry.cluster import Cluster
+from sampan.registry.definition import VersionDefinition
+from sampan.registry.registry import ResourceRegistry
+from sampan.schema.cel import CelCompileError
+from sampan.schema.cel.admission import Expressions, Inputs
+from sampan.schema.cel.schema_types import schema_type
+from sampan.schema.cel.types import DYN, CelType
+from sampan.schema.structural import Schema
+
+_TYPES_MAX = 10
+_STRING = Schema(type="string")
+
+
+class _Known(NamedTuple):
+    gvk: GroupVersionKind
+    version: VersionDefinition
+
+
+class TypeChecker:
+    """Knows the types that a cluster serves."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._registry = cluster.registry
+
+    def check(self, policy: Object) -> list[Object]:
+        """The ExpressionWarnings of a policy, in the order of its validations."""
+        spec = policy.get("spec") or {}
+        checked = [(known.gvk, self._expressions(spec, known)) for known in _matched(self._registry, spec)]
+        warnings = []
+        for index, validation in enumerate(spec.get("validations") or ()):
+            for field in ("expression", "messageExpression"):
+                expression = validation.get(field)
+                found = _issues(checked, expression) if expression else ""
+                if found:
+                    warnings.append({"fieldRef": f"spec.validations[{index}].{field}", "warning": found})
+        return warnings
+
+    def _expressions(self, spec: Object, known: _Known) -> Expressions:
+        kind = spec.get("paramKind")
+        params = self._params_type(kind) if kind else DYN
+        object_type = self._type_of(known)
+        expressions = Expressions(Inputs(params=bool(kind), object_type=object_type, params_type=params))
+        for variable in spec.get("variables") or ():
+            try:
+                expressions.add_variable(variable["name"], variable["expression"])
+            except CelCompileError:
+                continue  # it is of any type from here on
+        return expressions
+
+    def _params_type(self, kind: Object) -> CelType:
+        group, _, version = kind.get("apiVersion", "").rpartition("/")
+        for known in _versions(self._registry, version):
+            if (known.gvk.group, known.gvk.kind) == (group, kind.get("kind")):
+                return self._type_of(known)
+        return DYN
+
+    def _type_of(self, known: _Known) -> CelType:
+        """The type of whole objects; unlike a rule of a schema, a policy sees all of their metadata."""
+        found = self._registry.lookup("", "v1", "configmaps")
+        assert found is not None
+        schema, metadata = known.version.schema(), found[1].schema().properties["metadata"]
+        properties = {**schema.properties, "apiVersion": _STRING, "kind": _STRING, "metadata": metadata}
+        return schema_type(replace(schema, type="object", properties=properties), known.gvk.kind) or DYN
+
+
+def _issues(checked: Sequence[tuple[GroupVersionKind, Expressions]], expression: str) -> str:
+    """A paragraph for each type that the expression does not fit."""
+    found = [(gvk, expressions.issues(expression)) for gvk, expressions in checked]
+    return "\n".join(f"{gvk.group}/{gvk.version}, Kind={gvk.kind}: {issues}\n" for gvk, issues in found if issues)
+
+
+def _matched(registry: ResourceRegistry, spec: Object) -> list[_Known]:
+    """The types that a policy is for, as far as it names them, sorted; a rule with wildcards names none."""
+    known: dict[GroupVersionKind, _Known] = {}
+    for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
+        found = list(islice(_matched_by(registry, rule), _TYPES_MAX))
+        known.update((each.gvk, each) for each in found)
+        if len(found) == _TYPES_MAX:
+            break
+    return [known[gvk] for gvk in sorted(known)]
+
+
+def _matched_by(registry: ResourceRegistry, rule: Object) -> Iterator[_Known]:
+    groups, versions = sorted(rule.get("apiGroups") or ()), sorted(rule.get("apiVersions") or ())
+    if any("*" in name for name in (*groups, *versions)):
+        return
+    resources = sorted(name for name in rule.get("resources") or () if "*" not in name and "/" not in name)
+    for group in groups:
+        for version in versions:
+            for resource in resources:
+                found = registry.lookup(group, version, resource)
+                if found is not None:
+                    yield _Known(GroupVersionKind(group, version, found[0].kind), found[1])
+
+
+def _versions(registry: ResourceRegistry, name: str) -> Iterator[_Known]:
+    for definition in registry.definitions():
+        version = definition.versions.get(name)
+        if version is not None and version.served:
+            yield _Known(GroupVersionKind(definition.group, name, definition.kind), version)

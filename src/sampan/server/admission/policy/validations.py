@@ -1,0 +1,151 @@
+"""`ValidatingPolicy`: a ValidatingAdmissionPolicy made ready, and its evaluation for one parameter.
+
+Source: apiserver pkg/admission/plugin/policy/validating/validator.go (1.36).
+"""
+
+import time
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from sampan.core.errors import Reason
+from sampan.core.object import Object
+from sampan.schema.cel import Budget, CelCompileError
+from sampan.schema.cel.types import BOOL, NULL, STRING, CelType
+from sampan.schema.cel.values import type_name
+from sampan.server.admission.expressions.activation import POLICY_COST_MAX, Activation, Compiled, OutOfBudget
+from sampan.server.admission.expressions.conditions import ConditionsFailed
+from sampan.server.admission.policy.policy import Policy
+
+_MESSAGE_BYTES_MAX = 5 * 1024
+
+
+class Decision(NamedTuple):
+    """What came of the validation at place `number`. `error` tells a fault of the policy from a refusal."""
+
+    number: int
+    allowed: bool
+    message: str = ""
+    reason: str = Reason.INVALID
+    error: bool = False
+    seconds: float = 0.0
+
+    @property
+    def error_type(self) -> str:
+        """As metrics name it."""
+        if self.allowed and not self.error:
+            return "no_error"
+        if self.message.startswith("compilation"):
+            return "compile_error"
+        budget = "validation failed due to running out of cost budget"
+        return "out_of_budget" if self.message.startswith(budget) else "invalid_error"
+
+
+class Annotation(NamedTuple):
+    """An audit annotation, or (`error`) why there is none."""
+
+    key: str
+    value: str = ""
+    error: str = ""
+
+
+class Outcome(NamedTuple):
+    """What a policy says of one request, with one parameter."""
+
+    decisions: list[Decision]
+    annotations: list[Annotation]
+
+
+class _Validation(NamedTuple):
+    expression: Compiled
+    message: str
+    message_expression: Compiled | None
+    reason: str
+
+    @property
+    def failure(self) -> str:
+        """What is said when nothing better is known."""
+        return self.message or f"failed expression: {self.expression.expression.strip()}"
+
+
+class ValidatingPolicy(Policy):
+    """See the module."""
+
+    def __init__(self, policy: Object) -> None:
+        super().__init__(policy)
+        spec = policy.get("spec") or {}
+        self._validations = [self._validation(each) for each in spec.get("validations") or ()]
+        self._annotations = [
+            (each["key"], self._compiled(each["valueExpression"], (STRING, NULL)))
+            for each in spec.get("auditAnnotations") or ()
+        ]
+
+    def _validation(self, validation: Object) -> _Validation:
+        message = validation.get("messageExpression")
+        return _Validation(
+            self._compiled(validation["expression"], (BOOL,)),
+            (validation.get("message") or "").strip(),
+            self._compiled(message, (STRING,), authorizer=False) if message else None,
+            validation.get("reason") or Reason.INVALID,
+        )
+
+    def _compiled(self, expression: str, results: Iterable[CelType], *, authorizer: bool = True) -> Compiled:
+        try:
+            return Compiled(expression, self.expressions.compile(expression, results, authorizer=authorizer))
+        except CelCompileError as error:
+            return Compiled(expression, None, str(error))
+
+    async def evaluate(self, activation: Activation) -> Outcome:
+        """All validations and annotations, as long as the budget lasts."""
+        activation.compose(self.variables)
+        try:
+            if self.conditions is not None and not await self.conditions.match(activation):
+                return Outcome([], [])
+            budget = Budget(POLICY_COST_MAX)
+            decisions = [
+                await self._decide(index, each, activation, budget) for index, each in enumerate(self._validations)
+            ]
+            budget = Budget(POLICY_COST_MAX)
+            annotations = [await self._annotate(key, each, activation, budget) for key, each in self._annotations]
+            return Outcome(decisions, [each for each in annotations if each is not None])
+        except (ConditionsFailed, OutOfBudget) as error:
+            return Outcome([self._fault(0, str(error))], [])
+
+    def _fault(self, index: int, text: str, seconds: float = 0.0) -> Decision:
+        return Decision(index, self.fails_open, text, "", error=True, seconds=seconds)
+
+    async def _decide(self, index: int, each: _Validation, activation: Activation, budget: Budget) -> Decision:
+        began = time.perf_counter()
+        result = await activation.evaluate(each.expression, budget)
+        seconds = time.perf_counter() - began
+        if result.error:
+            return self._fault(index, result.error, seconds)
+        if result.value is True:
+            return Decision(index, True, seconds=seconds)
+        try:
+            message = await _message(each, activation, budget)
+        except OutOfBudget as error:
+            return self._fault(index, f"failed messageExpression: {error}", seconds)
+        return Decision(index, False, message or each.failure, each.reason, seconds=seconds)
+
+    async def _annotate(self, key: str, each: Compiled, activation: Activation, budget: Budget) -> Annotation | None:
+        result = await activation.evaluate(each, budget)
+        if result.error:
+            return None if self.fails_open else Annotation(key, error=result.error)
+        value: Any = result.value
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            text = f"valueExpression '{each.expression}' resulted in unsupported return type: {type_name(value)}. "
+            return Annotation(key, error=f"{text}Return type must be either string or null.")
+        return Annotation(key, value.strip()) if value.strip() else None
+
+
+async def _message(each: _Validation, activation: Activation, budget: Budget) -> str:
+    """The text that the messageExpression gives, "" when it gives none that can be shown."""
+    if each.message_expression is None:
+        return ""
+    result = await activation.evaluate(each.message_expression, budget)
+    if not isinstance(result.value, str):
+        return ""
+    text = result.value.strip()
+    return "" if "\n" in text or len(text.encode()) > _MESSAGE_BYTES_MAX else text

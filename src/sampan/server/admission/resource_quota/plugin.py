@@ -1,0 +1,167 @@
+"""The plug-in: checks requests against the quotas of their namespace, and writes down what they take.
+
+Concurrency: it has no tasks. Requests into a namespace wait in a line; whoever gets the line's lock first checks all
+that wait, one after the other on the running sums, and writes each changed quota once. A request goes on only when
+what it takes is written, so that together they never take more than there is. One that is cancelled leaves the line;
+what was written for it stays taken until the controller counts again, as for one that fails after its admission.
+
+Source: k8s.io/apiserver pkg/admission/plugin/resourcequota/{admission,controller,resource_access}.go (1.36).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from sampan.core.errors import Reason, StatusError, conflict
+from sampan.core.gvk import GroupResource
+from sampan.core.object import Object
+from sampan.registry.cluster import Cluster
+from sampan.registry.crd.tracking import track_status
+from sampan.registry.rest.update import Part, UpdateOptions, update
+from sampan.registry.strategy import Context
+from sampan.server.admission.chain import Attributes
+from sampan.server.admission.kept import Kept
+from sampan.server.admission.resource_quota.check import check, is_counted
+from sampan.server.admission.resource_quota.quota import Quota, read_limited, read_quota
+
+TRIES_MAX: Final = 10
+"""How often a quota is looked at again when somebody else has written it meanwhile."""
+_USER: Final = "system:apiserver"
+_QUOTAS: Final = GroupResource("", "resourcequotas")
+
+
+@dataclass(slots=True, eq=False)
+class _Demand:
+    """A request that waits."""
+
+    attributes: Attributes
+    refusal: StatusError | None = None
+    settled: bool = False
+
+    def refuse(self, error: StatusError) -> None:
+        """It does not get through."""
+        self.refusal, self.settled = error, True
+
+
+@dataclass(slots=True, eq=False)
+class _Line:
+    """The requests of a namespace that wait; `users` is how many hold on to it."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: list[_Demand] = field(default_factory=list)
+    users: int = 0
+
+
+class ResourceQuota:
+    """Asked after all others but AlwaysDeny: what they refuse takes nothing."""
+
+    name: ClassVar[str] = "ResourceQuota"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+
+    def __init__(self, cluster: Cluster, configuration: Object) -> None:
+        """Raises `ValueError` for a configuration that makes no sense."""
+        self._cluster = cluster
+        self._limited = read_limited(configuration)
+        self._kept = Kept(cluster.reader, _QUOTAS.group, _QUOTAS.resource, read_quota)
+        self._lines: dict[str, _Line] = {}
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Raises 403; 409 when others write the quotas all the time."""
+        namespace = attributes.namespace
+        if not namespace or (attributes.gvr.resource == "namespaces" and not attributes.gvr.group):
+            return
+        quotas = self._kept.list(namespace)
+        if not (quotas or self._limited) or not is_counted(attributes):
+            return
+        after = check(quotas, attributes, self._limited, self._cluster.clock.now())
+        if attributes.dry_run or all(one is other for one, other in zip(quotas, after, strict=True)):
+            return
+        await self._wait(namespace, _Demand(attributes))
+
+    async def _wait(self, namespace: str, demand: _Demand) -> None:
+        line = self._lines.setdefault(namespace, _Line())
+        line.users += 1
+        line.waiting.append(demand)
+        try:
+            async with line.lock:
+                if not demand.settled:
+                    await self._settle_waiting(namespace, line)
+        finally:
+            if demand in line.waiting:
+                line.waiting.remove(demand)
+            line.users -= 1
+            if not line.users:
+                del self._lines[namespace]
+        if demand.refusal is not None:
+            raise demand.refusal
+
+    async def _settle_waiting(self, namespace: str, line: _Line) -> None:
+        """Settle all that wait. Should it fail or be cancelled, the others wait for the next one with the lock."""
+        batch, line.waiting = line.waiting, []
+        try:
+            await self._settle(namespace, batch)
+        finally:
+            line.waiting = [demand for demand in batch if not demand.settled] + line.waiting
+
+    async def _settle(self, namespace: str, batch: Sequence[_Demand]) -> None:
+        names: set[str] | None = None
+        for _ in range(TRIES_MAX):
+            quotas = await self._quotas_now(namespace, names)
+            after = self._check_all(quotas, batch)
+            names = set()
+            for before, quota in zip(quotas, after, strict=True):
+                if quota is not before and not await self._write(namespace, quota):
+                    names.add(quota.name)
+            if not names:
+                break
+        for demand in batch:
+            if demand.settled:
+                continue
+            if names:
+                demand.refuse(conflict(_QUOTAS, min(names), "it is written by others all the time; please try again"))
+            demand.settled = True
+
+    async def _quotas_now(self, namespace: str, names: set[str] | None) -> list[Quota]:
+        """The newest states; with `names` only of these: the others have the batch's share already."""
+        cache = self._cluster.endpoint(_QUOTAS.group, "v1", _QUOTAS.resource)
+        assert cache is not None
+        await cache.store.cache.fresh()
+        return [quota for quota in self._kept.list(namespace) if names is None or quota.name in names]
+
+    def _check_all(self, quotas: list[Quota], batch: Sequence[_Demand]) -> list[Quota]:
+        now = self._cluster.clock.now()
+        for demand in batch:
+            if not demand.settled:
+                try:
+                    quotas = check(quotas, demand.attributes, self._limited, now)
+                except StatusError as error:
+                    demand.refuse(error)
+        return quotas
+
+    async def _write(self, namespace: str, quota: Quota) -> bool:
+        """Write what is used; False when the quota has changed meanwhile, or is gone."""
+        endpoint = self._cluster.endpoint(_QUOTAS.group, "v1", _QUOTAS.resource)
+        assert endpoint is not None
+        quotas, clock = endpoint, self._cluster.clock
+
+        async def transform(old: Object | None, stored: bytes) -> Object:
+            if old is None or old["metadata"]["resourceVersion"] != quota.revision:
+                raise conflict(_QUOTAS, quota.name, "it has changed")
+            obj = quotas.store.decode(stored)
+            used = {name: str(amount) for name, amount in quota.used.items()}
+            obj["status"] = {**(obj.get("status") or {}), "used": used}
+            track_status(quotas, old, obj, clock)
+            return obj
+
+        ctx = Context(
+            user=_USER, groups=("system:masters",), namespace=namespace, name=quota.name, subresource="status"
+        )
+        try:
+            await update(quotas.store, ctx, quota.name, transform, UpdateOptions(clock=clock, part=Part.STATUS))
+        except StatusError as error:
+            if error.reason not in (Reason.CONFLICT, Reason.NOT_FOUND):
+                raise
+            return False
+        return True

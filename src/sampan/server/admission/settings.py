@@ -1,0 +1,64 @@
+"""Which admission plug-ins are on, and what they are told.
+
+Source: apiserver pkg/server/options/admission.go; kubernetes pkg/kubeapiserver/options/plugins.go (1.36).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from sampan.core.field import quote
+from sampan.core.object import Object
+
+SERVICE_ACCOUNT: Final = "ServiceAccount"
+NODE_RESTRICTION: Final = "NodeRestriction"
+OFF: Final = frozenset(
+    {
+        "AlwaysAdmit",
+        "NamespaceAutoProvision",
+        "NamespaceExists",
+        "LimitPodHardAntiAffinityTopology",
+        SERVICE_ACCOUNT,
+        NODE_RESTRICTION,
+        "AlwaysPullImages",
+        "PodNodeSelector",
+        "PodTolerationRestriction",
+        "EventRateLimit",
+        "ExtendedResourceToleration",
+        "OwnerReferencesPermissionEnforcement",
+        "DenyServiceExternalIPs",
+        "AlwaysDeny",
+    }
+)
+"""Plug-ins that are off unless somebody asks for them. In Kubernetes ServiceAccount is on: here it waits for somebody
+who makes the accounts.
+"""
+
+
+class BadConfiguration(ValueError):
+    """A plug-in cannot work with what it was told."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionSettings:
+    """What differs from the defaults."""
+
+    enabled: frozenset[str] = frozenset()
+    disabled: frozenset[str] = frozenset()
+    configurations: Mapping[str, Object] = field(default_factory=dict)
+    """What the AdmissionConfiguration says to a plug-in, by its name."""
+
+    def is_on(self, name: str) -> bool:
+        """Whether a plug-in takes part."""
+        return name not in self.disabled and (name in self.enabled or name not in OFF)
+
+
+def check_names(enabled: frozenset[str], disabled: frozenset[str], known: frozenset[str]) -> None:
+    """Raises `ValueError` for a name that is unknown, or in both sets."""
+    for option, names in (("enable", enabled), ("disable", disabled)):
+        unknown = sorted(names - known)
+        if unknown:
+            raise ValueError(f"{option}-admission-plugins plugin {quote(unknown[0])} is unknown")
+    both = sorted(enabled & disabled)
+    if both:
+        raise ValueError(f"[{' '.join(both)}] in enable-admission-plugins and disable-admission-plugins overlapped")

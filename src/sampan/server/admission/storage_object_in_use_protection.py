@@ -1,0 +1,32 @@
+"""StorageObjectInUseProtection: storage that is in use does not vanish when it is deleted.
+
+Source: kubernetes plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go (1.36).
+"""
+
+from typing import ClassVar, Final
+
+from sampan.server.admission.chain import Attributes
+
+_FINALIZERS: Final = {
+    ("", "persistentvolumes"): "kubernetes.io/pv-protection",
+    ("", "persistentvolumeclaims"): "kubernetes.io/pvc-protection",
+}
+"""VolumeAttributesClasses get none: no loop of ours would take it away, and they could never be deleted."""
+
+
+class StorageObjectInUseProtection:
+    """Adds the finalizers that the protection controllers take away."""
+
+    name: ClassVar[str] = "StorageObjectInUseProtection"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset(_FINALIZERS)
+
+    async def admit(self, attributes: Attributes) -> None:
+        """Never refuses."""
+        if attributes.subresource or attributes.obj is None:
+            return
+        finalizer = _FINALIZERS[attributes.gvr.group, attributes.gvr.resource]
+        metadata = attributes.obj["metadata"]
+        finalizers = metadata.get("finalizers") or []
+        if finalizer not in finalizers:
+            metadata["finalizers"] = [*finalizers, finalizer]

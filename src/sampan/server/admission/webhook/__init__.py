@@ -1,0 +1,1 @@
+"""The admission plug-ins that ask others over HTTPS: MutatingAdmissionWebhook and ValidatingAdmissionWebhook."""

@@ -1,0 +1,141 @@
+"""`Caller`: asks one webhook about one request.
+
+Source: apiserver pkg/admission/plugin/webhook/{mutating,validating}/dispatcher.go (1.36).
+"""
+
+import asyncio
+import time
+
+from sampan.core import errors
+from sampan.core.errors import StatusError
+from sampan.core.tracing import part_of_current
+from sampan.registry.rest.metadata import new_uid
+from sampan.registry.webhook.client import WebhookError
+from sampan.server.admission.chain import Attributes
+from sampan.server.admission.expressions.activation import Activation, request_of
+from sampan.server.admission.expressions.authority import Authority
+from sampan.server.admission.expressions.conditions import ConditionsFailed
+from sampan.server.admission.matching.forms import Forms, Versioned
+from sampan.server.admission.matching.subject import Equivalent, Subject
+from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.admission.webhook.errors import CallFailed, Denial, Rejected, dry_run_unsupported
+from sampan.server.admission.webhook.hook import Connect, Hook
+from sampan.server.admission.webhook.review import (
+    NotDecodableError,
+    ReviewError,
+    UnsupportedPatchError,
+    Verdict,
+    encode_review,
+    read_review,
+)
+
+_HARMLESS = ("None", "NoneOnDryRun")
+_UNAVAILABLE = 503
+_SPANS = {"admit": "mutating", "validating": "validating"}
+
+
+class Caller:
+    """Asks the webhooks of one plug-in. `kind` is admit or validating, for metrics."""
+
+    def __init__(self, connect: Connect, metrics: AdmissionMetrics, kind: str) -> None:
+        self._connect = connect
+        self._metrics = metrics
+        self._kind = kind
+
+    async def call(self, hook: Hook, attributes: Attributes, matched: Equivalent, versioned: Versioned) -> Verdict:
+        """The answer of a webhook that allows the request; its annotations and warnings have been told.
+
+        Raises `Rejected`, and `CallFailed` when there is no answer that counts.
+        """
+        if attributes.dry_run and hook.side_effects not in _HARMLESS:
+            raise Rejected(dry_run_unsupported(hook.name))
+        if hook.review_version is None:
+            text = "could not create admission objects: webhook does not accept known AdmissionReview versions"
+            raise CallFailed(hook.name, f"{text} (v1, v1beta1)", 400)
+        uid = new_uid()
+        request = request_of(attributes, matched)
+        body = encode_review(hook.review_version, uid, request, versioned.obj, versioned.old)
+        verdict = await self._ask(hook, uid, body, attributes)
+        for key, value in verdict.annotations.items():
+            attributes.annotations.setdefault(f"{hook.name}/{key}", value)
+        attributes.warnings.extend(verdict.warnings)
+        if not verdict.allowed:
+            raise Rejected(Denial(hook.name, verdict.status))
+        return verdict
+
+    async def _ask(self, hook: Hook, uid: str, body: bytes, attributes: Attributes) -> Verdict:
+        assert hook.review_version is not None
+        try:
+            with part_of_current(f"Call {_SPANS[self._kind]} webhook", _span_attributes(hook, uid, attributes)):
+                answer = await self._connect(hook.target).post(body, _timeout_s(hook, attributes))
+            return read_review(hook.review_version, uid, answer, mutating=self._kind == "admit")
+        except (WebhookError, NotDecodableError) as error:
+            raise CallFailed(hook.name, f"failed to call webhook: {error}", _UNAVAILABLE) from None
+        except ReviewError as error:
+            raise CallFailed(hook.name, f"received invalid webhook response: {error}", _UNAVAILABLE) from None
+        except UnsupportedPatchError as error:
+            raise CallFailed(hook.name, str(error), _UNAVAILABLE) from None
+
+    def observe(self, hook: Hook, attributes: Attributes, began: float, failure: Exception | None) -> None:
+        """Count a call that began at monotonic time `began` and ended with `failure`, or well."""
+        labels = (hook.name, self._kind, attributes.operation)
+        seconds = time.monotonic() - began
+        if failure is None:
+            self._metrics.observe_hook(labels, seconds, 200, rejected=False)
+        elif isinstance(failure, CallFailed):
+            if not hook.fails_open:
+                self._metrics.observe_rejection(labels, "calling_webhook_error", failure.code)
+            self._metrics.observe_hook(labels, seconds, failure.code, rejected=not hook.fails_open)
+        elif isinstance(failure, Rejected):
+            self._metrics.observe_rejection(labels, "no_error", failure.status.code)
+            self._metrics.observe_hook(labels, seconds, failure.status.code, rejected=True)
+        else:
+            self._metrics.observe_rejection(labels, "apiserver_internal_error", 0)
+            self._metrics.observe_hook(labels, seconds, 0, rejected=True)
+
+    def failed_open(self, hook: Hook) -> None:
+        """Count a failure that is ignored."""
+        self._metrics.failed_open.add((hook.name, self._kind))
+
+
+def _span_attributes(hook: Hook, uid: str, attributes: Attributes) -> dict[str, str]:
+    gvr = attributes.gvr
+    return {
+        "webhook": hook.name,
+        "resource": f"{gvr.group}/{gvr.version}, Resource={gvr.resource}",
+        "subresource": attributes.subresource,
+        "operation": attributes.operation,
+        "UID": uid,
+    }
+
+
+def _timeout_s(hook: Hook, attributes: Attributes) -> float:
+    """What the webhook may take: its own time, or what is left of the request's."""
+    if not attributes.deadline:
+        return hook.timeout_s
+    return max(min(hook.timeout_s, attributes.deadline - asyncio.get_running_loop().time()), 0.0)
+
+
+def refuse_late(attributes: Attributes) -> None:
+    """Raises 504 when the request's own time is over."""
+    if attributes.deadline and asyncio.get_running_loop().time() >= attributes.deadline:
+        raise errors.timeout("request did not complete within requested timeout")
+
+
+async def matched_by(hook: Hook, subject: Subject, forms: Forms, authority: Authority) -> Equivalent | None:
+    """As which resource a webhook hears of the request, or None. Raises `StatusError` when that cannot be told."""
+    matched = hook.criteria.match(subject)
+    if matched is None or hook.conditions is None:
+        return matched
+    attributes = subject.attributes
+    versioned = await forms.of(matched)
+    activation = Activation(versioned, request_of(attributes, matched), authority, attributes)
+    try:
+        return matched if await hook.conditions.match(activation) else None
+    except ConditionsFailed as error:
+        raise errors.forbidden(attributes.gvr.group_resource, attributes.name, str(error)) from None
+
+
+def failure_of(error: CallFailed) -> StatusError:
+    """500: the webhook could not be asked, and the failure policy is Fail."""
+    return errors.internal_error(str(error))

@@ -1,0 +1,91 @@
+"""`Hook`: one webhook made ready; `Hooks`: all of one kind of configuration, in their order.
+
+Source: apiserver pkg/admission/configuration, pkg/admission/plugin/webhook/accessors.go (1.36).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from sampan.core.object import Object
+from sampan.registry.cluster import Cluster
+from sampan.registry.webhook.client import Webhook
+from sampan.registry.webhook.target import Target, target_of
+from sampan.schema.cel.admission import Expressions, Inputs
+from sampan.server.admission.expressions.conditions import MatchConditions
+from sampan.server.admission.kept import Kept
+from sampan.server.admission.matching.criteria import Criteria
+from sampan.server.admission.watched import Watched
+from sampan.server.admission.webhook.review import review_version
+
+_GROUP = "admissionregistration.k8s.io"
+
+Connect = Callable[[Target], Webhook]
+
+
+class Hook:
+    """One webhook of a configuration."""
+
+    __slots__ = (
+        "conditions",
+        "configuration",
+        "criteria",
+        "fails_open",
+        "key",
+        "may_be_called_again",
+        "name",
+        "review_version",
+        "side_effects",
+        "target",
+        "timeout_s",
+    )
+
+    def __init__(self, configuration: str, hook: Object, number: int) -> None:
+        """`number`: how many of the same name come before it in the configuration."""
+        self.configuration = configuration
+        self.name: str = hook["name"]
+        self.key = f"{configuration}/{self.name}/{number}"
+        self.criteria = Criteria(hook, hook.get("rules") or [])
+        self.fails_open = hook.get("failurePolicy") == "Ignore"
+        self.timeout_s = float(hook.get("timeoutSeconds") or 10)
+        self.side_effects: str | None = hook.get("sideEffects")
+        self.may_be_called_again = hook.get("reinvocationPolicy") == "IfNeeded"
+        self.review_version = review_version(hook.get("admissionReviewVersions") or ())
+        self.target = target_of(hook["clientConfig"])
+        conditions = hook.get("matchConditions") or []
+        self.conditions = (
+            MatchConditions(conditions, Expressions(Inputs(composed=False)), fail_closed=not self.fails_open)
+            if conditions
+            else None
+        )
+
+
+class Hooks:
+    """The webhooks of all configurations: by the configurations' names, then as they are listed.
+
+    They are put together again only after something was written to a configuration.
+    """
+
+    def __init__(self, cluster: Cluster, resource: str) -> None:
+        self._reader = cluster.reader
+        self._resource = resource
+        self._watched = Watched(cluster, _GROUP, resource)
+        self._kept = Kept(cluster.reader, _GROUP, resource, _hooks_of)
+        self._hooks: Sequence[Hook] = ()
+
+    def all(self) -> Sequence[Hook]:
+        """Those of now."""
+        if self._watched.has_changed():
+            records = self._reader.records(_GROUP, self._resource)
+            ordered = sorted(records, key=lambda record: record.name)
+            self._hooks = [hook for record in ordered for hook in self._kept.of(record)]
+        return self._hooks
+
+
+def _hooks_of(configuration: Object) -> list[Hook]:
+    name = configuration["metadata"]["name"]
+    seen: Counter[str] = Counter()
+    hooks = []
+    for hook in configuration.get("webhooks") or ():
+        hooks.append(Hook(name, hook, seen[hook["name"]]))
+        seen[hook["name"]] += 1
+    return hooks

@@ -1,0 +1,126 @@
+"""MutatingAdmissionWebhook: asks webhooks one after the other, and takes over their patches.
+
+Source: apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go (1.36).
+"""
+
+import logging
+import time
+from typing import Any, ClassVar
+
+from sampan.core import errors
+from sampan.core.errors import StatusError
+from sampan.core.field import quote
+from sampan.patch import json_patch
+from sampan.server.admission.chain import Attributes
+from sampan.server.admission.expressions.authority import Authority
+from sampan.server.admission.matching.forms import Forms
+from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
+from sampan.server.admission.reinvocation import Reinvocation
+from sampan.server.admission.webhook.caller import Caller, failure_of, matched_by, refuse_late
+from sampan.server.admission.webhook.errors import CallFailed, Rejected
+from sampan.server.admission.webhook.hook import Hook, Hooks
+from sampan.server.authorization.authorizer import Authorizer
+from sampan.wire import json as wire_json
+
+_log = logging.getLogger(__name__)
+_MUTATION = "mutation.webhook.admission.k8s.io/"
+_PATCH = "patch.webhook.admission.k8s.io/"
+
+
+class MutatingAdmissionWebhook:
+    """See the module."""
+
+    name: ClassVar[str] = "MutatingAdmissionWebhook"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+
+    def __init__(self, surroundings: Surroundings, caller: Caller, authorizer: Authorizer) -> None:
+        self._surroundings = surroundings
+        self._caller = caller
+        self._authorizer = authorizer
+        self._hooks = Hooks(surroundings.cluster, "mutatingwebhookconfigurations")
+
+    async def admit(self, attributes: Attributes) -> None:
+        """Raises what a webhook refuses with, and 500 when one could not be asked that must be."""
+        hooks = self._hooks.all()
+        if not hooks or is_exempt(attributes):
+            return
+        run = _Run(self._caller, Subject(attributes, self._surroundings), Authority(self._authorizer, attributes.user))
+        run.reinvocation.begin(attributes)
+        try:
+            for index, hook in enumerate(hooks):
+                await run.ask(hook, index)
+        finally:
+            run.reinvocation.end(attributes)
+
+
+class _Run:
+    """One run for one request."""
+
+    def __init__(self, caller: Caller, subject: Subject, authority: Authority) -> None:
+        self._caller = caller
+        self._subject = subject
+        self._attributes = subject.attributes
+        self._authority = authority
+        self._forms = Forms(subject.attributes)
+        self.reinvocation = Reinvocation.of(subject.attributes, MutatingAdmissionWebhook.name)
+
+    async def ask(self, hook: Hook, index: int) -> None:
+        """Ask a webhook if the request is for it."""
+        attributes = self._attributes
+        matched = await matched_by(hook, self._subject, self._forms, self._authority)
+        if matched is None or (attributes.is_reinvocation and not self.reinvocation.is_due(hook.key)):
+            return
+        place = f"round_{int(attributes.is_reinvocation)}_index_{index}"
+        began, failure, changed = time.monotonic(), None, False
+        try:
+            changed = await self._change(hook, matched, place)
+        except (CallFailed, Rejected, StatusError) as error:
+            failure = error
+        self._caller.observe(hook, attributes, began, failure)
+        self._annotate(_MUTATION + place, hook, {"mutated": changed})
+        if changed:
+            self.reinvocation.changed()
+            attributes.reinvoke = True
+        if hook.may_be_called_again:
+            self.reinvocation.asked(hook.key)
+        if failure is not None:
+            self._fail(hook, failure, place)
+
+    def _fail(self, hook: Hook, failure: CallFailed | Rejected | StatusError, place: str) -> None:
+        if isinstance(failure, Rejected):
+            raise failure.status
+        if isinstance(failure, StatusError):
+            raise failure
+        _log.warning("a mutating webhook could not be asked", extra={"webhook": hook.name, "error": str(failure)})
+        if not hook.fails_open:
+            raise failure_of(failure)
+        self._caller.failed_open(hook)
+        self._attributes.annotations.setdefault(f"failed-open.{_MUTATION}{place}", hook.name)
+        refuse_late(self._attributes)
+
+    async def _change(self, hook: Hook, matched: Equivalent, place: str) -> bool:
+        """Whether the webhook changed the object. Raises `CallFailed`, `Rejected`, `StatusError`."""
+        attributes = self._attributes
+        versioned = await self._forms.of(matched)
+        patch = (await self._caller.call(hook, attributes, matched, versioned)).patch
+        if not patch:
+            return False
+        if versioned.obj is None:
+            text = f"admission webhook {quote(hook.name)} attempted to modify the object, which is not supported for "
+            raise errors.internal_error(f"{text}this operation")
+        before = versioned.obj
+        try:
+            patched = json_patch.apply(before, patch)
+        except StatusError as error:
+            raise errors.internal_error(error.message) from None
+        await self._forms.put(patched, matched)
+        self._annotate(_PATCH + place, hook, {"patch": patch, "patchType": "JSONPatch"})
+        return (await self._forms.of(matched)).obj != before
+
+    def _annotate(self, key: str, hook: Hook, more: dict[str, Any]) -> None:
+        """Audit annotations; those with the patch are for events that hold bodies."""
+        value = wire_json.encode({"configuration": hook.configuration, "webhook": hook.name, **more}).decode()
+        attributes = self._attributes
+        kept = attributes.annotations if key.startswith(_MUTATION) else attributes.body_annotations
+        kept.setdefault(key, value)

@@ -1,0 +1,88 @@
+"""ValidatingAdmissionWebhook: asks all webhooks that a request is for at the same time; one refusal is enough.
+
+Concurrency: the calls run in a task group of the request's own task; all of them are waited for.
+Source: apiserver pkg/admission/plugin/webhook/validating/dispatcher.go (1.36).
+"""
+
+import asyncio
+import logging
+import time
+from typing import ClassVar
+
+from sampan.core.errors import StatusError
+from sampan.server.admission.chain import Attributes
+from sampan.server.admission.expressions.authority import Authority
+from sampan.server.admission.matching.forms import Forms, Versioned
+from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
+from sampan.server.admission.webhook.caller import Caller, failure_of, matched_by, refuse_late
+from sampan.server.admission.webhook.errors import CallFailed, Rejected
+from sampan.server.admission.webhook.hook import Hook, Hooks
+from sampan.server.authorization.authorizer import Authorizer
+
+_log = logging.getLogger(__name__)
+_FAILED_OPEN = "failed-open.validating.webhook.admission.k8s.io/"
+
+Call = tuple[Hook, Equivalent, Versioned]
+
+
+class ValidatingAdmissionWebhook:
+    """See the module."""
+
+    name: ClassVar[str] = "ValidatingAdmissionWebhook"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+
+    def __init__(self, surroundings: Surroundings, caller: Caller, authorizer: Authorizer) -> None:
+        self._surroundings = surroundings
+        self._caller = caller
+        self._authorizer = authorizer
+        self._hooks = Hooks(surroundings.cluster, "validatingwebhookconfigurations")
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Raises what the first of the webhooks that refuse says."""
+        hooks = self._hooks.all()
+        if not hooks or is_exempt(attributes):
+            return
+        subject, forms = Subject(attributes, self._surroundings), Forms(attributes)
+        authority = Authority(self._authorizer, attributes.user)
+        calls: list[Call] = []
+        for hook in hooks:
+            matched = await matched_by(hook, subject, forms, authority)
+            if matched is not None:
+                calls.append((hook, matched, await forms.of(matched)))
+        if not calls:
+            return
+        refuse_late(attributes)
+        for failure in await self._all(calls, attributes):
+            if failure is not None:
+                raise failure
+
+    async def _all(self, calls: list[Call], attributes: Attributes) -> list[StatusError | None]:
+        if len(calls) == 1:
+            return [await self._ask(calls[0], 0, attributes)]
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(self._ask(call, index, attributes), name=f"webhook {call[0].name}")
+                for index, call in enumerate(calls)
+            ]
+        return [task.result() for task in tasks]
+
+    async def _ask(self, call: Call, index: int, attributes: Attributes) -> StatusError | None:
+        """What the request is refused with because of one webhook, if at all."""
+        hook, matched, versioned = call
+        began, failure = time.monotonic(), None
+        try:
+            await self._caller.call(hook, attributes, matched, versioned)
+        except (CallFailed, Rejected) as error:
+            failure = error
+        self._caller.observe(hook, attributes, began, failure)
+        if failure is None:
+            return None
+        if isinstance(failure, Rejected):
+            return failure.status
+        _log.warning("a validating webhook could not be asked", extra={"webhook": hook.name, "error": str(failure)})
+        if not hook.fails_open:
+            return failure_of(failure)
+        self._caller.failed_open(hook)
+        attributes.annotations.setdefault(f"{_FAILED_OPEN}round_0_index_{index}", hook.name)
+        return None

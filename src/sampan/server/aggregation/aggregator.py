@@ -1,0 +1,169 @@
+"""`Aggregator`: all that aggregation adds to a server.
+
+Concurrency: `run` owns the registration's task, one task for each watch that it follows (APIServices, Services,
+EndpointSlices), and one `Keeper` for each APIService with a service. A backend that is dead or hangs holds up its own
+keeper and nobody else. `start` must have ended before the server says that it is ready.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from sampan.core.errors import StatusError
+from sampan.core.object import Object
+from sampan.registry.cluster import Cluster
+from sampan.registry.webhook.services import ServiceResolver
+from sampan.server.aggregation.api_service import GROUP, RESOURCE, ApiService, api_service_of
+from sampan.server.aggregation.api_services import ApiServices
+from sampan.server.aggregation.ask import Asker
+from sampan.server.aggregation.availability import LOCAL, Verdict, check
+from sampan.server.aggregation.backend import Backends
+from sampan.server.aggregation.filter import with_aggregation
+from sampan.server.aggregation.keeper import Keeper
+from sampan.server.aggregation.registration import Registration
+from sampan.server.aggregation.remote_discovery import RemoteDiscovery
+from sampan.server.aggregation.remote_openapi import RemoteOpenApi
+from sampan.server.aggregation.settings import AggregationSettings
+from sampan.server.aggregation.status import write_verdict
+from sampan.server.discovery.resources import Aggregated
+from sampan.server.openapi.merge import Json
+from sampan.server.proxy.forward import Proxy
+from sampan.server.request import Filter
+from sampan.storage.encoding import decode
+from sampan.storage.records import CacheReset, Delivery, WatcherTooSlow
+from sampan.storage.store import StoreError
+
+_log = logging.getLogger("sampan.aggregation")
+_SERVICE_NAME = "kubernetes.io/service-name"
+
+
+class Aggregator:
+    """One for each server."""
+
+    def __init__(self, cluster: Cluster, proxy: Proxy, settings: AggregationSettings | None = None) -> None:
+        settings = settings or AggregationSettings()
+        self.api_services = ApiServices(cluster.reader)
+        self.discovery = RemoteDiscovery()
+        self.openapi = RemoteOpenApi()
+        self._cluster = cluster
+        self._pace = settings.pace
+        backends = Backends(ServiceResolver(cluster.reader).all, settings)
+        self._asker = Asker(backends, proxy)
+        self._registration = Registration(cluster)
+        self._keepers: dict[str, tuple[Keeper, asyncio.Task[None]]] = {}
+        self.filter: Filter = with_aggregation(
+            self.api_services, backends, proxy, reject_redirects=settings.reject_redirects
+        )
+
+    # --- for discovery and OpenAPI
+
+    @property
+    def generation(self) -> int:
+        """Grows with each change of what discovery and OpenAPI have to tell."""
+        return self.api_services.generation + self.discovery.generation + self.openapi.generation
+
+    def openapi_urls(self) -> dict[str, str]:
+        """Where the v3 documents of the group versions are that others answer; empty for those that have none."""
+        return {each.path: self.openapi.url(each.path) for each in self.api_services.remote().values()}
+
+    def openapi_parts(self) -> dict[str, list[Json]]:
+        """What others say of these in v2."""
+        return {each.path: self.openapi.part(each.path) for each in self.api_services.remote().values()}
+
+    def aggregated(self) -> Aggregated:
+        """What discovery has to tell of APIServices."""
+        present = self.api_services.present()
+        return Aggregated(
+            {place: (each.group_priority, each.version_priority) for place, each in present.items()},
+            {place: self.discovery.document(*place) for place in self.api_services.remote()},
+        )
+
+    # --- the loops
+
+    async def start(self) -> None:
+        """Register what this server serves. The cluster runs and its caches are ready. Raises `StatusError`."""
+        await self._registration.start()
+
+    async def run(self) -> None:
+        """Keep APIServices and what is known of backends up to date, until cancelled. May be run again."""
+        self._keepers.clear()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._registration.run(), name="APIService registration")
+            group.create_task(self._follow(GROUP, RESOURCE, partial(self._changed, group)))
+            group.create_task(self._follow("", "services", self._service_changed))
+            group.create_task(self._follow("discovery.k8s.io", "endpointslices", self._endpoints_changed))
+
+    async def _follow(self, group: str, resource: str, handle: Callable[[Iterable[Delivery]], None]) -> None:
+        """Give `handle` what happens to the objects of a resource; all that are there first."""
+        definition = self._cluster.registry.get(group, resource)
+        assert definition is not None
+        cache = self._cluster.caches[definition.storage_prefix]
+        while True:
+            try:
+                async with cache.watch(cache.prefix, initial=True) as watcher:
+                    while True:
+                        handle((await watcher.next(None)).events)
+            except (CacheReset, WatcherTooSlow):
+                _log.info("the watch of %s was reset; listing anew", resource)
+
+    def _changed(self, group: asyncio.TaskGroup, events: Iterable[Delivery]) -> None:
+        self.api_services.catch_up()
+        for kind, event in events:
+            obj: Object = decode(event.record.value)
+            self._one_changed(group, api_service_of(obj), gone=kind == "DELETED")
+        self._registration.look()
+
+    def _one_changed(self, group: asyncio.TaskGroup, found: ApiService, *, gone: bool) -> None:
+        kept = self._keepers.get(found.name)
+        if kept is not None and not gone and _same(kept[0].api_service, found):
+            return
+        if kept is not None:
+            del self._keepers[found.name]
+            kept[1].cancel()
+            self.discovery.forget(kept[0].api_service)
+            self.openapi.forget(kept[0].api_service)
+        if gone or found.group == GROUP:
+            return
+        if found.service is None:
+            if not found.available:
+                group.create_task(self._say_local(found))
+            return
+        keeper = Keeper(found, self._check, self._refresh, self._pace)
+        self._keepers[found.name] = (keeper, group.create_task(keeper.run(), name=f"APIService {found.name}"))
+
+    async def _say_local(self, api_service: ApiService) -> None:
+        try:
+            await write_verdict(self._cluster, api_service, LOCAL)
+        except (StatusError, StoreError) as error:
+            _log.warning("APIService %s: %s", api_service.name, error)
+
+    async def _check(self, api_service: ApiService) -> Verdict:
+        verdict = await check(api_service, self._cluster.reader, self._asker)
+        await write_verdict(self._cluster, api_service, verdict)
+        return verdict
+
+    async def _refresh(self, api_service: ApiService) -> None:
+        await self.discovery.refresh(api_service, self._asker)
+        await self.openapi.refresh(api_service, self._asker)
+
+    def _service_changed(self, events: Iterable[Delivery]) -> None:
+        if self._keepers:
+            objects = (decode(event.record.value)["metadata"] for _, event in events)
+            self._look({(metadata["namespace"], metadata["name"]) for metadata in objects})
+
+    def _endpoints_changed(self, events: Iterable[Delivery]) -> None:
+        if self._keepers:
+            objects = (decode(event.record.value)["metadata"] for _, event in events)
+            self._look({(each["namespace"], (each.get("labels") or {}).get(_SERVICE_NAME, "")) for each in objects})
+
+    def _look(self, services: set[tuple[str, str]]) -> None:
+        for keeper, _ in self._keepers.values():
+            service = keeper.api_service.service
+            if service is not None and (service.namespace, service.name) in services:
+                keeper.look()
+
+
+def _same(one: ApiService, other: ApiService) -> bool:
+    """Whether they are answered by the same backend in the same way."""
+    return (one.service, one.ca_pem, one.insecure) == (other.service, other.ca_pem, other.insecure)

@@ -1,0 +1,83 @@
+"""`ApiService`: what an APIService object says, read once for each of its states.
+
+Source: kube-aggregator pkg/apis/apiregistration/v1/types.go, helpers.go (1.36).
+"""
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import Any
+
+from sampan.core.object import Object
+
+GROUP = "apiregistration.k8s.io"
+RESOURCE = "apiservices"
+AVAILABLE = "Available"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceReference:
+    """The service that answers for a group version."""
+
+    namespace: str
+    name: str
+    port: int
+
+    @property
+    def host(self) -> str:
+        """The name that its certificate is for."""
+        return f"{self.name}.{self.namespace}.svc"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiService:
+    """One group version, and who answers for it."""
+
+    name: str
+    group: str
+    version: str
+    group_priority: int
+    version_priority: int
+    service: ServiceReference | None
+    """None: this server."""
+    ca_pem: str = ""
+    """Who signs the service's certificate; empty: the system's CAs."""
+    insecure: bool = False
+    """The service's certificate is not verified."""
+    available: bool = False
+
+    @property
+    def path(self) -> str:
+        """The root of the group version."""
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+
+def api_service_of(obj: Object) -> ApiService:
+    """Read an APIService that was checked before."""
+    spec: dict[str, Any] = obj["spec"]
+    told = spec.get("service")
+    service = ServiceReference(told["namespace"], told["name"], told.get("port") or 443) if told else None
+    return ApiService(
+        obj["metadata"]["name"],
+        spec.get("group") or "",
+        spec["version"],
+        spec.get("groupPriorityMinimum") or 0,
+        spec.get("versionPriority") or 0,
+        service,
+        _pem(spec.get("caBundle") or ""),
+        bool(spec.get("insecureSkipTLSVerify")),
+        (condition_of(obj) or {}).get("status") == "True",
+    )
+
+
+def condition_of(obj: Object) -> dict[str, Any] | None:
+    """The condition Available."""
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    return next((each for each in conditions if each.get("type") == AVAILABLE), None)
+
+
+def _pem(bundle: str) -> str:
+    try:
+        return base64.b64decode(bundle, validate=True).decode("ascii", "ignore")
+    except (binascii.Error, ValueError):
+        return bundle

@@ -1,0 +1,89 @@
+"""`ask`: a GET of the server's own at a backend.
+
+Concurrency: runs in its caller's task, for `timeout_s` at most; the body is bounded by `BODY_BYTES_MAX`.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sampan.core.errors import StatusError, service_unavailable
+from sampan.registry.webhook.services import ServiceError
+from sampan.server.aggregation.api_service import ApiService
+from sampan.server.aggregation.backend import AGGREGATOR, Backends
+from sampan.server.proxy.exchange import Exchange, Outgoing
+from sampan.server.proxy.forward import Proxy
+from sampan.server.proxy.headers import first
+from sampan.server.proxy.target import Target
+from sampan.server.request import Headers
+
+BODY_BYTES_MAX = 64 << 20
+
+
+class BackendError(Exception):
+    """A backend gave no answer that could be used; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackendAnswer:
+    """What a backend said."""
+
+    url: str
+    status: int
+    headers: Headers
+    body: bytes
+
+    def header(self, name: bytes) -> str:
+        """The first header of that (lower-case) name, or nothing."""
+        return first(self.headers, name)
+
+
+class Asker:
+    """Asks backends as the aggregator."""
+
+    def __init__(self, backends: Backends, proxy: Proxy, timeout_s: float = 5.0) -> None:
+        self._backends = backends
+        self._proxy = proxy
+        self._timeout_s = timeout_s
+
+    async def get(
+        self, api_service: ApiService, path: str, headers: Mapping[str, str], *, body: bool = True
+    ) -> BackendAnswer:
+        """The answer, redirects among them. Raises `BackendError`."""
+        try:
+            target = self._backends.target(api_service, AGGREGATOR, path)
+        except (ServiceError, OSError) as error:
+            raise BackendError(str(error)) from error
+        url = f"https://{target.authority}{path}"
+        sent = {"host": target.authority, "user-agent": "sampan", "accept-encoding": "identity", **headers}
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._got(target, url, Outgoing("GET", sent), body)
+        except TimeoutError:
+            text = f'Get "{url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
+            raise BackendError(text) from None
+        except StatusError as error:
+            raise BackendError(f'Get "{url}": {_plain(error)}') from error
+        except ConnectionError as error:
+            raise BackendError(f'Get "{url}": {error}') from error
+
+    async def _got(self, target: Target, url: str, outgoing: Outgoing, body: bool) -> BackendAnswer:
+        exchange = await self._proxy.ask(target, outgoing)
+        try:
+            content = await _body(exchange) if body else b""
+            return BackendAnswer(url, exchange.answer.status, exchange.answer.headers, content)
+        finally:
+            await exchange.aclose()
+
+
+async def _body(exchange: Exchange) -> bytes:
+    content = bytearray()
+    async for piece in exchange:
+        content += piece
+        if len(content) > BODY_BYTES_MAX:
+            raise service_unavailable(f"the answer is longer than {BODY_BYTES_MAX} bytes")
+    return bytes(content)
+
+
+def _plain(error: StatusError) -> str:
+    return error.message.removeprefix("error trying to reach service: ")

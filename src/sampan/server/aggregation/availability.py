@@ -1,0 +1,120 @@
+"""Whether the server behind an APIService can be reached, as its condition Available tells it.
+
+Source: kube-aggregator pkg/controllers/status/{local,remote} (1.36).
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sampan.core.object import Object
+from sampan.server.aggregation.api_service import AVAILABLE, ApiService, ServiceReference
+from sampan.server.aggregation.ask import Asker, BackendError
+
+ATTEMPTS = 5
+_SERVICE_NAME = "kubernetes.io/service-name"
+
+
+class Objects(Protocol):
+    """Where services and their endpoints are read from."""
+
+    def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None: ...
+
+    def list(self, group: str, resource: str, namespace: str = "") -> list[Object]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the condition says."""
+
+    available: bool
+    reason: str
+    message: str
+    retry: bool = False
+    """What was wrong may pass without anything being written: look again soon."""
+
+    def condition(self, now: str) -> dict[str, Any]:
+        """The condition, as it is since `now`."""
+        status = "True" if self.available else "False"
+        return {
+            "type": AVAILABLE,
+            "status": status,
+            "lastTransitionTime": now,
+            "reason": self.reason,
+            "message": self.message,
+        }
+
+
+LOCAL = Verdict(True, "Local", "Local APIServices are always available")
+PASSED = Verdict(True, "Passed", "all checks passed")
+
+
+async def check(api_service: ApiService, objects: Objects, asker: Asker) -> Verdict:
+    """Look at the service and its endpoints, then ask for the group version's discovery."""
+    if api_service.service is None:
+        return LOCAL
+    return _fault(api_service.service, objects) or await _discovered(api_service, asker)
+
+
+def _fault(wanted: ServiceReference, objects: Objects) -> Verdict | None:
+    """What is wrong with the objects; None: nothing."""
+    place = f'service/{wanted.name} in "{wanted.namespace}"'
+    service = objects.get("", "services", wanted.namespace, wanted.name)
+    if service is None:
+        return Verdict(False, "ServiceNotFound", f"{place} is not present")
+    spec = service.get("spec") or {}
+    if spec.get("type", "ClusterIP") != "ClusterIP":
+        return None
+    port = next((port for port in spec.get("ports") or () if port.get("port") == wanted.port), None)
+    if port is None:
+        return Verdict(False, "ServicePortError", f"{place} is not listening on port {wanted.port}")
+    slices = [
+        each for each in objects.list("discovery.k8s.io", "endpointslices", wanted.namespace) if _of(each, wanted)
+    ]
+    if not slices:
+        return Verdict(False, "EndpointsNotFound", f"cannot find endpointslices for {place}")
+    name = port.get("name") or ""
+    if not any(_ready(each, name) for each in slices):
+        text = f'endpointslices for {place} have no addresses with port name "{name}"'
+        return Verdict(False, "MissingEndpoints", text)
+    return None
+
+
+def _of(endpoint_slice: Object, wanted: ServiceReference) -> bool:
+    return bool((endpoint_slice["metadata"].get("labels") or {}).get(_SERVICE_NAME) == wanted.name)
+
+
+def _ready(endpoint_slice: Object, port_name: str) -> bool:
+    endpoints = endpoint_slice.get("endpoints") or ()
+    if not any((each.get("conditions") or {}).get("ready") is not False for each in endpoints):
+        return False
+    ports = endpoint_slice.get("ports") or ()
+    return any((port.get("name") or "") == port_name and port.get("port") is not None for port in ports)
+
+
+async def _discovered(api_service: ApiService, asker: Asker) -> Verdict:
+    """Several attempts at once, as there may be several endpoints; one that succeeds is enough."""
+    text = ""
+    attempts = [asyncio.create_task(_attempt(api_service, asker)) for _ in range(ATTEMPTS)]
+    try:
+        for attempt in asyncio.as_completed(attempts):
+            text = await attempt
+            if not text:
+                return PASSED
+    finally:
+        for task in attempts:
+            task.cancel()
+        await asyncio.wait(attempts)
+    return Verdict(False, "FailedDiscoveryCheck", text, retry=True)
+
+
+async def _attempt(api_service: ApiService, asker: Asker) -> str:
+    """What is wrong; nothing, if nothing is."""
+    try:
+        answer = await asker.get(api_service, api_service.path, {"accept": "application/json"}, body=False)
+    except BackendError as error:
+        url = str(error).partition('"')[2].partition('"')[0]
+        return f"failing or missing response from {url}: {error}" if url else str(error)
+    if 200 <= answer.status < 300:
+        return ""
+    return f"failing or missing response from {answer.url}: bad status from {answer.url}: {answer.status}"

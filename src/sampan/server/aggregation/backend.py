@@ -1,0 +1,96 @@
+"""`Backends`: the servers behind APIServices, as targets of the proxy.
+
+Source: kube-aggregator pkg/apiserver/handler_proxy.go, apiserver pkg/util/proxy/proxy.go, client-go
+transport/round_trippers.go (1.36).
+"""
+
+import random
+import ssl
+from collections.abc import Callable, Sequence
+
+from sampan.registry.webhook.services import ServiceError
+from sampan.server.aggregation.api_service import ApiService
+from sampan.server.aggregation.settings import AggregationSettings
+from sampan.server.proxy.headers import fits
+from sampan.server.proxy.target import Target
+from sampan.server.request import UserInfo
+
+Addresses = Callable[[str, str, int], Sequence[tuple[str, int]]]
+"""Gives hosts and ports to connect to, for a service's namespace, name and port. Raises `ServiceError`."""
+
+AGGREGATOR = UserInfo("system:kube-aggregator", groups=("system:masters",))
+"""As whom the server itself asks backends."""
+_CONTEXTS_MAX = 256
+_HTTP_1 = ["http/1.1"]
+_KEY_CHARACTERS = frozenset(b"!#$&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+
+
+class BadIdentity(ValueError):
+    """There are no headers that would tell who the user is."""
+
+
+class Backends:
+    """Makes targets; a TLS context is made once for each way to verify."""
+
+    def __init__(self, addresses: Addresses, settings: AggregationSettings) -> None:
+        self._addresses = addresses
+        self._settings = settings
+        self._contexts: dict[tuple[str, bool], ssl.SSLContext] = {}
+
+    def target(self, api_service: ApiService, user: UserInfo, path: str, query: str = "") -> Target:
+        """One of the service's endpoints, at random; `path` is percent-encoded.
+
+        Raises `ServiceError`, `BadIdentity`, and `OSError` (`ssl.SSLError`) for what TLS cannot work with.
+        """
+        service = api_service.service
+        if service is None:
+            raise ServiceError(f"{api_service.name} has no service")
+        found = self._addresses(service.namespace, service.name, service.port)
+        host, port = random.choice(found)
+        return Target(
+            service.host,
+            port,
+            path,
+            query,
+            self._context(api_service.ca_pem, api_service.insecure),
+            address=host,
+            authority=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            lines=identity_lines(user),
+        )
+
+    def _context(self, ca_pem: str, insecure: bool) -> ssl.SSLContext:
+        key = (ca_pem, insecure)
+        known = self._contexts.get(key)
+        if known is None:
+            if len(self._contexts) >= _CONTEXTS_MAX:
+                self._contexts.clear()
+            known = self._contexts[key] = self._made(ca_pem, insecure)
+        return known
+
+    def _made(self, ca_pem: str, insecure: bool) -> ssl.SSLContext:
+        if insecure:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        else:
+            context = ssl.create_default_context(cadata=ca_pem or None)
+        context.set_alpn_protocols(_HTTP_1)
+        if self._settings.client_certificate is not None:
+            context.load_cert_chain(self._settings.client_certificate, self._settings.client_key)
+        return context
+
+
+def identity_lines(user: UserInfo) -> list[tuple[str, str]]:
+    """The headers that tell a backend who asks. Raises `BadIdentity` rather than to leave a part of it out."""
+    lines = [("X-Remote-User", user.name)]
+    if user.uid:
+        lines.append(("X-Remote-Uid", user.uid))
+    lines += [("X-Remote-Group", group) for group in user.groups]
+    lines += [(f"X-Remote-Extra-{_escaped(key)}", value) for key, values in user.extra.items() for value in values]
+    if not all(fits(name, value) for name, value in lines):
+        raise BadIdentity("the user cannot be named in headers")
+    return lines
+
+
+def _escaped(key: str) -> str:
+    return "".join(chr(byte) if byte in _KEY_CHARACTERS else f"%{byte:02X}" for byte in key.encode())

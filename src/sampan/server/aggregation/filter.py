@@ -1,0 +1,110 @@
+"""Requests for group versions that other servers answer go there; all others go on.
+
+Authentication, authorization and all other filters have been passed before; admission is the backend's. What is sent
+is the path as it was authorized, encoded anew, so that a backend cannot read another one out of it.
+Source: kube-aggregator pkg/apiserver/handler_proxy.go, apimachinery pkg/util/proxy/upgradeaware.go (1.36).
+"""
+
+import logging
+import ssl
+from dataclasses import replace
+from urllib.parse import quote, urlencode
+
+from sampan.core.errors import StatusError, unauthorized
+from sampan.registry.webhook.services import ServiceError
+from sampan.server.aggregation.api_service import ApiService
+from sampan.server.aggregation.api_services import ApiServices, GroupVersion
+from sampan.server.aggregation.backend import Backends, BadIdentity
+from sampan.server.proxy.forward import Proxy
+from sampan.server.proxy.headers import first
+from sampan.server.proxy.target import Target
+from sampan.server.request import Filter, Handler, Request, Response
+from sampan.server.routes import not_found_page
+from sampan.server.status import text_response
+
+_log = logging.getLogger("sampan.aggregation")
+
+_SAFE = "/:@!$&'()*+,;=~-._"
+_OPENAPI = "/openapi/v3/"
+_REDIRECTED = "the backend attempted to redirect this request, which is not permitted"
+
+
+def with_aggregation(
+    api_services: ApiServices, backends: Backends, proxy: Proxy, *, reject_redirects: bool = True
+) -> Filter:
+    """See the module."""
+
+    def wrap(handler: Handler) -> Handler:
+        async def filter_(request: Request) -> Response:
+            remote = api_services.remote()
+            if not remote:
+                return await handler(request)
+            found = remote.get(_group_version(request))
+            if found is None:
+                return await handler(request)
+            response = await _proxied(request, found, backends, proxy)
+            if reject_redirects and 300 <= response.status <= 399 and first(response.headers, b"location"):
+                if response.finished is not None:
+                    response.finished()
+                return text_response(502, _REDIRECTED)
+            return response
+
+        return filter_
+
+    return wrap
+
+
+async def _proxied(request: Request, found: ApiService, backends: Backends, proxy: Proxy) -> Response:
+    if not found.available:
+        return text_response(503, "service unavailable\n")
+    path = _path(request.path)
+    if path is None:
+        return not_found_page()
+    try:
+        target = _target(request, found, path, backends)
+    except ServiceError as error:
+        _log.warning("error resolving the service of an APIService", extra={"name": found.name, "error": str(error)})
+        return text_response(503, "service unavailable\n")
+    except (BadIdentity, OSError, ssl.SSLError) as error:
+        return text_response(500, f"{error}\n")
+    try:
+        return await proxy.forward(request, target)
+    except StatusError as error:
+        if error.code != 503:
+            raise
+        return text_response(503, f"{error.message}\n")
+
+
+def _target(request: Request, found: ApiService, path: str, backends: Backends) -> Target:
+    if request.user is None:
+        raise unauthorized()
+    query = urlencode(sorted(request.query.items()), doseq=True)
+    target = backends.target(found, request.user, path, query)
+    headers = {"x-forwarded-uri": path, "x-forwarded-proto": "https"}
+    if request.headers.get("host"):
+        headers["x-forwarded-host"] = request.headers["host"]
+    if request.audit_id:
+        headers["audit-id"] = request.audit_id
+    return replace(target, headers=headers)
+
+
+def _group_version(request: Request) -> GroupVersion:
+    """Of a resource, of a group version's discovery, of its OpenAPI document; else nothing that there is."""
+    info = request.info
+    if info.is_resource:
+        return (info.group, info.version)
+    path = request.path
+    if path.startswith(_OPENAPI):
+        path = path.removeprefix(_OPENAPI)
+    parts = path.strip("/").split("/")
+    if len(parts) == 3 and parts[0] == "apis":
+        return (parts[1], parts[2])
+    return ("", parts[1]) if len(parts) == 2 and parts[0] == "api" else ("", "")
+
+
+def _path(path: str) -> str | None:
+    """The path for the backend; None for one of which it might make another one."""
+    segments = path.strip("/").split("/")
+    if not all(segment.strip(".") or len(segment) > 2 for segment in segments):
+        return None
+    return "/" + quote("/".join(segments), safe=_SAFE) + ("/" if path.endswith("/") else "")

@@ -1,0 +1,81 @@
+"""`Keeper`: looks after one APIService that another server answers for.
+
+Concurrency: `run` owns two tasks. One looks whether the backend is available: when something that this depends on has
+changed (`look`), every `resync_s` seconds, and after a failure with growing pauses. The other asks for its documents,
+at once when it has become available. Neither waits for the other, and nothing waits for them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from sampan.core.errors import StatusError
+from sampan.server.aggregation.api_service import ApiService
+from sampan.server.aggregation.ask import BackendError
+from sampan.server.aggregation.availability import Verdict
+from sampan.server.aggregation.settings import Pace
+from sampan.storage.signal import Signal
+from sampan.storage.store import StoreError
+
+_log = logging.getLogger("sampan.aggregation")
+
+
+class Keeper:
+    """`check` looks and writes down what it finds; `refresh` fetches documents and raises `BackendError`."""
+
+    def __init__(
+        self,
+        api_service: ApiService,
+        check: Callable[[ApiService], Awaitable[Verdict]],
+        refresh: Callable[[ApiService], Awaitable[None]],
+        pace: Pace,
+    ) -> None:
+        self.api_service = api_service
+        self._check = check
+        self._refresh = refresh
+        self._pace = pace
+        self._look, self._fetch = Signal(), Signal()
+        self._looks = 0
+
+    def look(self) -> None:
+        """Something has changed: look now."""
+        self._looks += 1
+        self._look.notify()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._keep_available(), name=f"availability of {self.api_service.name}")
+            group.create_task(self._keep_documents(), name=f"documents of {self.api_service.name}")
+
+    async def _keep_available(self) -> None:
+        pace, failures, before = self._pace, 0, False
+        while True:
+            seen = self._looks
+            try:
+                verdict = await self._check(self.api_service)
+            except (StatusError, StoreError) as error:
+                _log.warning("APIService %s: %s", self.api_service.name, error)
+                verdict = Verdict(before, "", str(error), retry=True)
+            if verdict.available and not before:
+                self._fetch.notify()
+            before = verdict.available
+            failures = failures + 1 if verdict.retry else 0
+            pause_s = pace.retry_s * 2 ** min(failures - 1, 20) if failures else pace.resync_s
+            if self._looks == seen:
+                await self._look.wait(min(pace.resync_s, pause_s))
+
+    async def _keep_documents(self) -> None:
+        pace, failures = self._pace, 0
+        while True:
+            try:
+                await self._refresh(self.api_service)
+                failures = 0
+            except BackendError as error:
+                failures += 1
+                _log.debug("APIService %s: %s", self.api_service.name, error)
+            except Exception:  # whatever a backend sends, the server goes on
+                failures += 1
+                _log.exception("the documents of APIService %s cannot be read", self.api_service.name)
+            pause_s = pace.documents_retry_s * 2 ** min(failures - 1, 20) if failures else pace.documents_s
+            await self._fetch.wait(min(pace.documents_s, pause_s))

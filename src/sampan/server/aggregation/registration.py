@@ -1,0 +1,146 @@
+"""`Registration`: every group version that this server answers has an APIService, as Kubernetes' clients expect.
+
+Those of built-ins (label `onstart`) are set right at the start, and afterwards left as somebody changes them; those of
+custom resources (label `true`) are always as they should be. Both are made again when somebody deletes them (in
+Kubernetes built-ins' only at the next start). An APIService without the label is left alone.
+Source: kube-aggregator pkg/controllers/autoregister, kubernetes pkg/controlplane/controller/crdregistration,
+pkg/controlplane/apiserver/aggregator.go (1.36).
+"""
+
+import asyncio
+import logging
+from typing import Final
+
+from sampan.core.errors import Reason, StatusError
+from sampan.core.object import Object
+from sampan.registry.cluster import Cluster
+from sampan.registry.rest.create import CreateOptions, create
+from sampan.registry.rest.delete import DeleteOptions, delete
+from sampan.registry.rest.update import UpdateOptions, update
+from sampan.server.aggregation.api_service import GROUP, RESOURCE
+from sampan.server.aggregation.status import context_of, endpoint_of
+from sampan.server.discovery.order import group_priority, version_priority
+from sampan.storage.signal import Signal
+from sampan.storage.store import StoreError
+
+AUTOMANAGED: Final = "kube-aggregator.kubernetes.io/automanaged"
+ON_START: Final = "onstart"
+ALWAYS: Final = "true"
+RETRY_S: Final = 1.0
+
+_log = logging.getLogger("sampan.aggregation")
+
+
+class Registration:
+    """Makes, mends and deletes APIServices."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._wanted = Signal()
+        self._dirty = False
+
+    def look(self) -> None:
+        """Something has changed: APIServices or what is served."""
+        self._dirty = True
+        self._wanted.notify()
+
+    async def start(self) -> None:
+        """Set right what there is, that of built-ins too. Raises `StatusError`."""
+        await self._reconcile(started=False)
+
+    async def run(self) -> None:
+        """Keep it so, until cancelled."""
+        unsubscribe = self._cluster.registry.subscribe(self.look)
+        try:
+            while True:
+                if not self._dirty:
+                    await self._wanted.wait()
+                self._dirty = False
+                try:
+                    await self._reconcile(started=True)
+                except* (StatusError, StoreError) as group:
+                    _log.warning("APIServices", extra={"error": str(group.exceptions[0])})
+                    self._dirty = True
+                    await asyncio.sleep(RETRY_S)
+        finally:
+            unsubscribe()
+
+    async def _reconcile(self, *, started: bool) -> None:
+        desired = {obj["metadata"]["name"]: obj for obj in self._desired()}
+        present = {obj["metadata"]["name"]: obj for obj in self._cluster.reader.list(GROUP, RESOURCE)}
+        async with asyncio.TaskGroup() as group:
+            for name, obj in desired.items():
+                before = present.get(name)
+                if before is None:
+                    group.create_task(self._create(obj))
+                elif before["spec"] != obj["spec"] and _is_kept(before, started):
+                    group.create_task(self._mend(name, obj))
+            for name, obj in present.items():
+                if name not in desired and _is_kept(obj, started):
+                    group.create_task(self._delete(obj))
+
+    def _desired(self) -> list[Object]:
+        """One for each group version that is served; those of built-ins first."""
+        found: dict[tuple[str, str], str] = {}
+        for definition in sorted(self._cluster.registry.definitions(), key=lambda each: not each.builtin):
+            for version in definition.versions.values():
+                if version.served and definition.group != GROUP:
+                    found.setdefault((definition.group, version.name), ON_START if definition.builtin else ALWAYS)
+        return [_api_service(group, version, managed) for (group, version), managed in found.items()]
+
+    async def _create(self, obj: Object) -> None:
+        endpoint = endpoint_of(self._cluster)
+        try:
+            await create(
+                endpoint.store, context_of(obj["metadata"]["name"]), obj, CreateOptions(clock=self._cluster.clock)
+            )
+        except StatusError as error:
+            if error.reason is not Reason.ALREADY_EXISTS:
+                raise
+
+    async def _mend(self, name: str, wanted: Object) -> None:
+        store = endpoint_of(self._cluster).store
+
+        async def transform(old: Object | None, stored: bytes) -> Object:
+            if old is None:
+                raise store.not_found(name)
+            obj: Object = store.decode(stored)
+            return {**obj, "spec": wanted["spec"]}
+
+        try:
+            await update(store, context_of(name), name, transform, UpdateOptions(clock=self._cluster.clock))
+        except StatusError as error:
+            if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
+                raise
+
+    async def _delete(self, obj: Object) -> None:
+        metadata = obj["metadata"]
+        options = DeleteOptions(clock=self._cluster.clock, uid=metadata["uid"])
+        try:
+            await delete(endpoint_of(self._cluster).store, context_of(metadata["name"]), metadata["name"], options)
+        except StatusError as error:
+            if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
+                raise
+
+
+def _is_kept(obj: Object, started: bool) -> bool:
+    """Whether it is ours to change now."""
+    managed = (obj["metadata"].get("labels") or {}).get(AUTOMANAGED)
+    return managed == ALWAYS or (managed == ON_START and not started)
+
+
+def _api_service(group: str, version: str, managed: str) -> Object:
+    spec: Object = {
+        "group": group,
+        "version": version,
+        "groupPriorityMinimum": group_priority(group),
+        "versionPriority": version_priority(group, version, custom=managed == ALWAYS),
+    }
+    if not group:
+        del spec["group"]
+    return {
+        "kind": "APIService",
+        "apiVersion": f"{GROUP}/v1",
+        "metadata": {"name": f"{version}.{group}", "labels": {AUTOMANAGED: managed}},
+        "spec": spec,
+    }

@@ -1,0 +1,140 @@
+"""What backends say about themselves: the discovery of their group versions, fetched and kept.
+
+A backend that gives no answer keeps what it said last, marked as stale.
+Source: kube-aggregator pkg/apiserver/handler_discovery.go, apiserver pkg/endpoints/installer.go
+ConvertGroupVersionIntoToDiscovery (1.36).
+"""
+
+from typing import Any
+
+from sampan.server.aggregation.api_service import ApiService
+from sampan.server.aggregation.api_services import GroupVersion
+from sampan.server.aggregation.ask import Asker, BackendError
+from sampan.wire import json as wire_json
+
+Document = dict[str, Any]
+
+_ACCEPT = (
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+)
+_AGGREGATED = "as=apigroupdiscoverylist"
+
+
+class RemoteDiscovery:
+    """The discovery of the group versions that backends answer; `generation` grows with each change."""
+
+    def __init__(self) -> None:
+        self._known: dict[GroupVersion, Document] = {}
+        self._etags: dict[GroupVersion, str] = {}
+        self.generation = 0
+
+    def document(self, group: str, version: str) -> Document:
+        """The group version's entry in the aggregated document; stale and empty while nobody has told of it."""
+        return self._known.get((group, version)) or {"version": version, "resources": [], "freshness": "Stale"}
+
+    async def refresh(self, api_service: ApiService, asker: Asker) -> None:
+        """Ask the backend. Raises `BackendError`; what is known is stale then."""
+        place = (api_service.group, api_service.version)
+        try:
+            found = await self._fetched(api_service, asker)
+        except BackendError:
+            self._keep(place, {**self.document(*place), "freshness": "Stale"})
+            raise
+        self._keep(place, {**found, "freshness": "Current"})
+
+    def forget(self, api_service: ApiService) -> None:
+        """Nobody answers for the group version any more."""
+        place = (api_service.group, api_service.version)
+        self._etags.pop(place, None)
+        if self._known.pop(place, None) is not None:
+            self.generation += 1
+
+    def _keep(self, place: GroupVersion, document: Document) -> None:
+        if self._known.get(place) != document:
+            self._known[place] = document
+            self.generation += 1
+
+    async def _fetched(self, api_service: ApiService, asker: Asker) -> Document:
+        place = (api_service.group, api_service.version)
+        headers = {"accept": _ACCEPT}
+        if place in self._etags and place in self._known:
+            headers["if-none-match"] = self._etags[place]
+        answer = await asker.get(api_service, "/apis", headers)
+        if answer.status == 304 and "if-none-match" in headers:
+            return self._known[place]
+        if answer.status == 503:
+            raise BackendError("the service returned non-success response code: 503")
+        if answer.status == 200 and _AGGREGATED in answer.header(b"content-type").lower().replace(" ", ""):
+            found = _of_list(_decoded(answer.body), place)
+            self._etags[place] = answer.header(b"etag")
+            return found
+        answer = await asker.get(api_service, api_service.path, {"accept": "application/json"})
+        if answer.status != 200:
+            raise BackendError(f"failed to download legacy discovery for {api_service.path}: {answer.status}")
+        return _of_resources(_decoded(answer.body), place)
+
+
+def _decoded(body: bytes) -> Document:
+    try:
+        found = wire_json.decode(body)
+    except wire_json.DecodeError as error:
+        raise BackendError(f"the answer is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise BackendError("the answer is no object")
+    return found
+
+
+def _of_list(document: Document, place: GroupVersion) -> Document:
+    """The entry of one group version in an APIGroupDiscoveryList. Raises `BackendError` for what is none."""
+    group, version = place
+    try:
+        for item in document.get("items") or ():
+            if (item.get("metadata") or {}).get("name", "") == group:
+                for entry in item.get("versions") or ():
+                    if entry.get("version") == version:
+                        return {"version": version, "resources": [_with_kinds(each) for each in entry["resources"]]}
+    except (AttributeError, KeyError, TypeError) as error:
+        raise BackendError("the answer is no APIGroupDiscoveryList") from error
+    return {"version": version, "resources": []}
+
+
+def _with_kinds(resource: Document) -> Document:
+    """Clients count on a kind being there."""
+    nothing = {"group": "", "version": "", "kind": ""}
+    found = {**resource, "responseKind": resource.get("responseKind") or nothing}
+    if resource.get("subresources"):
+        parts = resource["subresources"]
+        found["subresources"] = [{**part, "responseKind": part.get("responseKind") or nothing} for part in parts]
+    return found
+
+
+def _of_resources(document: Document, place: GroupVersion) -> Document:
+    """The same from an APIResourceList, in which subresources stand beside their resources."""
+    found: dict[str, Document] = {}
+    try:
+        for entry in document.get("resources") or ():
+            name, _, part = entry["name"].partition("/")
+            kind = {
+                "group": entry.get("group") or place[0],
+                "version": entry.get("version") or place[1],
+                "kind": entry.get("kind", ""),
+            }
+            scope = "Namespaced" if entry.get("namespaced") else "Cluster"
+            if part:
+                whole = found.setdefault(name, {"resource": name, "scope": scope, "verbs": []})
+                parts = whole.setdefault("subresources", [])
+                parts.append({"subresource": part, "responseKind": kind, "verbs": list(entry.get("verbs") or ())})
+                continue
+            whole = found.setdefault(name, {})
+            whole |= {
+                "resource": name,
+                "responseKind": kind,
+                "scope": scope,
+                "singularResource": entry.get("singularName", ""),
+                "verbs": list(entry.get("verbs") or ()),
+            }
+            whole |= {each: entry[each] for each in ("shortNames", "categories") if entry.get(each)}
+    except (AttributeError, KeyError, TypeError) as error:
+        raise BackendError("the answer is no APIResourceList") from error
+    return {"version": place[1], "resources": [_with_kinds(each) for each in found.values()]}

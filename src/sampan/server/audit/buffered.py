@@ -1,0 +1,139 @@
+"""`BufferedBackend`: requests do not wait for their events; a task records them in batches.
+
+Concurrency: `process` puts events into a queue of at most `buffer_size`; what does not fit is dropped and counted. The
+task of `run()` takes batches from it, at most `throttle_qps` a second, and records up to `SENDING_MAX` of them at a
+time (one, if not `concurrent`). Cancelled, it records what is left, for at most `FLUSH_S` seconds: new events must have
+ended to come before.
+Source: apiserver plugin/pkg/audit/buffered/buffered.go (1.36).
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sampan.server.audit.backend import Backend
+from sampan.server.audit.event import Event
+from sampan.server.audit.metrics import AuditMetrics
+
+SENDING_MAX = 32
+FLUSH_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSettings:
+    """How events are put together. Times are in seconds."""
+
+    buffer_size: int = 10_000
+    max_batch_size: int = 400
+    max_batch_wait_s: float = 30.0
+    """How long a batch that is not full may wait."""
+    throttle_enable: bool = True
+    throttle_qps: float = 10.0
+    """Batches a second."""
+    throttle_burst: int = 15
+    concurrent: bool = True
+    """Whether a batch need not wait for the one before it."""
+
+
+class BufferedBackend:
+    """See the module."""
+
+    def __init__(
+        self,
+        delegate: Backend,
+        settings: BatchSettings,
+        metrics: AuditMetrics,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._delegate, self._settings, self._metrics, self._clock = delegate, settings, metrics, clock
+        self.name = f"buffered<{delegate.name}>"
+        self._queue: deque[Event] = deque()
+        self._some, self._full = asyncio.Event(), asyncio.Event()
+        self._sending = asyncio.Semaphore(SENDING_MAX if settings.concurrent else 1)
+        self._under_way: dict[asyncio.Task[None], list[Event]] = {}
+        self._tokens, self._filled_at = float(settings.throttle_burst), clock()
+
+    async def process(self, events: Sequence[Event]) -> bool:
+        """See `Backend`. Never waits."""
+        room = self._settings.buffer_size - len(self._queue)
+        self._queue.extend(events[:room] if room < len(events) else events)
+        if room < len(events):
+            self._metrics.failed("buffered", "audit buffer queue blocked", events[max(room, 0) :])
+        self._some.set()
+        if len(self._queue) >= self._settings.max_batch_size:
+            self._full.set()
+        return True
+
+    async def run(self) -> None:
+        """See `Backend`."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._delegate.run(), name=f"audit {self._delegate.name}")
+            try:
+                await self._forever(group)
+            finally:
+                await self._flush()
+
+    async def _forever(self, group: asyncio.TaskGroup) -> None:
+        while True:
+            await self._gathered()
+            await self._throttle()
+            await self._sending.acquire()
+            batch = self._batch()
+            task = group.create_task(self._send(batch), name="audit batch")
+            self._under_way[task] = batch
+            task.add_done_callback(self._under_way.pop)
+
+    async def _gathered(self) -> None:
+        """Wait until there is a full batch, or one that has waited long enough."""
+        await self._some.wait()
+        if self._settings.max_batch_wait_s and not self._full.is_set():
+            try:
+                async with asyncio.timeout(self._settings.max_batch_wait_s):
+                    await self._full.wait()
+            except TimeoutError:
+                pass
+
+    def _batch(self) -> list[Event]:
+        queue, size = self._queue, self._settings.max_batch_size
+        batch = [queue.popleft() for _ in range(min(size, len(queue)))]
+        if not queue:
+            self._some.clear()
+        if len(queue) < size:
+            self._full.clear()
+        return batch
+
+    async def _throttle(self) -> None:
+        """Wait for a token of the bucket."""
+        settings = self._settings
+        if not settings.throttle_enable:
+            return
+        now = self._clock()
+        self._tokens = min(settings.throttle_burst, self._tokens + (now - self._filled_at) * settings.throttle_qps)
+        self._filled_at = now
+        self._tokens -= 1
+        if self._tokens < 0:
+            await asyncio.sleep(-self._tokens / settings.throttle_qps)
+
+    async def _send(self, batch: list[Event]) -> None:
+        try:
+            await self._delegate.process(batch)
+        finally:
+            self._sending.release()
+
+    async def _flush(self) -> None:
+        """Record what is left, and wait for what is under way. What is not done in time is counted as lost."""
+        batch: list[Event] = []
+        try:
+            async with asyncio.timeout(FLUSH_S):
+                while self._queue:
+                    batch = self._batch()
+                    await self._delegate.process(batch)
+                batch = []
+                if self._under_way:
+                    await asyncio.wait(list(self._under_way))
+        except TimeoutError:
+            late = [event for events in self._under_way.values() for event in events]
+            self._metrics.failed("buffered", "audit backend shut down", [*late, *batch, *self._queue])
+            self._queue.clear()

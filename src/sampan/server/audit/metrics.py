@@ -1,0 +1,39 @@
+"""`AuditMetrics`: what becomes of audit events. Source: apiserver pkg/audit/metrics.go (1.36)."""
+
+import logging
+from collections.abc import Iterable, Sequence
+
+from prometheus_client.core import Metric
+
+from sampan.server.audit.event import Event
+from sampan.server.histogram import Counter
+
+_log = logging.getLogger("sampan.audit")
+_SHOWN_MAX = 10
+
+
+class AuditMetrics:
+    """Recorded on the event loop."""
+
+    def __init__(self) -> None:
+        self.events = Counter("apiserver_audit_event_total", "Audit events made and given to the backends.", ())
+        self.errors = Counter(
+            "apiserver_audit_error_total", "Audit events that were not recorded, by who failed.", ("plugin",)
+        )
+        self.levels = Counter("apiserver_audit_level_total", "Requests by their audit level.", ("level",))
+        self.rejected = Counter(
+            "apiserver_audit_requests_rejected_total", "Requests refused as their event could not be recorded.", ()
+        )
+        for counter in (self.events, self.rejected):
+            counter.add((), 0)
+
+    def failed(self, plugin: str, reason: str, events: Sequence[Event]) -> None:
+        """Events that a plug-in could not record. The first ones are named in the log."""
+        self.errors.add((plugin,), len(events))
+        shown = ", ".join(f"{event.fields['auditID']} {event.fields['stage']}" for event in events[:_SHOWN_MAX])
+        _log.error("audit events lost", extra={"plugin": plugin, "count": len(events), "error": reason, "ids": shown})
+
+    def collect(self) -> Iterable[Metric]:
+        """For Prometheus."""
+        for counter in (self.events, self.errors, self.levels, self.rejected):
+            yield from counter.collect()

@@ -1,0 +1,100 @@
+"""`RotatingFile`: a file that is put aside when it is large enough; of those put aside only some are kept.
+
+Names are those that Kubernetes gives: `audit.log` becomes `audit-2026-01-02T15-04-05.000.log`, in UTC.
+Source: gopkg.in/natefinch/lumberjack.v2 as kube-apiserver uses it (1.36).
+"""
+
+import datetime as dt
+import gzip
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_TIME = "%Y-%m-%dT%H-%M-%S"
+_PACKED = ".gz"
+
+
+@dataclass(frozen=True, slots=True)
+class RotationSettings:
+    """What is kept; 0: no bound."""
+
+    max_size_bytes: int = 100 << 20
+    """Beyond that the file is put aside. A single write may be longer."""
+    max_backups: int = 100
+    max_age_days: int = 366
+    compress: bool = False
+
+
+class RotatingFile:
+    """Opened, and its directory made, at once. Raises `OSError`. One thread at a time may write."""
+
+    def __init__(self, path: Path, settings: RotationSettings, now: Callable[[], dt.datetime]) -> None:
+        """`now` gives the time in UTC."""
+        self._path, self._settings, self._now = path, settings, now
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._file = -1
+        self._size = 0
+        self._open()
+
+    def _open(self) -> None:
+        self._file = os.open(self._path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        self._size = os.fstat(self._file).st_size
+
+    def write(self, data: bytes) -> bool:
+        """Append. Gives whether the file was put aside before: then `tidy` has something to do. Raises `OSError`."""
+        limit = self._settings.max_size_bytes
+        rotated = bool(limit and self._size and self._size + len(data) > limit)
+        if rotated:
+            self._rotate()
+        self._size += len(data)
+        written = os.write(self._file, data)
+        while written < len(data):
+            written += os.write(self._file, data[written:])
+        return rotated
+
+    def _rotate(self) -> None:
+        now = self._now()
+        shown = f"{now.strftime(_TIME)}.{now.microsecond // 1000:03d}"
+        aside = self._path.with_name(f"{self._path.stem}-{shown}{self._path.suffix}")
+        os.close(self._file)
+        os.rename(self._path, aside)
+        self._open()
+
+    def tidy(self) -> None:
+        """Remove and compress what was put aside. May run in another thread than the one that writes."""
+        oldest = self._now() - dt.timedelta(days=self._settings.max_age_days)
+        for kept, (when, file) in enumerate(sorted(self._backups(), reverse=True)):
+            too_many = self._settings.max_backups and kept >= self._settings.max_backups
+            too_old = self._settings.max_age_days and when < oldest
+            if too_many or too_old:
+                file.unlink(missing_ok=True)
+            elif self._settings.compress and file.suffix != _PACKED:
+                _pack(file)
+
+    def _backups(self) -> Iterator[tuple[dt.datetime, Path]]:
+        """When each was put aside, and where it is."""
+        prefix, suffix = f"{self._path.stem}-", self._path.suffix
+        for file in self._path.parent.iterdir():
+            name = file.name.removesuffix(_PACKED)
+            if name.startswith(prefix) and name.endswith(suffix):
+                shown = name[len(prefix) : len(name) - len(suffix)]
+                with suppress(ValueError):
+                    yield dt.datetime.strptime(shown, f"{_TIME}.%f").replace(tzinfo=dt.UTC), file
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+def _pack(file: Path) -> None:
+    """Compress a file; the original leaves when everything of it is in the other one."""
+    packed = file.with_name(file.name + _PACKED)
+    half = file.with_name(file.name + ".part")
+    with file.open("rb") as source, gzip.open(half, "wb") as target:
+        shutil.copyfileobj(source, target)
+    half.chmod(0o600)
+    half.rename(packed)
+    file.unlink()

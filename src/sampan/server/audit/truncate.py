@@ -1,0 +1,57 @@
+"""`TruncateBackend`: holds events and batches to a size.
+
+Source: apiserver plugin/pkg/audit/truncate/truncate.go (1.36).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sampan.server.audit.backend import Backend
+from sampan.server.audit.event import Event
+from sampan.server.audit.metrics import AuditMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class TruncateSettings:
+    """How long events and batches may be; what is around the events of a batch is not counted."""
+
+    enabled: bool = False
+    max_batch_size_bytes: int = 10 << 20
+    max_event_size_bytes: int = 100 << 10
+
+
+class TruncateBackend:
+    """Takes the bodies out of events that are too long, drops those that still are, and splits batches."""
+
+    def __init__(self, delegate: Backend, settings: TruncateSettings, metrics: AuditMetrics) -> None:
+        self._delegate, self._settings, self._metrics = delegate, settings, metrics
+        self.name = f"truncate<{delegate.name}>"
+
+    async def process(self, events: Sequence[Event]) -> bool:
+        """See `Backend`."""
+        batches: list[list[Event]] = []
+        dropped: list[Event] = []
+        size = 0
+        for event in map(self._shortened, events):
+            length = len(event.document()) + 1
+            if length > self._settings.max_event_size_bytes:
+                dropped.append(event)
+                continue
+            if not batches or size + length > self._settings.max_batch_size_bytes:
+                batches.append([])
+                size = 0
+            batches[-1].append(event)
+            size += length
+        taken = [await self._delegate.process(batch) for batch in batches]
+        if dropped:
+            self._metrics.failed("truncate", "event is too large even after truncating", dropped)
+        return all(taken)
+
+    def _shortened(self, event: Event) -> Event:
+        if len(event.document()) < self._settings.max_event_size_bytes:
+            return event
+        return event.without_bodies() if event.fields["level"] in ("Request", "RequestResponse") else event
+
+    async def run(self) -> None:
+        """See `Backend`."""
+        await self._delegate.run()

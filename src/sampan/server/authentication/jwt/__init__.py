@@ -1,0 +1,1 @@
+"""JSON Web Tokens of issuers outside: configuration, keys, claims and what becomes of them."""

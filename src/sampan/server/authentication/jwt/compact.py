@@ -1,0 +1,32 @@
+"""What a compact JWT claims before anybody has looked at its signature, and how claims are written.
+
+Source: kubernetes pkg/serviceaccount/jwt.go hasCorrectIssuer, apiserver token/oidc untrustedIssuer (1.36).
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+
+def untrusted_claims(token: str) -> dict[str, Any] | None:
+    """The claims of a token, to find out who should look at it, and for nothing else. None: it is no compact JWT."""
+    parts = token.split(".")
+    if token.lstrip().startswith("{") or len(parts) != 3:
+        return None
+    try:
+        payload = parts[1].encode("ascii")
+        claims = orjson.loads(base64.b64decode(payload + b"=" * (-len(payload) % 4), altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError):
+        return None
+    return claims if isinstance(claims, dict) else None
+
+
+def audiences_of(claims: Mapping[str, Any]) -> tuple[str, ...]:
+    """The audiences that a token names: a text or a list of texts."""
+    found = claims.get("aud")
+    if isinstance(found, str):
+        return (found,) if found else ()
+    return tuple(name for name in found if isinstance(name, str)) if isinstance(found, list) else ()

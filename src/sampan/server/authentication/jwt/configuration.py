@@ -1,0 +1,147 @@
+"""AuthenticationConfiguration: which issuers of JWTs are believed, and what becomes of their claims.
+
+Source: apiserver pkg/apis/apiserver/types.go (1.36).
+"""
+
+import re
+from typing import Any
+
+import msgspec
+
+from sampan.wire import yaml as wire_yaml
+from sampan.wire.json import DecodeError
+
+GROUP = "apiserver.config.k8s.io"
+VERSIONS = ("v1", "v1beta1", "v1alpha1")
+KIND = "AuthenticationConfiguration"
+_UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`(?: - at `\$\.?(.*)`)?")
+
+
+class _Part(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """A part of the file: names as there, nothing else."""
+
+
+class Issuer(_Part, frozen=True):
+    """Who signs, and for whom."""
+
+    url: str = ""
+    discovery_url: str = msgspec.field(default="", name="discoveryURL")
+    certificate_authority: str = ""
+    audiences: list[str] = []
+    audience_match_policy: str = ""
+    egress_selector_type: str = ""
+
+
+class ClaimRule(_Part, frozen=True):
+    """A claim that must have a value, or an expression that must hold."""
+
+    claim: str = ""
+    required_value: str = ""
+    expression: str = ""
+    message: str = ""
+
+
+class PrefixedMapping(_Part, frozen=True):
+    """A claim with a prefix, or an expression."""
+
+    claim: str = ""
+    prefix: str | None = None
+    expression: str = ""
+
+
+class ClaimMapping(_Part, frozen=True):
+    """A claim, or an expression."""
+
+    claim: str = ""
+    expression: str = ""
+
+
+class ExtraMapping(_Part, frozen=True):
+    """A key of the user's extra, and the expression of its values."""
+
+    key: str = ""
+    value_expression: str = ""
+
+
+class ClaimMappings(_Part, frozen=True):
+    """How claims become a user."""
+
+    username: PrefixedMapping = PrefixedMapping()
+    groups: PrefixedMapping = PrefixedMapping()
+    uid: ClaimMapping = ClaimMapping()
+    extra: list[ExtraMapping] = []
+
+
+class UserRule(_Part, frozen=True):
+    """An expression about the user that must hold."""
+
+    expression: str = ""
+    message: str = ""
+
+
+class JwtIssuer(_Part, frozen=True):
+    """One issuer with its rules."""
+
+    issuer: Issuer = Issuer()
+    claim_validation_rules: list[ClaimRule] = []
+    claim_mappings: ClaimMappings = ClaimMappings()
+    user_validation_rules: list[UserRule] = []
+
+
+class AnonymousCondition(_Part, frozen=True):
+    """A path."""
+
+    path: str = ""
+
+
+class Anonymous(_Part, frozen=True):
+    """Whether, and on which paths, requests need no credentials."""
+
+    enabled: bool = False
+    conditions: list[AnonymousCondition] = []
+
+
+class AuthenticationConfiguration(_Part, frozen=True):
+    """The file."""
+
+    api_version: str = ""
+    kind: str = ""
+    jwt: list[JwtIssuer] = []
+    anonymous: Anonymous | None = None
+
+
+def parse_configuration(text: bytes) -> AuthenticationConfiguration:
+    """Read YAML or JSON. Raises `ValueError` for what cannot be read, fields that nobody knows, and other kinds."""
+    try:
+        value, faults = wire_yaml.decode_strict(text)
+    except DecodeError as error:
+        raise ValueError(str(error)) from None
+    if faults:
+        raise ValueError(f"strict decoding error: {', '.join(faults)}")
+    _check_kind(value)
+    try:
+        return msgspec.convert(_without_nulls(value), AuthenticationConfiguration)
+    except msgspec.ValidationError as error:
+        raise ValueError(_shown(str(error))) from None
+
+
+def _check_kind(value: Any) -> None:
+    if not isinstance(value, dict):
+        raise ValueError(f"the file holds no {KIND}")
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    if kind != KIND or api_version not in {f"{GROUP}/{version}" for version in VERSIONS}:
+        raise ValueError(f'no kind "{kind}" is registered for version "{api_version}", expected {GROUP}/v1 {KIND}')
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+
+
+def _shown(text: str) -> str:
+    match = _UNKNOWN.fullmatch(text)
+    if match is None:
+        return text
+    name, place = match.groups()
+    return f'strict decoding error: unknown field "{f"{place}.{name}" if place else name}"'

@@ -1,0 +1,95 @@
+"""Expressions over the claims of a token, and over the user that they make.
+
+Source: apiserver pkg/authentication/cel/{compile,mapper}.go (1.36).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sampan.core.field import FieldError, Path, invalid
+from sampan.schema.cel import Budget, CelCompileError, CelError, CelSyntaxError, CelTypeError, Environment, Program
+from sampan.schema.cel.ast import Ident, Node, Select
+from sampan.schema.cel.types import DYN, STRING, list_of, map_of, struct
+from sampan.server.authentication.authenticator import TokenError
+from sampan.server.request import UserInfo
+
+_USER = struct(
+    "kubernetes.UserInfo",
+    {
+        "username": STRING,
+        "uid": STRING,
+        "groups": list_of(STRING),
+        "extra": map_of(STRING, list_of(STRING)),
+    },
+)
+CLAIMS, USER = "claims", "user"
+BOOL, ANY = "bool", ""
+"""What an expression must give."""
+_NOT_TEXTS = "expression must return a string or a list of strings"
+
+
+class Expressions:
+    """Compiles expressions."""
+
+    def __init__(self) -> None:
+        self._environments = {
+            CLAIMS: Environment({CLAIMS: map_of(STRING, DYN)}),
+            USER: Environment({USER: _USER}),
+        }
+
+    def compile(self, text: str, variable: str, result: str, path: Path) -> Program | FieldError:
+        """The program of an expression over `variable`, or what is wrong with it."""
+        try:
+            program = self._environments[variable].compile(text)
+        except (CelSyntaxError, CelTypeError) as error:
+            return invalid(path, text, f"compilation failed: {error}")
+        except CelCompileError as error:
+            return invalid(path, text, f"program instantiation failed: {error}")
+        if result and program.result_type.kind != result:
+            return invalid(path, text, f"must evaluate to {result}")
+        return program
+
+
+def evaluate_claims(program: Program, claims: Mapping[str, Any]) -> Any:
+    """The value over claims. Raises `TokenError`."""
+    return _evaluate(program, {CLAIMS: claims})
+
+
+def evaluate_user(program: Program, user: UserInfo) -> Any:
+    """The value over a user. Raises `TokenError`."""
+    value: dict[str, Any] = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    value["extra"] = {name: list(values) for name, values in user.extra.items()}
+    return _evaluate(program, {USER: value})
+
+
+def texts_of(value: Any) -> tuple[str, ...]:
+    """A value as a list of texts: a text, a list of texts, or nothing; empty ones are left out. Raises `TokenError`."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,) if value else ()
+    if isinstance(value, list):
+        if all(isinstance(item, str) for item in value):
+            return tuple(item for item in value if item)
+        raise TokenError(_NOT_TEXTS)
+    raise TokenError(_NOT_TEXTS)
+
+
+def uses_claim(program: Program, name: str) -> bool:
+    """Whether an expression selects `claims.<name>`."""
+    return _selects(program.root, name)
+
+
+def _selects(node: Node, name: str) -> bool:
+    if isinstance(node, Select) and node.field == name:
+        operand = node.operand
+        if isinstance(operand, Ident) and operand.name == CLAIMS:
+            return True
+    return any(_selects(child, name) for child in node.children())
+
+
+def _evaluate(program: Program, bindings: Mapping[str, Any]) -> Any:
+    try:
+        return program.evaluate(bindings, Budget())
+    except CelError as error:
+        raise TokenError(f"expression '{program.expression}' resulted in error: {error}") from None

@@ -1,0 +1,131 @@
+"""The front proxy: somebody who has authenticated the client before, and says in headers who it is.
+
+Source: apiserver pkg/authentication/request/headerrequest/requestheader.go, request/x509/x509.go (1.36).
+"""
+
+import datetime
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from cryptography import x509
+from cryptography.x509.oid import NameOID
+
+from sampan.core.errors import StatusError, unauthorized
+from sampan.core.field import quote
+from sampan.server.authentication.authenticator import with_authenticated_group
+from sampan.server.incoming import VALUE_END
+from sampan.server.pki.client_verifier import ClientCertificateVerifier
+from sampan.server.request import Request, UserInfo
+
+_log = logging.getLogger("sampan.authentication")
+
+_PROXIES_MAX = 256
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHeaders:
+    """Which headers tell about the user, and which proxies may. Names of headers are in lower case."""
+
+    usernames: tuple[str, ...] = ("x-remote-user",)
+    uids: tuple[str, ...] = ("x-remote-uid",)
+    groups: tuple[str, ...] = ("x-remote-group",)
+    extra_prefixes: tuple[str, ...] = ("x-remote-extra-",)
+    allowed_names: tuple[str, ...] = ()
+    """Common names of the proxies' certificates; none: all that the CA has signed."""
+
+    def clear(self, headers: dict[str, str]) -> None:
+        """Take the user's headers away: nobody behind authentication is to believe them."""
+        for name in (*self.usernames, *self.uids, *self.groups):
+            headers.pop(name, None)
+        for name in [name for name in headers if name.startswith(self.extra_prefixes)]:
+            del headers[name]
+
+
+STANDARD_HEADERS = RequestHeaders()
+
+
+class RequestHeaderAuthenticator:
+    """Knows whom a front proxy names. Its certificate is verified once, and again when the CAs change."""
+
+    def __init__(
+        self, verifier: ClientCertificateVerifier, headers: RequestHeaders, now: Callable[[], float] = time.time
+    ) -> None:
+        self._verifier = verifier
+        self._headers = headers
+        self._now = now
+        self._proxies: dict[bytes, tuple[int, float, float]] = {}
+        """By certificate: the generation of the CAs, and from when to when it counts."""
+
+    def recall(self, request: Request) -> UserInfo | None:
+        """Whom the proxy names; nothing of it takes waiting, and no other credentials may come before it."""
+        try:
+            return self._user(request)
+        except StatusError:
+            return None
+
+    async def authenticate(self, request: Request) -> UserInfo | None:
+        """See `Authenticator`. Raises `StatusError` 401 for a certificate that is no proxy's."""
+        return self._user(request)
+
+    def _user(self, request: Request) -> UserInfo | None:
+        der, headers = request.client_certificate, request.headers
+        if der is None:
+            return None
+        name = _first(headers, self._headers.usernames)
+        if not name:
+            return None
+        self._check_proxy(der, request)
+        groups = [value for header in self._headers.groups for value in _values(headers.get(header, ""))]
+        extra: dict[str, tuple[str, ...]] = {}
+        for prefix in self._headers.extra_prefixes:
+            for header, value in headers.items():
+                if header.startswith(prefix):
+                    key = unquote(header[len(prefix) :])
+                    extra[key] = (*extra.get(key, ()), *_values(value))
+        return with_authenticated_group(UserInfo(name, _first(headers, self._headers.uids), tuple(groups), extra))
+
+    def _check_proxy(self, der: bytes, request: Request) -> None:
+        now = self._now()
+        known = self._proxies.get(der)
+        if known is None or known[0] != self._verifier.generation:
+            known = self._verified(der, request, now)
+        if not known[1] <= now <= known[2]:
+            raise unauthorized()
+
+    def _verified(self, der: bytes, request: Request, now: float) -> tuple[int, float, float]:
+        try:
+            certificate = x509.load_der_x509_certificate(der)
+            at = datetime.datetime.fromtimestamp(now, datetime.UTC)
+            self._verifier.verify(certificate, request.client_intermediates, at)
+            self._check_name(certificate)
+        except ValueError as error:
+            text = str(error)
+            _log.debug("front proxy refused", extra={"error": text, "source": request.client_address})
+            raise unauthorized() from None
+        if len(self._proxies) >= _PROXIES_MAX:
+            self._proxies.clear()
+        begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+        known = self._proxies[der] = (self._verifier.generation, begins.timestamp(), ends.timestamp())
+        return known
+
+    def _check_name(self, certificate: x509.Certificate) -> None:
+        names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+        name = str(names[-1].value) if names else ""
+        if self._headers.allowed_names and name not in self._headers.allowed_names:
+            raise ValueError(f"x509: subject with cn={quote(name)} is not in the allowed list")
+
+
+def _first(headers: dict[str, str], names: tuple[str, ...]) -> str:
+    """The value of the first of these headers that has one; of a repeated header the first value."""
+    for name in names:
+        value = headers.get(name, "").partition(VALUE_END)[0].strip()
+        if value:
+            return value
+    return ""
+
+
+def _values(header: str) -> list[str]:
+    return [value.strip() for value in header.split(VALUE_END) if value.strip()]

@@ -1,0 +1,1 @@
+"""Tokens of service accounts: keys, issue, validation, discovery of the issuer."""

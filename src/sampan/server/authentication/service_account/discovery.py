@@ -1,0 +1,63 @@
+"""OpenID discovery of the service account issuer: who else wants to check our tokens finds the keys here.
+
+Source: kubernetes pkg/serviceaccount/openidmetadata.go, pkg/routes/openidmetadata.go (1.36).
+"""
+
+from collections.abc import Callable, Sequence
+from urllib.parse import urlsplit
+
+import orjson
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
+
+from sampan.core.token_keys import VerifyingKey
+from sampan.server.request import Request, Response
+from sampan.server.routes import Routes
+
+CONFIGURATION_PATH = "/.well-known/openid-configuration"
+JWKS_PATH = "/openid/v1/jwks"
+_MAX_AGE_S = 3600
+_CACHE = (b"Cache-Control", f"public, max-age={_MAX_AGE_S}".encode())
+
+
+class IssuerDiscovery:
+    """Two documents. Issuers that are no https URL have none, as OpenID asks for one."""
+
+    def __init__(
+        self, issuer: str, keys: Sequence[VerifyingKey], address: Callable[[], str], *, jwks_uri: str = ""
+    ) -> None:
+        """`address`: host and port of this server, for the keys' URL where `jwks_uri` does not give it."""
+        self._issuer = issuer
+        self.keys = tuple(keys)
+        self._address = address
+        self._jwks_uri = jwks_uri
+
+    def install(self, routes: Routes) -> None:
+        """Answer both paths."""
+        url = urlsplit(self._issuer)
+        if url.scheme == "https" and not url.query and not url.fragment:
+            routes.add(CONFIGURATION_PATH, self._configuration)
+            routes.add(JWKS_PATH, self._keyset)
+
+    async def _configuration(self, request: Request) -> Response:
+        document = {
+            "issuer": self._issuer,
+            "jwks_uri": self._jwks_uri or f"https://{self._address()}{JWKS_PATH}",
+            "response_types_supported": ["id_token"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": sorted({key.algorithm for key in self.keys}),
+        }
+        return Response(200, orjson.dumps(document), headers=[_CACHE])
+
+    async def _keyset(self, request: Request) -> Response:
+        body = orjson.dumps({"keys": [_jwk(key) for key in self.keys]})
+        return Response(200, body, "application/jwk-set+json", headers=[_CACHE])
+
+
+def _jwk(key: VerifyingKey) -> dict[str, object]:
+    if isinstance(key.key, rsa.RSAPublicKey):
+        found = RSAAlgorithm.to_jwk(key.key, as_dict=True)
+    else:
+        found = ECAlgorithm.to_jwk(key.key, as_dict=True)
+    named = {"use": "sig", "kid": key.key_id, "alg": key.algorithm}
+    return {**named, **{name: found[name] for name in ("kty", "crv", "x", "y", "n", "e") if name in found}}

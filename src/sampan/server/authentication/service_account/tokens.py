@@ -1,0 +1,92 @@
+"""`ServiceAccountTokens`: the authenticator of service account tokens, bound ones and those of Secrets.
+
+Source: kubernetes pkg/serviceaccount/jwt.go JWTTokenAuthenticator (1.36).
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jwt
+import orjson
+
+from sampan.core.field import quote
+from sampan.core.legacy_token import LEGACY_ISSUER
+from sampan.core.token_keys import VerifyingKey
+from sampan.registry.strategy import ObjectReader
+from sampan.server.authentication.authenticator import TokenError, TokenUser, common
+from sampan.server.authentication.jwt.compact import audiences_of, untrusted_claims
+from sampan.server.authentication.service_account.bound import validate_bound
+from sampan.server.authentication.service_account.legacy import validate_legacy
+
+_LEGACY_TOKEN = "authentication.k8s.io/legacy-token"
+
+
+class ServiceAccountTokens:
+    """Knows the tokens of some issuers, signed by some keys. What they are bound to must still be there."""
+
+    cacheable = True
+
+    def __init__(
+        self,
+        reader: ObjectReader,
+        keys: Sequence[VerifyingKey],
+        *,
+        issuers: Sequence[str],
+        api_audiences: Sequence[str],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._reader = reader
+        self._keys = tuple(keys)
+        self._issuers = frozenset(issuers) | {LEGACY_ISSUER}
+        self._api_audiences = tuple(api_audiences)
+        self._now = now
+        self._signatures = jwt.PyJWS()
+
+    async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
+        """See `TokenAuthenticator`."""
+        claimed = untrusted_claims(token)
+        if claimed is None or not self._issued(claimed):
+            return None
+        claims = self._verified(token)
+        if not self._issued(claims):
+            raise TokenError(f"token issuer {quote(str(claims.get('iss')))} is invalid")
+        named = audiences_of(claims)
+        wanted = audiences or self._api_audiences
+        agreed = common(wanted, named or self._api_audiences)
+        if not agreed and self._api_audiences:
+            raise TokenError(f"token audiences {_shown(named)} is invalid for the target audiences {_shown(wanted)}")
+        if claims["iss"] == LEGACY_ISSUER:
+            found = validate_legacy(self._reader, token, claims)
+        else:
+            found = validate_bound(self._reader, claims, self._now())
+        annotations = dict(found.annotations)
+        if not named:
+            annotations[_LEGACY_TOKEN] = str(claims.get("sub", ""))
+        return TokenUser(found.account.user(), agreed, annotations, found.warnings)
+
+    def _issued(self, claims: Mapping[str, Any]) -> bool:
+        issuer = claims.get("iss")
+        return isinstance(issuer, str) and issuer in self._issuers
+
+    def _verified(self, token: str) -> dict[str, Any]:
+        """The claims of a token whose signature is good. Raises `TokenError`."""
+        try:
+            key_id = jwt.get_unverified_header(token).get("kid", "")
+        except jwt.InvalidTokenError as error:
+            raise TokenError(str(error)) from None
+        keys = [key for key in self._keys if not key_id or key.key_id == key_id]
+        if not keys:
+            raise TokenError("invalid signature, no keys found")
+        for key in keys:
+            try:
+                claims = orjson.loads(self._signatures.decode(token, key.key, [key.algorithm]))
+            except (jwt.InvalidTokenError, orjson.JSONDecodeError):
+                continue
+            if isinstance(claims, dict):
+                return claims
+        raise TokenError("go-jose/go-jose: error in cryptographic primitive")
+
+
+def _shown(audiences: Sequence[str]) -> str:
+    return f"[{' '.join(map(quote, audiences))}]"

@@ -1,0 +1,151 @@
+"""Tokens that somebody else knows: a TokenReview is sent to a webhook, and the answer kept for a while.
+
+Source: apiserver plugin/pkg/authenticator/token/webhook/webhook.go, pkg/util/webhook/webhook.go,
+pkg/authentication/token/cache/cached_token_authenticator.go (1.36).
+"""
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+
+from sampan.core.object import Object
+from sampan.registry.webhook.answer import WebhookError
+from sampan.registry.webhook.client import Webhook
+from sampan.server.authentication.authenticator import TokenError, TokenUser, common
+from sampan.server.request import UserInfo
+
+_log = logging.getLogger("sampan.authentication")
+
+GROUP = "authentication.k8s.io"
+VERSIONS = ("v1", "v1beta1")
+TIMEOUT_S = 30.0
+TRIES = 5
+FIRST_WAIT_S = 0.5
+WAIT_FACTOR = 1.5
+_CACHE_ENTRIES_MAX = 4096
+_RETRIED = ("an error on the server", "unexpected EOF", "connection reset", "status 429")
+"""Parts of the texts of faults that pass; a webhook that refuses connections is down, and is not asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookTokenSettings:
+    """How the webhook is asked."""
+
+    version: str = "v1"
+    """Of `VERSIONS`."""
+    cache_ttl_s: float = 120.0
+    api_audiences: tuple[str, ...] = ()
+    timeout_s: float = TIMEOUT_S
+    """Of one try."""
+
+
+class _Answer(NamedTuple):
+    found: TokenUser | None
+    fault: str
+    until: float
+
+
+class WebhookTokens:
+    """Knows the tokens that a webhook knows."""
+
+    cacheable = True
+
+    def __init__(
+        self,
+        webhook: Webhook,
+        settings: WebhookTokenSettings,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._webhook = webhook
+        self._settings = settings
+        self._now = now
+        self._sleep = sleep
+        self._answers: OrderedDict[bytes, _Answer] = OrderedDict()
+
+    async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
+        """See `TokenAuthenticator`. A webhook that gives no answer that counts is no answer, and is not remembered."""
+        wanted = audiences or self._settings.api_audiences
+        key = _key(token, wanted)
+        known = self._answers.get(key)
+        if known is None or known.until <= self._now():
+            known = self._read(await self._ask(token, wanted), wanted)
+            self._remember(key, known)
+        if known.fault:
+            raise TokenError(known.fault)
+        return known.found
+
+    async def _ask(self, token: str, wanted: tuple[str, ...]) -> Object:
+        """The status of the webhook's review. Raises `TokenError`."""
+        version = self._settings.version
+        spec: dict[str, Any] = {"token": token}
+        if wanted:
+            spec["audiences"] = list(wanted)
+        review = {"kind": "TokenReview", "apiVersion": f"{GROUP}/{version}", "metadata": {}, "spec": spec, "status": {}}
+        body, wait_s = orjson.dumps(review), FIRST_WAIT_S
+        for left in reversed(range(TRIES)):
+            try:
+                return _status(await self._webhook.post(body, self._settings.timeout_s), version)
+            except WebhookError as error:
+                text = str(error)
+                if not left or not any(part in text for part in _RETRIED):
+                    break
+            await self._sleep(wait_s)
+            wait_s *= WAIT_FACTOR
+        _log.error("token webhook gave no answer", extra={"error": text})
+        raise TokenError(text)
+
+    def _read(self, status: Object, wanted: tuple[str, ...]) -> _Answer:
+        until = self._now() + self._settings.cache_ttl_s
+        named = tuple(status.get("audiences") or ()) or self._settings.api_audiences
+        agreed = common(wanted, named)
+        if wanted and not agreed:
+            return _Answer(None, "", until)
+        if status.get("authenticated") is not True:
+            return _Answer(None, str(status.get("error") or ""), until)
+        return _Answer(TokenUser(_user(status.get("user") or {}), agreed), "", until)
+
+    def _remember(self, key: bytes, answer: _Answer) -> None:
+        self._answers[key] = answer
+        self._answers.move_to_end(key)
+        if len(self._answers) > _CACHE_ENTRIES_MAX:
+            self._answers.popitem(last=False)
+
+
+def _key(token: str, wanted: tuple[str, ...]) -> bytes:
+    """A digest, so that no tokens lie about."""
+    return hashlib.sha256("\0".join((token, *wanted)).encode("utf-8", "surrogateescape")).digest()
+
+
+def _status(body: bytes, version: str) -> Object:
+    """The status of a review. Raises `WebhookError` for what is none."""
+    try:
+        review = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise WebhookError(f"couldn't decode the answer: {error}") from None
+    if not isinstance(review, dict) or review.get("kind", "TokenReview") != "TokenReview":
+        raise WebhookError("the answer is no TokenReview")
+    if review.get("apiVersion", f"{GROUP}/{version}") != f"{GROUP}/{version}":
+        raise WebhookError(f"the answer is of version {review.get('apiVersion')!r}, expected {GROUP}/{version}")
+    status = review.get("status")
+    if not isinstance(status, dict):
+        raise WebhookError("the answer has no status")
+    try:
+        _user(status.get("user") or {})
+    except (AttributeError, TypeError) as error:
+        raise WebhookError(f"the answer's user cannot be read: {error}") from None
+    return status
+
+
+def _user(user: Object) -> UserInfo:
+    extra = {str(name): tuple(map(str, values)) for name, values in (user.get("extra") or {}).items()}
+    groups = tuple(map(str, user.get("groups") or ()))
+    return UserInfo(str(user.get("username", "")), str(user.get("uid", "")), groups, extra)

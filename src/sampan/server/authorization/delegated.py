@@ -1,0 +1,31 @@
+"""Authorization of an extension API server: the API server in front of it is asked, by a SubjectAccessReview.
+
+Source: apiserver pkg/server/options/authorization.go DelegatingAuthorizationOptions (1.36).
+"""
+
+from collections.abc import Callable
+
+from sampan.registry.webhook.client import Webhook
+from sampan.server.authorization.authorizer import ALLOWED, Verdict
+from sampan.server.authorization.webhook.authorizer import WebhookAuthorizer, WebhookRules
+from sampan.server.request import RequestInfo, UserInfo
+
+ALWAYS_ALLOWED = frozenset({"/healthz", "/livez", "/readyz"})
+TTL_S = 10.0
+
+
+class DelegatedAuthorizer:
+    """Allows what the API server allows, and the health endpoints. Answers count for ten seconds.
+
+    `reviews` posts SubjectAccessReviews; `clock` gives monotonic seconds.
+    """
+
+    def __init__(self, reviews: Webhook, clock: Callable[[], float]) -> None:
+        rules = WebhookRules(timeout_s=10.0, authorized_ttl_s=TTL_S, unauthorized_ttl_s=TTL_S)
+        self._reviews = WebhookAuthorizer(reviews, rules, clock)
+
+    async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
+        """See `Authorizer`."""
+        if not info.is_resource and info.path in ALWAYS_ALLOWED:
+            return ALLOWED
+        return await self._reviews.authorize(user, info)

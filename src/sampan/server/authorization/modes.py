@@ -1,0 +1,95 @@
+"""Which authorizers are asked, and in which order: by mode, or as an AuthorizationConfiguration says.
+
+Source: kubernetes pkg/kubeapiserver/authorizer/{config,reload}.go (1.36).
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from sampan.core.field import FieldError, aggregate
+from sampan.core.field import Path as FieldPath
+from sampan.registry.reader import CacheReader
+from sampan.registry.webhook.client import Webhook
+from sampan.server.authorization.always import AlwaysAllow, AlwaysDeny
+from sampan.server.authorization.authorizer import Authorizer, Decision
+from sampan.server.authorization.node.authorizer import NodeAuthorizer
+from sampan.server.authorization.node.graph import NodeGraph
+from sampan.server.authorization.rbac.authorizer import RbacAuthorizer
+from sampan.server.authorization.rbac.index import RbacIndex
+from sampan.server.authorization.webhook.authorizer import WebhookAuthorizer, WebhookRules
+from sampan.server.authorization.webhook.conditions import ConditionCompiler, MatchConditions
+from sampan.server.authorization.webhook.configuration import (
+    AuthorizationConfiguration,
+    WebhookPart,
+    compiled_conditions,
+    configuration_faults,
+)
+
+_S: Final = 1_000_000_000
+_ON_ERROR: Final = {"Deny": Decision.DENY, "NoOpinion": Decision.NO_OPINION}
+
+Connect = Callable[[Path], Webhook]
+"""Gives the webhook that a kubeconfig file names. Raises `OSError` and `ValueError`."""
+
+
+class AuthorizerMaker:
+    """Makes the authorizers of one cluster. Node and RBAC are made once, whatever configurations come."""
+
+    def __init__(self, reader: CacheReader) -> None:
+        self._rbac = RbacAuthorizer(RbacIndex(reader))
+        self._node = NodeAuthorizer(NodeGraph(reader))
+        self._compiler = ConditionCompiler()
+
+    def of_mode(self, mode: str) -> Authorizer:
+        """The authorizer of any mode but Webhook. Raises `ValueError`."""
+        modes: dict[str, Authorizer] = {
+            "RBAC": self._rbac,
+            "Node": self._node,
+            "AlwaysAllow": AlwaysAllow(),
+            "AlwaysDeny": AlwaysDeny(),
+        }
+        if mode not in modes:
+            raise ValueError(f'authorization-mode "{mode}" is not a valid mode')
+        return modes[mode]
+
+    def configured(self, configuration: AuthorizationConfiguration, connect: Connect) -> list[Authorizer]:
+        """Those of a configuration. Raises `ValueError` with all that is wrong with it, and `OSError`."""
+        faults = configuration_faults(configuration, self._compiler)
+        if faults:
+            raise ValueError(aggregate(faults))
+        return [
+            self.of_mode(part.type) if part.webhook is None else self._webhook(part.name, part.webhook, connect)
+            for part in configuration.authorizers
+        ]
+
+    def _webhook(self, name: str, part: WebhookPart, connect: Connect) -> Authorizer:
+        file = part.connection_info.kube_config_file
+        if file is None:
+            raise ValueError("connectionInfo InClusterConfig: this server does not run in a Pod")
+        faults: list[FieldError] = []
+        rules = WebhookRules(
+            name,
+            part.subject_access_review_version,
+            part.timeout_ns / _S,
+            part.authorized_ttl_ns / _S if part.cache_authorized_requests else 0.0,
+            part.unauthorized_ttl_ns / _S if part.cache_unauthorized_requests else 0.0,
+            _ON_ERROR[part.failure_policy],
+            MatchConditions(compiled_conditions(part.match_conditions, FieldPath(""), self._compiler, faults)),
+        )
+        return WebhookAuthorizer(connect(Path(file)), rules, time.monotonic)
+
+
+def default_authorizers(reader: CacheReader) -> list[Authorizer]:
+    """What a server has unless it is told otherwise: Node, RBAC."""
+    maker = AuthorizerMaker(reader)
+    return [maker.of_mode("Node"), maker.of_mode("RBAC")]
+
+
+def rbac_of(authorizers: Iterable[Authorizer], reader: CacheReader) -> RbacAuthorizer:
+    """The one that knows the roles, which also guards their writing; made where nobody is asked for them."""
+    for authorizer in authorizers:
+        if isinstance(authorizer, RbacAuthorizer):
+            return authorizer
+    return RbacAuthorizer(RbacIndex(reader))

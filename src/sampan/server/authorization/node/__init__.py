@@ -1,0 +1,1 @@
+"""Node authorization: a kubelet sees what its own Pods need."""

@@ -1,0 +1,1 @@
+"""RBAC: rights come from roles, and roles from bindings."""

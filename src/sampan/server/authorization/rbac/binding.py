@@ -1,0 +1,86 @@
+"""`CompiledBinding`: whom a RoleBinding or ClusterRoleBinding gives which role.
+
+Source: kubernetes pkg/registry/rbac/validation/rule.go (1.36).
+"""
+
+from collections.abc import Collection
+from typing import Any, Final, NamedTuple
+
+from sampan.core.field import quote
+from sampan.core.object import Object
+
+Subject = tuple[str, str]
+"""("user", name) or ("group", name); a service account is the user that its tokens stand for."""
+
+USER: Final = "user"
+GROUP: Final = "group"
+
+
+class RoleRef(NamedTuple):
+    """The role of a binding. `namespace` is that of a Role, and "" for a ClusterRole."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def missing_text(self) -> str:
+        """What is said of a role that is not there."""
+        if self.kind not in ("Role", "ClusterRole"):
+            return f"unsupported role reference kind: {quote(self.kind)}"
+        return f"{self.kind.lower()}.rbac.authorization.k8s.io {quote(self.name)} not found"
+
+
+class CompiledBinding:
+    """One binding. `namespace` is "" for the whole cluster."""
+
+    __slots__ = ("_subjects", "_text", "key", "namespace", "role")
+
+    def __init__(self, key: str, binding: Object) -> None:
+        metadata = binding["metadata"]
+        self.key = key
+        self.namespace: str = metadata.get("namespace") or ""
+        self.role = role_ref(binding, self.namespace)
+        name = f"{metadata['name']}/{self.namespace}" if self.namespace else metadata["name"]
+        kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
+        self._text = f"RBAC: allowed by {kind} {quote(name)} of {self.role.kind} {quote(self.role.name)} to "
+        self._subjects: dict[Subject, str] = {}
+        for said in binding.get("subjects") or ():
+            subject = subject_of(said, self.namespace)
+            if subject is not None:
+                self._subjects.setdefault(subject, _described(said, self.namespace))
+
+    @property
+    def subjects(self) -> Collection[Subject]:
+        """Whom it is for."""
+        return self._subjects.keys()
+
+    def reason(self, asked: Collection[Subject]) -> str:
+        """Why it allows a user who is `asked`, one of its subjects at least."""
+        return self._text + next(text for subject, text in self._subjects.items() if subject in asked)
+
+
+def role_ref(binding: Object, namespace: str) -> RoleRef:
+    """The role that a binding in a namespace means."""
+    said = binding.get("roleRef") or {}
+    kind = said.get("kind") or ""
+    return RoleRef(kind, namespace if kind == "Role" else "", said.get("name") or "")
+
+
+def subject_of(said: dict[str, Any], namespace: str) -> Subject | None:
+    """Who is meant by a subject of a binding in a namespace; None: nobody."""
+    kind, name = said.get("kind"), said.get("name") or ""
+    if kind == "User":
+        return USER, name
+    if kind == "Group":
+        return GROUP, name
+    namespace = said.get("namespace") or namespace
+    if kind == "ServiceAccount" and namespace:
+        return USER, f"system:serviceaccount:{namespace}:{name}"
+    return None
+
+
+def _described(said: dict[str, Any], namespace: str) -> str:
+    kind, name = said["kind"], said.get("name") or ""
+    if kind == "ServiceAccount":
+        name = f"{name}/{said.get('namespace') or namespace}"
+    return f"{kind} {quote(name)}"

@@ -1,0 +1,100 @@
+"""What an access review asks: which user, and which request.
+
+Source: kubernetes pkg/registry/authorization/util/helpers.go (1.36).
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from sampan.core.field_selectors import FieldRequirement, FieldSelector, parse_fields
+from sampan.core.label_selector_parser import parse_labels
+from sampan.core.label_selectors import Operator, Requirement, Selector, new_requirement
+from sampan.core.object import Object
+from sampan.server.request import RequestInfo, UserInfo
+
+_LABEL_OPERATORS: Final = {
+    "In": Operator.IN,
+    "NotIn": Operator.NOT_IN,
+    "Exists": Operator.EXISTS,
+    "DoesNotExist": Operator.DOES_NOT_EXIST,
+}
+_FIELD_OPERATORS: Final = {"In": Operator.EQUALS, "NotIn": Operator.NOT_EQUALS}
+
+
+def reviewed_user(spec: Object) -> UserInfo:
+    """The user of a SubjectAccessReview."""
+    extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
+    return UserInfo(spec.get("user") or "", spec.get("uid") or "", tuple(spec.get("groups") or ()), extra)
+
+
+def reviewed_request(spec: Object) -> tuple[RequestInfo, list[str]]:
+    """The request of an access review, and what of it could not be read (it is left out, which asks for more)."""
+    attributes: dict[str, Any] | None = spec.get("resourceAttributes")
+    if attributes is None:
+        path = spec["nonResourceAttributes"]
+        return RequestInfo(path.get("path") or "", path.get("verb") or ""), []
+    faults: list[str] = []
+    fields = _selector(attributes, "fieldSelector", _field_selector, faults)
+    labels = _selector(attributes, "labelSelector", _label_selector, faults)
+    info = RequestInfo(
+        "",
+        attributes.get("verb") or "",
+        is_resource=True,
+        group=attributes.get("group") or "",
+        version=attributes.get("version") or "*",
+        namespace=attributes.get("namespace") or "",
+        resource=attributes.get("resource") or "",
+        subresource=attributes.get("subresource") or "",
+        name=attributes.get("name") or "",
+        field_selector=fields,
+        label_selector=labels,
+    )
+    return info, faults
+
+
+def _selector(attributes: Object, name: str, parse: Callable[[Object], tuple[str, bool]], faults: list[str]) -> str:
+    """A selector as text; `faults` gets a line when not all of it was understood."""
+    said = attributes.get(name)
+    if not said:
+        return ""
+    text, complete = parse(said)
+    if not complete:
+        partially = "partially " if text else ""
+        faults.append(f"spec.resourceAttributes.{name} {partially}ignored due to parse error")
+    return text
+
+
+def _field_selector(said: Object) -> tuple[str, bool]:
+    raw, requirements = said.get("rawSelector"), said.get("requirements") or []
+    if not requirements:
+        try:
+            return str(parse_fields(raw or "")), True
+        except ValueError:
+            return "", False
+    understood = [
+        FieldRequirement(each.get("key") or "", _FIELD_OPERATORS[each["operator"]], each["values"][0])
+        for each in requirements
+        if each.get("operator") in _FIELD_OPERATORS and len(each.get("values") or ()) == 1
+    ]
+    return str(FieldSelector(understood)), len(understood) == len(requirements)
+
+
+def _label_selector(said: Object) -> tuple[str, bool]:
+    raw, requirements = said.get("rawSelector"), said.get("requirements") or []
+    if not requirements:
+        try:
+            return str(parse_labels(raw or "")), True
+        except ValueError:
+            return "", False
+    understood = [made for each in requirements if (made := _label_requirement(each)) is not None]
+    return str(Selector(understood)), len(understood) == len(requirements)
+
+
+def _label_requirement(said: Object) -> Requirement | None:
+    operator = _LABEL_OPERATORS.get(said.get("operator") or "")
+    if operator is None:
+        return None
+    try:
+        return new_requirement(said.get("key") or "", operator, said.get("values") or ())
+    except ValueError:
+        return None

@@ -1,0 +1,14 @@
+"""Headers that a filter wants on every answer, also on errors."""
+
+from sampan.server.filters.hook import Hook
+from sampan.server.request import Request, Response
+
+
+def answer_headers_hook() -> Hook:
+    """Add what stands in `Request.answer_headers`."""
+
+    def after(request: Request, response: Response) -> None:
+        if request.answer_headers:
+            response.headers.extend(request.answer_headers)
+
+    return Hook(after=after)

@@ -1,0 +1,90 @@
+"""Record who did what, before and after everything that comes behind authentication.
+
+Source: apiserver pkg/endpoints/filters/{audit,authn_audit}.go (1.36).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from sampan.core.errors import unauthorized
+from sampan.server.audit.audit import PANIC, RESPONSE_COMPLETE, RESPONSE_STARTED, Audit
+from sampan.server.audit.context import AuditContext
+from sampan.server.filters.answers import status_error_of
+from sampan.server.request import Filter, Handler, Request, Response
+
+_EARLY = "Connection closed early"
+_LATE = "request did not complete within the allotted timeout"
+
+
+def with_audit(audit: Audit) -> Filter:
+    """Make the events of each request that the policy wants to see."""
+
+    def wrap(handler: Handler) -> Handler:
+        async def filter_(request: Request) -> Response:
+            context = audit.begin(request)
+            if context is None:
+                return await handler(request)
+            await audit.received(context)
+            response = await _answered(audit, context, request, handler)
+            if response.stream is None and response.takeover is None:
+                await audit.reached(context, RESPONSE_COMPLETE)
+                return response
+            if request.long_running:
+                await audit.reached(context, RESPONSE_STARTED)
+            _at_end(response, lambda: audit.ended(context))
+            return response
+
+        return filter_
+
+    return wrap
+
+
+async def _answered(audit: Audit, context: AuditContext, request: Request, handler: Handler) -> Response:
+    """The answer, as `context` was told of it; any other end is recorded here."""
+    try:
+        response = await handler(request)
+        context.answered(response)
+        return response
+    except BaseException as error:
+        await audit.reached(context, _failed(context, request, error))
+        raise
+
+
+def _failed(context: AuditContext, request: Request, error: BaseException) -> str:
+    """Tell `context` how the request ended; gives the stage."""
+    told = status_error_of(error)
+    if told is not None:
+        context.refused(told)
+    elif isinstance(error, Exception):
+        context.status(500, "Failure", f"APIServer panic'd: {error}", "InternalError")
+        return PANIC
+    elif request.deadline and asyncio.get_running_loop().time() >= request.deadline:
+        context.status(504, "Failure", _LATE, "Timeout")
+    else:
+        context.status(200, "Success", _EARLY)
+    return RESPONSE_COMPLETE
+
+
+def _at_end(response: Response, ended: Callable[[], None]) -> None:
+    before = response.finished
+
+    def finished() -> None:
+        ended()
+        if before is not None:
+            before()
+
+    response.finished = finished
+
+
+def failed_authentication(audit: Audit | None) -> Callable[[Request], Awaitable[None]] | None:
+    """Records a request whose sender nobody knows: one event, of the stage ResponseStarted."""
+    if audit is None:
+        return None
+
+    async def failed(request: Request) -> None:
+        context = audit.begin(request)
+        if context is not None:
+            context.refused(unauthorized())
+            await audit.reached(context, RESPONSE_STARTED)
+
+    return failed

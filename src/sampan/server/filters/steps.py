@@ -1,0 +1,55 @@
+"""Where the time of a slow request went: one line in the log.
+
+Source: k8s.io/utils trace/trace.go, apiserver pkg/endpoints/handlers/{create,get}.go (1.36).
+"""
+
+import itertools
+import logging
+from collections.abc import Callable
+
+from sampan.core.tracing import Span
+from sampan.server.filters.hook import Hook
+from sampan.server.request import Request, Response
+
+_log = logging.getLogger("sampan.trace")
+
+SLOW_S = 0.5
+
+
+def steps_hook(clock: Callable[[], float], *, slow_s: float = SLOW_S) -> Hook:
+    """End each request's span, and log the steps of requests that took longer than `slow_s`, but for streams.
+
+    `clock`: monotonic seconds, as spans count them.
+    """
+
+    def after(request: Request, response: Response) -> None:
+        span = request.span
+        if span is not None:
+            span.leave()
+            span.exported = None
+        now = clock()
+        if now - request.received > slow_s and not request.long_running:
+            _log.info("Trace", extra=_fields(request, span or Span(request.received), response.status, now))
+
+    return Hook(after=after)
+
+
+def _fields(request: Request, span: Span, code: int, now: float) -> dict[str, object]:
+    """Each step with the milliseconds since the one before it."""
+    info = request.info
+    times = [span.began, *(at for at, _ in span.steps)]
+    steps = [
+        f"{name} {(at - before) * 1000:.0f}ms"
+        for (at, name), (before, _) in zip(span.steps, itertools.pairwise(times), strict=True)
+    ]
+    return {
+        "trace": info.verb or request.method,
+        "uri": request.path + ("?" + request.query_string if request.query_string else ""),
+        "resource": f"{info.resource}/{info.subresource}" if info.subresource else info.resource,
+        "code": code,
+        "total_ms": round((now - span.began) * 1000, 1),
+        "steps": "; ".join([*steps, f"END {(now - times[-1]) * 1000:.0f}ms"]),
+        "user_agent": request.headers.get("user-agent", ""),
+        "client": request.client_address,
+        "audit_id": request.audit_id,
+    }

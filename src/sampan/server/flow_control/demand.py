@@ -1,0 +1,71 @@
+"""How many seats a priority level could use, over time: what borrowing goes by.
+
+Source: apiserver pkg/util/flowcontrol/fairqueuing/integrator.go, apf_controller.go seatDemandStats (1.36).
+"""
+
+import math
+from typing import Final, NamedTuple
+
+SMOOTHING: Final = 0.977
+
+
+class Observed(NamedTuple):
+    """A period: its mean, the standard deviation, and the most that there was."""
+
+    duration_s: float
+    average: float
+    deviation: float
+    maximum: int
+
+
+class DemandMeter:
+    """Integrates a level over time. `level` may be lowered directly; whoever raises it calls `raise_to`."""
+
+    __slots__ = ("_area", "_area_of_squares", "_duration_s", "level", "maximum")
+
+    def __init__(self, now: float) -> None:
+        self.level = self.maximum = 0
+        self._duration_s = self._area = self._area_of_squares = 0.0
+
+    def advance(self, passed_s: float) -> None:
+        """The level has held for so long."""
+        level = self.level
+        self._duration_s += passed_s
+        if level:
+            self._area += passed_s * level
+            self._area_of_squares += passed_s * level * level
+
+    def raise_to(self, level: int) -> None:
+        """The level is now this."""
+        self.level = level
+        if level > self.maximum:
+            self.maximum = level
+
+    def take(self) -> Observed:
+        """What was since the last time."""
+        duration_s, area, squares = self._duration_s, self._area, self._area_of_squares
+        average = area / duration_s if duration_s > 0 else float(self.level)
+        deviation = math.sqrt(max(squares / duration_s - average * average, 0.0)) if duration_s > 0 else 0.0
+        observed = Observed(duration_s, average, deviation, self.maximum)
+        self.maximum = self.level
+        self._duration_s = self._area = self._area_of_squares = 0.0
+        return observed
+
+
+class DemandStats:
+    """What has been observed of a level, smoothed: demand counts at once when it rises, and is forgotten slowly."""
+
+    __slots__ = ("average", "deviation", "high_watermark", "smoothed")
+
+    def __init__(self) -> None:
+        self.average = self.deviation = self.smoothed = 0.0
+        self.high_watermark = 0
+
+    def update(self, observed: Observed) -> None:
+        """Take a period in."""
+        self.high_watermark = observed.maximum
+        if observed.duration_s <= 0:
+            return
+        self.average, self.deviation = observed.average, observed.deviation
+        envelope = observed.average + observed.deviation
+        self.smoothed = max(envelope, SMOOTHING * self.smoothed + (1 - SMOOTHING) * envelope)

@@ -1,0 +1,99 @@
+"""The filter of priority and fairness: a request runs when its level has a seat for it, or is refused with 429.
+
+Requests that wait do so in a coroutine of their own; each ends by its turn, by its time or by cancellation. A watch
+holds its seats until it has begun.
+Source: apiserver pkg/server/filters/priority-and-fairness.go (1.36).
+"""
+
+import asyncio
+from typing import Final
+
+from sampan.server.flow_control.controller import FlowController
+from sampan.server.flow_control.queue_set import QueueSet
+from sampan.server.flow_control.refusal import too_many_requests
+from sampan.server.flow_control.ticket import Ticket
+from sampan.server.flow_control.watch_counts import WatchCounts
+from sampan.server.request import Filter, Handler, Request, Response
+
+WAIT_MAX_S: Final = 60.0
+_SHARE_OF_WAITING: Final = 4
+"""A request may wait for this part of its time."""
+
+
+def with_priority_and_fairness(controller: FlowController) -> Filter:
+    """Let requests pass as `controller` says; long-running ones that are no watches always."""
+
+    def wrap(handler: Handler) -> Handler:
+        classify, estimate = controller.classify, controller.estimator.estimate
+
+        async def filter_(request: Request) -> Response:
+            user = request.user
+            watching = request.info.verb == "watch"
+            if user is None or (request.long_running and not watching):
+                return await handler(request)
+            flow, level, request.answer_headers = classify(user, request.info)
+            work = estimate(request, level.seats_max)
+            flow.stats.seats.observe(work.initial_seats)
+            queue_set = level.queue_set
+            ticket = queue_set.start(flow, work)
+            if ticket is None or not (ticket.executing or await _turn(queue_set, ticket, _until(request, controller))):
+                return too_many_requests(controller.dropped.record(level.name))
+            try:
+                response = await handler(request)
+            finally:
+                queue_set.finish(ticket, watch=watching)
+            if watching and response.stream is not None:
+                _count(controller.watches, request, response)
+            return response
+
+        return filter_
+
+    return wrap
+
+
+def _until(request: Request, controller: FlowController) -> float:
+    """Until when the request may wait, as loop time."""
+    limit_s = controller.settings.request_timeout_s
+    if request.deadline:
+        limit_s = request.deadline - request.received
+    return request.received + min(limit_s / _SHARE_OF_WAITING, WAIT_MAX_S)
+
+
+async def _turn(queue_set: QueueSet, ticket: Ticket, until: float) -> bool:
+    """Wait until the request may run; False when it has left the queue because its time is over."""
+    turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def go() -> None:
+        if not turn.done():
+            turn.set_result(None)
+
+    ticket.on_dispatch = go
+    try:
+        async with asyncio.timeout_at(until):
+            await turn
+    except TimeoutError:
+        pass
+    except BaseException:
+        if ticket.executing:
+            queue_set.finish(ticket)
+        else:
+            queue_set.leave(ticket, "cancelled")
+        raise
+    if not ticket.executing:
+        queue_set.leave(ticket, "time-out")
+    return ticket.executing
+
+
+def _count(watches: WatchCounts, request: Request, response: Response) -> None:
+    """Count the watch as long as its stream is open."""
+    scope = watches.add(request.info)
+    if scope is None:
+        return
+    before = response.finished
+
+    def finished() -> None:
+        watches.forget(scope)
+        if before is not None:
+            before()
+
+    response.finished = finished

@@ -1,0 +1,115 @@
+"""The metrics of flow control, read from what it counts anyway.
+
+Source: apiserver pkg/util/flowcontrol/metrics/metrics.go (1.36).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+
+from sampan.server.flow_control.controller import FlowController
+from sampan.server.flow_control.priority_level import PriorityLevel
+from sampan.server.flow_control.ticket import FlowStats, Histogram
+from sampan.server.histogram import cumulative
+
+_PREFIX: Final = "apiserver_flowcontrol_"
+_BY_FLOW: Final = ("priority_level", "flow_schema")
+
+_LEVEL_GAUGES: Final[dict[str, tuple[str, Callable[[PriorityLevel], float]]]] = {
+    "nominal_limit_seats": ("Seats that the level is configured to have.", lambda level: level.nominal),
+    "lower_limit_seats": ("The fewest seats that the level can have.", lambda level: level.lower),
+    "upper_limit_seats": ("The most seats that the level can have.", lambda level: level.upper),
+    "current_limit_seats": ("Seats that the level has now.", lambda level: level.current),
+    "target_seats": ("Seats that the level asks for.", lambda level: level.target),
+    "demand_seats_high_watermark": ("Most seats asked for.", lambda level: level.demand.high_watermark),
+    "demand_seats_average": ("Mean of the seats asked for.", lambda level: level.demand.average),
+    "demand_seats_stdev": ("Standard deviation of the seats asked for.", lambda level: level.demand.deviation),
+    "demand_seats_smoothed": ("Seats asked for, smoothed.", lambda level: level.demand.smoothed),
+    "current_r": ("Virtual time of the level.", lambda level: level.queue_set.r),
+}
+_FLOW_GAUGES: Final[dict[str, tuple[str, Callable[[FlowStats], float]]]] = {
+    "current_inqueue_requests": ("Requests that wait.", lambda stats: stats.waiting),
+    "current_inqueue_seats": ("Seats of the requests that wait.", lambda stats: stats.waiting_seats),
+    "current_executing_requests": ("Requests that run.", lambda stats: stats.executing),
+    "current_executing_seats": ("Seats in use.", lambda stats: stats.executing_seats),
+}
+_FLOW_COUNTERS: Final[dict[str, tuple[str, Callable[[FlowStats], float]]]] = {
+    "dispatched_requests_total": ("Requests that have run.", lambda stats: stats.dispatched),
+    "request_dispatch_no_accommodation_total": (
+        "Times that the next request did not find the seats it needs.",
+        lambda stats: stats.no_accommodation,
+    ),
+}
+_FLOW_HISTOGRAMS: Final[dict[str, tuple[str, str, dict[str, Callable[[FlowStats], Histogram]]]]] = {
+    "request_wait_duration_seconds": (
+        "Time spent waiting.",
+        "execute",
+        {"true": lambda stats: stats.waits, "false": lambda stats: stats.waits_in_vain},
+    ),
+    "request_execution_seconds": (
+        "Time spent running; of a watch, until it has begun.",
+        "type",
+        {"regular": lambda stats: stats.executions, "watch": lambda stats: stats.watch_executions},
+    ),
+    "work_estimated_seats": ("Seats that requests were estimated to need.", "", {"": lambda stats: stats.seats}),
+    "request_queue_length_after_enqueue": (
+        "Length of the queue that a request found, itself included.",
+        "",
+        {"": lambda stats: stats.queue_lengths},
+    ),
+}
+
+
+class FlowControlMetrics:
+    """A collector for Prometheus."""
+
+    def __init__(self, controller: FlowController) -> None:
+        self._controller = controller
+
+    def collect(self) -> Iterable[Metric]:
+        """All families; may be called from another thread."""
+        levels = list(self._controller.levels.values())
+        for name, (text, value) in _LEVEL_GAUGES.items():
+            gauge = GaugeMetricFamily(_PREFIX + name, text, labels=["priority_level"])
+            for level in levels:
+                gauge.add_metric([level.name], value(level))
+            yield gauge
+        fair = GaugeMetricFamily(_PREFIX + "seat_fair_frac", "Part of its target that each level gets.")
+        fair.add_metric([], self._controller.fair_fraction)
+        yield fair
+        yield from self._of_flows()
+
+    def _of_flows(self) -> Iterator[Metric]:
+        flows = list(self._controller.stats.items())
+        for name, (text, value) in _FLOW_GAUGES.items():
+            gauge = GaugeMetricFamily(_PREFIX + name, text, labels=_BY_FLOW)
+            for key, stats in flows:
+                gauge.add_metric(key, value(stats))
+            yield gauge
+        for name, (text, value) in _FLOW_COUNTERS.items():
+            counter = CounterMetricFamily(_PREFIX + name, text, labels=_BY_FLOW)
+            for key, stats in flows:
+                counter.add_metric(key, value(stats))
+            yield counter
+        rejected = CounterMetricFamily(
+            _PREFIX + "rejected_requests_total", "Requests that were refused.", labels=[*_BY_FLOW, "reason"]
+        )
+        for key, stats in flows:
+            for reason, count in list(stats.rejected.items()):
+                rejected.add_metric([*key, reason], count)
+        yield rejected
+        for name in _FLOW_HISTOGRAMS:
+            yield _histogram(name, flows)
+
+
+def _histogram(name: str, flows: list[tuple[tuple[str, str], FlowStats]]) -> HistogramMetricFamily:
+    text, label, kinds = _FLOW_HISTOGRAMS[name]
+    family = HistogramMetricFamily(_PREFIX + name, text, labels=[*_BY_FLOW, *([label] if label else [])])
+    for key, stats in flows:
+        for kind, histogram_of in kinds.items():
+            found = histogram_of(stats)
+            if any(found.counts):
+                values = [*key, *([kind] if label else [])]
+                family.add_metric(values, cumulative(found.bounds, found.counts), found.total)
+    return family

@@ -1,0 +1,98 @@
+"""OpenAPI v2 documents of several servers in one.
+
+Source: kube-openapi pkg/aggregator (1.36): paths filtered, definitions that clash renamed.
+"""
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any
+
+Json = dict[str, Any]
+
+_REFERENCE = "#/definitions/"
+
+
+def below(document: Json, path: str) -> Json:
+    """The part of a document that is about `path` and what is below it, with the definitions that it needs."""
+    paths = {name: item for name, item in (document.get("paths") or {}).items() if is_below(name, path)}
+    definitions = document.get("definitions") or {}
+    wanted: dict[str, Any] = {}
+    open_ = list(_references(paths))
+    while open_:
+        name = open_.pop()
+        if name not in wanted and name in definitions:
+            wanted[name] = definitions[name]
+            open_ += _references(definitions[name])
+    return {"paths": paths, "definitions": wanted}
+
+
+def is_below(path: str, root: str) -> bool:
+    """Whether a path is `root` or below it."""
+    return path == root or path.startswith(f"{root}/")
+
+
+def merged(document: Json, parts: Mapping[str, Sequence[Json]]) -> Json:
+    """`document` with what other servers say of the paths that are theirs, by path; it is not changed itself.
+
+    What it says of those paths itself goes. A definition of another server whose name is taken by a different one gets
+    a new name (`Name_v2`, `Name_v3`, …).
+    """
+    own = {name: item for name, item in document["paths"].items() if not any(is_below(name, root) for root in parts)}
+    paths, definitions = dict(own), dict(document["definitions"])
+    for each in parts.values():
+        for part in each:
+            names = _new_names(part["definitions"], definitions)
+            for name, schema in part["definitions"].items():
+                definitions[names.get(name, name)] = _renamed(schema, names)
+            for path, item in part["paths"].items():
+                paths.setdefault(path, _renamed(item, names))
+    return {**document, "paths": dict(sorted(paths.items())), "definitions": dict(sorted(definitions.items()))}
+
+
+def _new_names(part: Json, taken: Json) -> dict[str, str]:
+    """For the definitions that differ from those of the same name, or refer to one that does."""
+    clashing = {name for name, schema in part.items() if name in taken and taken[name] != schema}
+    found = len(clashing) - 1
+    while found < len(clashing):
+        found = len(clashing)
+        shared = [name for name in part if name in taken and name not in clashing]
+        clashing |= {name for name in shared if not clashing.isdisjoint(_references(part[name]))}
+    return {name: _free_name(name, taken, part) for name in sorted(clashing)}
+
+
+def _free_name(name: str, taken: Container[str], part: Container[str]) -> str:
+    """The first that nobody has."""
+    number = 2
+    while (candidate := f"{name}_v{number}") in part or candidate in taken:
+        number += 1
+    return candidate
+
+
+def _renamed(node: Any, names: Mapping[str, str]) -> Any:
+    if not names:
+        return node
+    if isinstance(node, dict):
+        return {
+            key: _renamed_reference(value, names) if key == "$ref" else _renamed(value, names)
+            for key, value in node.items()
+        }
+    return [_renamed(each, names) for each in node] if isinstance(node, list) else node
+
+
+def _renamed_reference(value: Any, names: Mapping[str, str]) -> Any:
+    name = _target(value)
+    return f"{_REFERENCE}{names[name]}" if name in names else _renamed(value, names)
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        name = _target(node.get("$ref"))
+        if name:
+            yield name
+        node = list(node.values())
+    if isinstance(node, list):
+        for each in node:
+            yield from _references(each)
+
+
+def _target(value: Any) -> str:
+    return value.removeprefix(_REFERENCE) if isinstance(value, str) and value.startswith(_REFERENCE) else ""

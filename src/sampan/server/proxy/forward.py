@@ -1,0 +1,152 @@
+"""`Proxy.forward`: pass a request on to a `Target`, and the answer back.
+
+The contract, for whoever makes targets:
+- Any method, body and answer, of any size, streamed in both directions as they come; nothing is compressed, nothing
+  decompressed. HEAD, 204 and 304 have no body. Trailers and interim answers are dropped.
+- Headers of the connection, those that `Connection` names, and credentials for this server stay here;
+  `X-Forwarded-For` grows by the client's address. With `Target.prefix` also `X-Forwarded-Uri`, `-Host` and `-Proto` are
+  set, and `Location` and links in HTML are rewritten (`rewrite.py`).
+- An upgrade (any protocol, HTTP/1.1 only) goes over a connection of its own; after the upstream's 101 bytes are passed
+  on in both directions until either side ends. What the upstream answers instead goes to the client as it is.
+- An upstream that cannot be reached, or breaks off before the head of its answer, raises what `Target.failure` makes.
+  One that breaks off later makes the client's connection be cut. A client that goes cuts the upstream's connection.
+Concurrency: see `exchange.py` and `pipe.py`. Somebody runs `pool.run()`, else no connection is kept.
+Source: apimachinery pkg/util/proxy/{upgradeaware,transport}.go (1.36).
+"""
+
+from collections.abc import AsyncIterator
+from urllib.parse import quote
+
+from sampan.core.errors import Reason, StatusError, bad_request
+from sampan.server.heads import BODILESS
+from sampan.server.proxy.exchange import CONNECT_TIMEOUT_S, Exchange, Outgoing, begin
+from sampan.server.proxy.headers import answered, first, forwarded, switched, upgrade_of
+from sampan.server.proxy.pipe import pipe
+from sampan.server.proxy.pool import Pool
+from sampan.server.proxy.rewrite import Rewriting, rewritten
+from sampan.server.proxy.target import Target
+from sampan.server.request import Request, Response
+from sampan.server.tunnel import Tunnel
+
+_BODILESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
+
+
+class Proxy:
+    """Passes requests on; holds the connections that are kept. `run` it."""
+
+    def __init__(self, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
+        self.pool = Pool()
+        self._connect_timeout_s = connect_timeout_s
+
+    async def run(self) -> None:
+        """Keep connections for later requests, until cancelled."""
+        await self.pool.run()
+
+    async def ask(self, target: Target, outgoing: Outgoing) -> Exchange:
+        """A request of the server's own. Raises what `Target.failure` makes."""
+        return await begin(target, outgoing, self.pool, self._connect_timeout_s)
+
+    async def forward(self, request: Request, target: Target) -> Response:
+        """The upstream's answer; see the module for what it is. Raises `StatusError`."""
+        wanted = upgrade_of(request.headers)
+        if target.upgrade_only and not wanted:
+            raise bad_request("Upgrade request required")
+        if not target.path and not wanted and request.method in ("GET", "HEAD"):
+            return _with_slash(request)
+        headers = forwarded(request, target)
+        if wanted:
+            headers |= {"connection": "Upgrade", "upgrade": wanted}
+        body, framing = await _body(request)
+        outgoing = Outgoing(
+            request.method,
+            headers | framing,
+            body,
+            chunked="transfer-encoding" in framing,
+            gone=request.disconnected,
+            single=bool(wanted),
+        )
+        exchange = await self.ask(target, outgoing)
+        if exchange.answer.status == 101:
+            return _switched(exchange, target, wanted)
+        if wanted and target.upgrade_only and exchange.answer.status < 400:
+            exchange.abandon()
+            text = f"invalid upgrade response: status code {exchange.answer.status}"
+            raise StatusError(Reason.UNKNOWN, 500, text)
+        return await _passed_on(request, target, exchange)
+
+
+async def _body(request: Request) -> tuple[AsyncIterator[bytes] | None, dict[str, str]]:
+    """The body to be sent, None if there is none, and the headers that frame it.
+
+    Clients of HTTP/2 need not say how long their body is: whether there is one shows when its first piece comes.
+    Raises `StatusError` 400 for a length that is no number, as the upstream might make another one of it.
+    """
+    declared = request.headers.get("content-length", "")
+    if request.stream_body is None or declared == "0":
+        return None, _no_body(request.method)
+    if declared and not (declared.isascii() and declared.isdigit()):
+        raise bad_request("the Content-Length is no number")
+    pieces = request.stream_body()
+    if declared:
+        return pieces, {"content-length": declared}
+    if "transfer-encoding" in request.headers:
+        return pieces, {"transfer-encoding": "chunked"}
+    beginning = await anext(pieces, b"")
+    if not beginning:
+        return None, _no_body(request.method)
+    return _chained(beginning, pieces), {"transfer-encoding": "chunked"}
+
+
+def _no_body(method: str) -> dict[str, str]:
+    return {} if method in _BODILESS_METHODS else {"content-length": "0"}
+
+
+async def _chained(beginning: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield beginning
+    async for piece in pieces:
+        yield piece
+
+
+def _with_slash(request: Request) -> Response:
+    """Relative links of what is proxied lead nowhere unless its root ends with a slash."""
+    query = f"?{request.query_string}" if request.query_string else ""
+    location = (request.raw_path or quote(request.path)) + "/" + query
+    return Response(301, content_type="", headers=[(b"Location", location.encode("latin-1", "replace"))])
+
+
+def _switched(exchange: Exchange, target: Target, wanted: str) -> Response:
+    """The upstream's 101, and then its bytes. Raises what `Target.failure` makes when nobody asked for an upgrade."""
+    if not wanted:
+        exchange.abandon()
+        raise target.failure("malformed HTTP response: 101 without an upgrade")
+
+    async def takeover(tunnel: Tunnel) -> None:
+        await pipe(tunnel, exchange.wire, exchange.answer.rest)
+
+    response = Response(101, content_type="", headers=switched(exchange.answer.headers), takeover=takeover)
+    response.finished = exchange.abandon
+    response.patient = True
+    return response
+
+
+async def _passed_on(request: Request, target: Target, exchange: Exchange) -> Response:
+    answer = exchange.answer
+    content_type, headers = answered(answer.headers)
+    response = Response(answer.status, content_type=content_type, headers=headers, length=answer.length)
+    response.patient = True
+    if request.method == "HEAD" or answer.status in BODILESS:
+        await exchange.aclose()
+    else:
+        response.stream = exchange
+        response.finished = exchange.abandon
+    if target.prefix is None:
+        return response
+    rewriting = Rewriting(target, request.headers.get("host", ""))
+    location = first(answer.headers, b"location")
+    if location:
+        response.headers = [header for header in headers if header[0].lower() != b"location"]
+        response.headers.append((b"Location", rewriting.url(location).encode("latin-1", "replace")))
+        return response
+    if response.stream is not None and content_type.split(";")[0].strip() == "text/html":
+        return await rewritten(response, rewriting)
+    return response

@@ -1,0 +1,128 @@
+"""Which headers pass a proxy, in either direction, and the head of the request that goes on.
+
+Source: Go net/http/httputil/reverseproxy.go, apimachinery pkg/util/proxy/upgradeaware.go (1.36); RFC 9110, 7.6.1.
+"""
+
+import re
+from collections.abc import Mapping
+
+from sampan.core.tracing import trace_headers
+from sampan.server.proxy.target import Target
+from sampan.server.request import Headers, Request
+
+_OF_THE_CONNECTION = frozenset(
+    {
+        "connection",
+        "content-length",
+        "expect",
+        "http2-settings",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_CREDENTIALS = ("authorization", "impersonate-", "x-remote-")
+"""Beginnings of headers that are for this server alone: whoever gets them could act as the client."""
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_PROTOCOLS = "sec-websocket-protocol"
+_BEARER = "base64url.bearer.authorization.k8s.io."
+"""In browsers' WebSockets a sub-protocol is a token."""
+_KEPT_BACK = frozenset(
+    name.encode()
+    for name in (
+        *_OF_THE_CONNECTION,
+        "access-control-allow-credentials",
+        "access-control-allow-headers",
+        "access-control-allow-methods",
+        "access-control-allow-origin",
+        "audit-id",
+        "date",
+    )
+)
+
+
+def upgrade_of(headers: Mapping[str, str]) -> str:
+    """The protocols that a client wants to change to; empty: it asks for no upgrade."""
+    wanted = headers.get("upgrade", "").strip()
+    return wanted if "upgrade" in _named(headers.get("connection", "")) else ""
+
+
+def forwarded(request: Request, target: Target) -> dict[str, str]:
+    """The client's headers as the upstream gets to see them, but for those that frame the body."""
+    dropped = _OF_THE_CONNECTION | target.removed | _named(request.headers.get("connection", ""))
+    headers = {
+        name: value
+        for name, value in request.headers.items()
+        if name not in dropped and not name.startswith(_CREDENTIALS) and not name.startswith(":")
+    }
+    host = request.headers.get("host", "")
+    headers["host"] = target.authority or host or target.netloc
+    if request.client_address:
+        before = headers.get("x-forwarded-for")
+        headers["x-forwarded-for"] = f"{before}, {request.client_address}" if before else request.client_address
+    if target.prefix is not None:
+        headers["x-forwarded-uri"] = target.prefix + target.path
+        headers["x-forwarded-proto"] = "https"
+        if host:
+            headers["x-forwarded-host"] = host
+    protocols = headers.get(_PROTOCOLS, "")
+    if _BEARER in protocols:
+        others = [name for name in protocols.split(",") if not name.strip().startswith(_BEARER)]
+        headers[_PROTOCOLS] = ",".join(others).strip()
+    return headers | trace_headers() | dict(target.headers)
+
+
+def head_of(method: str, target: Target, headers: Mapping[str, str]) -> bytes:
+    """The head of a request, with the empty line. Headers that would break it are left out: HTTP/2 carries them."""
+    path = (target.path or "/") + (f"?{target.query}" if target.query else "")
+    lines = [f"{method} {_printable(path)} HTTP/1.1".encode("latin-1", "replace")]
+    lines += [f"{name}: {value}".encode("latin-1", "replace") for name, value in headers.items() if fits(name, value)]
+    lines += [f"{name}: {value}".encode() for name, value in target.lines if fits(name, value)]
+    return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+def fits(name: str, value: str) -> bool:
+    """Whether HTTP/1.1 has words for a header."""
+    return _TOKEN.fullmatch(name) is not None and not any(character in value for character in "\r\n\0")
+
+
+def answered(headers: Headers) -> tuple[str, Headers]:
+    """Content type and further headers of an answer, as the client gets to see them."""
+    dropped = _KEPT_BACK | {
+        name.strip().lower()
+        for header, value in headers
+        if header.lower() == b"connection"
+        for name in value.split(b",")
+    }
+    content_type = first(headers, b"content-type")
+    return content_type, [
+        (name, value) for name, value in headers if name.lower() not in dropped and name.lower() != b"content-type"
+    ]
+
+
+def switched(headers: Headers) -> Headers:
+    """The headers of a 101 as the client gets to see them."""
+    lowered = _KEPT_BACK - {b"connection", b"upgrade"}
+    return [(name, value) for name, value in headers if name.lower() not in lowered]
+
+
+def first(headers: Headers, name: bytes) -> str:
+    """The first header of that (lower-case) name, or nothing."""
+    for header, value in headers:
+        if header.lower() == name:
+            return value.decode("latin-1")
+    return ""
+
+
+def _named(connection: str) -> frozenset[str]:
+    return frozenset(name.strip().lower() for name in connection.split(","))
+
+
+def _printable(text: str) -> str:
+    """Nothing that ends a request line, or a part of it."""
+    return "".join(c if "!" <= c <= "~" or c >= "\x80" else f"%{ord(c):02X}" for c in text)

@@ -1,0 +1,101 @@
+"""`KubeletConnection`: where the kubelet of a Node is, and how the server makes itself known to it.
+
+Source: kubernetes pkg/kubelet/client/kubelet_client.go, pkg/util/node GetPreferredNodeAddress (1.36).
+"""
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from sampan.core import errors
+from sampan.core.errors import Reason, StatusError
+from sampan.core.gvk import GroupResource
+from sampan.core.object import Object
+
+DEFAULT_PORT = 10250
+PREFERRED_ADDRESS_TYPES = ("InternalIP", "ExternalIP", "Hostname")
+"""As kubeadm sets it: names of nodes need not be known to the server's machine."""
+_NODES = GroupResource("", "nodes")
+_HTTP_1 = ["http/1.1"]
+
+
+class NodeReader(Protocol):
+    """Where Nodes are read from."""
+
+    def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None:
+        """One object, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletSettings:
+    """How kubelets are reached."""
+
+    client_certificate: Path | None = None
+    client_key: Path | None = None
+    """What the server shows kubelets; both or none."""
+    certificate_authority: Path | None = None
+    """Who signs kubelets' serving certificates; None: they are not verified (as kube-apiserver)."""
+    preferred_address_types: tuple[str, ...] = PREFERRED_ADDRESS_TYPES
+    timeout_s: float = 5.0
+    """How long a connection may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kubelet:
+    """One Node's."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext
+    insecure_tls: ssl.SSLContext
+    """The same, but for a serving certificate that is not verified."""
+
+
+class KubeletConnection:
+    """Finds kubelets. Raises `OSError` (`ssl.SSLError`) when the settings' files cannot be used."""
+
+    def __init__(self, nodes: NodeReader, settings: KubeletSettings | None = None) -> None:
+        self._nodes = nodes
+        self.settings = settings or KubeletSettings()
+        self._insecure_tls = self._context(None)
+        authority = self.settings.certificate_authority
+        self._tls = self._context(authority) if authority is not None else self._insecure_tls
+
+    def of(self, node_name: str) -> Kubelet:
+        """The kubelet of a Node. Raises `StatusError`: 404 for an unknown Node, 500 for one without an address."""
+        node = self._nodes.get("", "nodes", "", node_name) if node_name else None
+        if node is None:
+            raise errors.not_found(_NODES, node_name)
+        status: dict[str, Any] = node.get("status") or {}
+        endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
+        port = endpoint.get("Port") or DEFAULT_PORT
+        return Kubelet(self._address(status.get("addresses") or []), port, self._tls, self._insecure_tls)
+
+    def _address(self, addresses: list[dict[str, str]]) -> str:
+        for wanted in self.settings.preferred_address_types:
+            for address in addresses:
+                if address.get("type") == wanted and address.get("address"):
+                    return address["address"]
+        known = " ".join(f"{{{address.get('type')} {address.get('address')}}}" for address in addresses)
+        raise StatusError(Reason.UNKNOWN, 500, f"no preferred addresses found; known addresses: [{known}]")
+
+    def _context(self, authority: Path | None) -> ssl.SSLContext:
+        settings = self.settings
+        context = unverified_tls()
+        if authority is not None:
+            context.load_verify_locations(authority)
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.check_hostname = True
+        if settings.client_certificate is not None:
+            context.load_cert_chain(settings.client_certificate, settings.client_key)
+        return context
+
+
+def unverified_tls() -> ssl.SSLContext:
+    """A context that takes any certificate: what is reached by its IP address has none that could be verified."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(_HTTP_1)
+    return context

@@ -1,0 +1,80 @@
+"""A traced request: who may have one, and what it is answered with. See docs/adr/0014-traces-of-requests.md."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+import orjson
+
+from sampan.core.errors import StatusError, bad_request, unauthorized
+from sampan.server.authorization.authorizer import Decision
+from sampan.server.authorization.forbidden import forbidden_error
+from sampan.server.request import Request, Response
+from sampan.server.status import json_response
+from sampan.server.trace.recorder import Recorder
+from sampan.server.trace.seams import ObservedChain, observe_body, observed_endpoint
+from sampan.server.verbs.create import create
+from sampan.server.verbs.patch import patch
+from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.update import update
+
+PARAMETER: Final = "sampan.dev/trace"
+"""The query parameter that asks for a trace in the place of the object."""
+
+VERB: Final = "trace"
+"""What a user must be allowed to do with the resource, besides the write itself: a trace shows what policies do."""
+
+_VERBS: Final = {"create": create, "update": update, "patch": patch}
+_SUBRESOURCES: Final = ("", "status")
+
+
+async def traced(scope: Scope) -> Response:
+    """200 with the `RequestTrace` of a dry-run write, also when it is refused.
+
+    Raises 400 for what cannot be traced, 403 for who may not.
+    """
+    request = scope.request
+    verb = _VERBS.get(request.info.verb)
+    if verb is None or request.info.subresource not in _SUBRESOURCES:
+        raise bad_request("only create, update and patch of an object or its status can be traced")
+    if request.query.get("dryRun") != ["All"]:
+        raise bad_request("only a dry run can be traced: dryRun=All is required")
+    await _check_allowed(scope)
+    recorder = Recorder()
+    observe_body(request, recorder)
+    request.headers = {**request.headers, "accept": "application/json"}
+    endpoint = observed_endpoint(scope.endpoint, request.info.subresource, recorder)
+    chain = ObservedChain(scope.admission, recorder)
+    try:
+        answer = await verb(Scope(request, endpoint, chain, scope.cluster, scope.shared))
+    except StatusError as error:
+        if not any(step.error for step in recorder.steps):
+            recorder.end("refused", error.message)
+        return json_response(_document(request, recorder, error.code, status=error.to_status()))
+    recorder.end("store", "dry run: encoded, not written")
+    obj = orjson.loads(answer.body) if answer.body else None
+    return json_response(_document(request, recorder, answer.status, object=obj))
+
+
+async def _check_allowed(scope: Scope) -> None:
+    request = scope.request
+    if request.user is None:
+        raise unauthorized()
+    info = replace(request.info, verb=VERB)
+    verdict = await scope.shared.authorizer.authorize(request.user, info)
+    if verdict.decision is not Decision.ALLOW:
+        raise forbidden_error(request.user, info, verdict.reason)
+
+
+def _document(request: Request, recorder: Recorder, code: int, **more: Any) -> dict[str, Any]:
+    """`object` is what would be stored, `status` why nothing would."""
+    assert request.user is not None
+    return {
+        "kind": "RequestTrace",
+        "apiVersion": "sampan.dev/v1alpha1",
+        "request": {"method": request.method, "path": request.path},
+        "user": {"username": request.user.name, "groups": list(request.user.groups)},
+        "code": code,
+        "tookMicroseconds": round(recorder.total_s * 1e6, 1),
+        "steps": [step.document() for step in recorder.steps],
+        **more,
+    }

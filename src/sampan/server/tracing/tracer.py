@@ -1,0 +1,123 @@
+"""`RequestTracer`: makes OpenTelemetry's spans of requests and of what is done for them. Needs the extra `tracing`.
+
+Source: apiserver pkg/endpoints/filters/traces.go (1.36).
+"""
+
+import time
+from collections.abc import Mapping
+
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    Link,
+    SpanKind,
+    TracerProvider,
+    get_current_span,
+    set_span_in_context,
+)
+from opentelemetry.trace import Span as OtelSpan
+from opentelemetry.trace import Tracer as OtelTracer
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from sampan.core.tracing import Attributes
+from sampan.server.authorization.masters import MASTERS
+from sampan.server.request import Request, RequestInfo
+
+_TRUSTED = frozenset({MASTERS, "system:monitoring"})
+_AUDIT_ID_MAX = 64
+_PROPAGATOR = TraceContextTextMapPropagator()
+
+
+def _nanoseconds(at: float) -> int:
+    """A monotonic time as OpenTelemetry counts: from 1970."""
+    return time.time_ns() - int((time.monotonic() - at) * 1e9)
+
+
+class CollectedSpan:
+    """An `Exported` of OpenTelemetry. One that is not sampled has no parts, but still tells others of its trace."""
+
+    __slots__ = ("_span", "_tracer")
+
+    def __init__(self, tracer: OtelTracer, span: OtelSpan) -> None:
+        self._tracer, self._span = tracer, span
+
+    @property
+    def sampled(self) -> bool:
+        """Whether anybody gets to see it."""
+        return self._span.is_recording()
+
+    def child(self, name: str, attributes: Attributes, began: float) -> "CollectedSpan":
+        """See `Exported`."""
+        context = set_span_in_context(self._span, Context())
+        span = self._tracer.start_span(name, context, attributes=dict(attributes), start_time=_nanoseconds(began))
+        return CollectedSpan(self._tracer, span)
+
+    def event(self, name: str, at: float) -> None:
+        """See `Exported`."""
+        self._span.add_event(name, timestamp=_nanoseconds(at))
+
+    def answered(self, code: int) -> None:
+        """Tell with which status the request was answered."""
+        self._span.set_attribute("http.status_code", code)
+
+    def end(self, at: float) -> None:
+        """See `Exported`."""
+        self._span.end(_nanoseconds(at))
+
+    def headers(self) -> Mapping[str, str]:
+        """See `Exported`."""
+        carrier: dict[str, str] = {}
+        _PROPAGATOR.inject(carrier, set_span_in_context(self._span, Context()))
+        return carrier
+
+
+class RequestTracer:
+    """Begins the spans of requests."""
+
+    def __init__(self, provider: TracerProvider) -> None:
+        self._tracer = provider.get_tracer("sampan.server")
+
+    def start(self, request: Request) -> CollectedSpan:
+        """The span of a request whose user is known.
+
+        The trace that its headers name goes on for users who may be trusted with that; else a new one begins, which
+        has a link to it.
+        """
+        told = _PROPAGATOR.extract(request.headers, Context())
+        parent = get_current_span(told).get_span_context()
+        trusted = request.user is not None and not _TRUSTED.isdisjoint(request.user.groups)
+        links = [Link(parent)] if parent.is_valid and not trusted else None
+        span = self._tracer.start_span(
+            _name(request),
+            Context() if links else told,
+            SpanKind.SERVER,
+            _attributes(request),
+            links,
+            start_time=_nanoseconds(request.received),
+        )
+        return CollectedSpan(self._tracer, span)
+
+
+def _attributes(request: Request) -> dict[str, str]:
+    query = request.query_string
+    return {
+        "http.method": request.method,
+        "http.target": f"{request.raw_path}?{query}" if query else request.raw_path,
+        "http.user_agent": request.headers.get("user-agent", ""),
+        "net.sock.peer.addr": request.client_address,
+        "audit-id": request.audit_id[:_AUDIT_ID_MAX],
+    }
+
+
+def _name(request: Request) -> str:
+    info: RequestInfo = request.info
+    if not info.is_resource:
+        return request.method
+    parts = [f"/apis/{info.group}" if info.group else "/api", info.version]
+    if info.namespace:
+        parts.append("namespaces/{:namespace}")
+    parts.append(info.resource)
+    if info.name:
+        parts.append("{:name}")
+    if info.subresource:
+        parts.append(info.subresource)
+    return f"{request.method} {'/'.join(parts)}"

@@ -1,0 +1,141 @@
+"""POST of the access reviews: may somebody do something, and what may I do? Nothing is stored.
+
+Source: kubernetes pkg/registry/authorization (1.36).
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.field import FieldError
+from sampan.core.gvk import GroupKind
+from sampan.core.object import Object
+from sampan.core.policy_rules import Rule, strings
+from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
+from sampan.server.authorization.authorizer import Decision, RuleResolver, RulesFound
+from sampan.server.authorization.review import reviewed_request, reviewed_user
+from sampan.server.authorization.review_validation import local_review_faults, review_faults
+from sampan.server.authorization.union import aggregated
+from sampan.server.request import Response, UserInfo
+from sampan.server.verbs.admit import admit, validator
+from sampan.server.verbs.body import decode_object, read_value
+from sampan.server.verbs.create import track
+from sampan.server.verbs.options import write_options
+from sampan.server.verbs.respond import dict_response
+from sampan.server.verbs.scope import Scope
+
+_NO_KIND = GroupKind("authorization.k8s.io", "")
+"""Kubernetes names no kind here: its internal objects carry none."""
+
+Review = Callable[[Scope, Object], Awaitable[Object]]
+
+
+async def subject_access_review(scope: Scope) -> Response:
+    """POST subjectaccessreviews: for any user."""
+    return await _answered(scope, _subject)
+
+
+async def local_subject_access_review(scope: Scope) -> Response:
+    """POST localsubjectaccessreviews: for any user, in one namespace."""
+    return await _answered(scope, _local)
+
+
+async def self_subject_access_review(scope: Scope) -> Response:
+    """POST selfsubjectaccessreviews: for whoever asks (`kubectl auth can-i`)."""
+    return await _answered(scope, _own)
+
+
+async def self_subject_rules_review(scope: Scope) -> Response:
+    """POST selfsubjectrulesreviews: the rules of whoever asks, in a namespace (`kubectl auth can-i --list`)."""
+    return await _answered(scope, _rules)
+
+
+async def _answered(scope: Scope, review: Review) -> Response:
+    """201 with the review that was sent and its status; all admission is asked."""
+    request, endpoint = scope.request, scope.endpoint
+    options = write_options(request, "CreateOptions")
+    value, faults = await read_value(request, duplicates=options.field_validation != "Ignore")
+    obj = decode_object(value, endpoint, options, faults, request)
+    metadata = metadata_of(obj)
+    wipe_system_fields(metadata)
+    match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
+    track(scope, None, obj, options)
+    obj = await admit(scope, "CREATE", obj, None, options.dry_run)
+    validate = validator(scope, "CREATE", options.dry_run)
+    answer = await review(scope, obj)
+    if validate is not None:
+        await validate(obj, None)
+    return dict_response(request, answer, 201)
+
+
+async def _subject(scope: Scope, review: Object) -> Object:
+    _check(review_faults(review, own=False))
+    return await _reviewed(scope, review, reviewed_user(review["spec"]))
+
+
+async def _local(scope: Scope, review: Object) -> Object:
+    _check(local_review_faults(review))
+    return await _reviewed(scope, review, reviewed_user(review["spec"]))
+
+
+async def _own(scope: Scope, review: Object) -> Object:
+    _check(review_faults(review, own=True))
+    return await _reviewed(scope, review, _requester(scope))
+
+
+async def _reviewed(scope: Scope, review: Object, user: UserInfo) -> Object:
+    info, faults = reviewed_request(review["spec"])
+    verdict = await scope.shared.authorizer.authorize(user, info)
+    status: dict[str, Any] = {"allowed": verdict.decision is Decision.ALLOW}
+    if verdict.decision is Decision.DENY:
+        status["denied"] = True
+    if verdict.reason:
+        status["reason"] = verdict.reason
+    texts = [verdict.error, *faults] if verdict.error else faults
+    if texts:
+        status["evaluationError"] = "; ".join(texts)
+    head = {name: review[name] for name in ("kind", "apiVersion", "metadata", "spec")}
+    return {**head, "status": status}
+
+
+async def _rules(scope: Scope, review: Object) -> Object:
+    namespace = (review.get("spec") or {}).get("namespace")
+    if not namespace:
+        raise errors.bad_request("no namespace on request")
+    authorizer, user = scope.shared.authorizer, _requester(scope)
+    found = (
+        authorizer.rules_for(user, namespace) if isinstance(authorizer, RuleResolver) else RulesFound(incomplete=True)
+    )
+    status: dict[str, Any] = {
+        "resourceRules": [_resource_rule(rule) for rule in found.rules if strings(rule, "resources")],
+        "nonResourceRules": [_path_rule(rule) for rule in found.rules if strings(rule, "nonResourceURLs")],
+        "incomplete": found.incomplete,
+    }
+    if found.errors:
+        status["evaluationError"] = aggregated(found.errors)
+    head = {"kind": "SelfSubjectRulesReview", "apiVersion": scope.endpoint.api_version}
+    return {**head, "metadata": {}, "spec": {}, "status": status}
+
+
+def _resource_rule(rule: Rule) -> dict[str, Any]:
+    return {
+        name: list(strings(rule, name))
+        for name in ("verbs", "apiGroups", "resources", "resourceNames")
+        if name == "verbs" or strings(rule, name)
+    }
+
+
+def _path_rule(rule: Rule) -> dict[str, Any]:
+    return {name: list(strings(rule, name)) for name in ("verbs", "nonResourceURLs")}
+
+
+def _requester(scope: Scope) -> UserInfo:
+    user = scope.request.user
+    if user is None:
+        raise errors.bad_request("no user present on request")
+    return user
+
+
+def _check(faults: list[FieldError]) -> None:
+    if faults:
+        raise errors.invalid(_NO_KIND, "", faults)

@@ -1,0 +1,110 @@
+"""GET and LIST of componentstatuses: how the store, the scheduler and the controllers are, asked when somebody asks.
+
+The store answers for etcd. A component is well when it runs beside this server or holds its Lease, as those elsewhere
+do; Kubernetes asks only those of its own machine.
+Source: kubernetes pkg/registry/core/componentstatus/{rest,validator}.go (1.36).
+"""
+
+import asyncio
+from typing import Final
+
+from sampan.core import errors
+from sampan.core.gvk import GroupResource
+from sampan.core.object import Object
+from sampan.core.selectors import parse_fields, parse_labels
+from sampan.core.time import parse_time
+from sampan.server.media import media_of, written
+from sampan.server.request import Response
+from sampan.server.verbs.list import acceptable_for_list
+from sampan.server.verbs.options import ListOptions, list_options
+from sampan.server.verbs.respond import include_object, not_acceptable
+from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.tables import Tabler
+from sampan.storage.store import StoreError
+from sampan.wire import json as wire_json
+from sampan.wire.negotiation import MediaType
+from sampan.wire.partial import partial_bytes
+
+CONTROLLER_MANAGER: Final = "controller-manager"
+SCHEDULER: Final = "scheduler"
+_STORE: Final = "etcd-0"
+_STORE_TIMEOUT_S: Final = 20.0
+_NAMESPACE: Final = "kube-system"
+_NAMES: Final = (CONTROLLER_MANAGER, _STORE, SCHEDULER)
+
+
+async def get_component_status(scope: Scope) -> Response:
+    """200 with the state of one component as it is now. Raises 404."""
+    request, name = scope.request, scope.request.info.name
+    if name not in _NAMES:
+        raise errors.not_found(GroupResource("", "componentstatus"), name)
+    media = media_of(request)
+    value = wire_json.encode(await _status(scope, name))
+    if media is None:
+        return Response(200, value)
+    if media.transform == "Table":
+        return written(media, _table(scope, media, [value]))
+    if media.transform == "PartialObjectMetadata":
+        return written(media, partial_bytes(value, media.api_version))
+    if media.transform:
+        raise not_acceptable(media)
+    return written(media, value)
+
+
+async def list_component_statuses(scope: Scope) -> Response:
+    """200 with all of them; selectors are applied to their names. Raises 400."""
+    names = _selected(list_options(scope.request))
+    media = acceptable_for_list(scope)
+    found = [await _status(scope, name) for name in names]
+    if media is not None and media.transform:
+        values = [wire_json.encode(each) for each in found]
+        if media.transform == "Table":
+            return written(media, _table(scope, media, values))
+        items = b",".join(partial_bytes(value, media.api_version) for value in values)
+        head = f'{{"kind":"{media.transform}","apiVersion":"{media.api_version}","metadata":{{}},"items":['
+        return written(media, head.encode() + items + b"]}")
+    items_of = [{"metadata": each["metadata"], "conditions": each["conditions"]} for each in found]
+    value = wire_json.encode({"kind": "ComponentStatusList", "apiVersion": "v1", "metadata": {}, "items": items_of})
+    return Response(200, value) if media is None else written(media, value)
+
+
+def _table(scope: Scope, media: MediaType, values: list[bytes]) -> bytes:
+    return Tabler(scope.endpoint, include_object(scope.request), media.api_version).table(values, {})
+
+
+def _selected(options: ListOptions) -> list[str]:
+    try:
+        labels, fields = parse_labels(options.label_selector), parse_fields(options.field_selector)
+    except ValueError as error:
+        raise errors.bad_request(str(error)) from None
+    return [name for name in _NAMES if labels.matches({}) and fields.matches({"metadata.name": name})]
+
+
+async def _status(scope: Scope, name: str) -> Object:
+    fault = await _store_fault(scope) if name == _STORE else _fault(scope, name)
+    condition: Object = {"type": "Healthy", "status": "False" if fault else "True"}
+    condition |= {"error": fault} if name == _STORE and fault else {"message": fault or "ok"}
+    return {"kind": "ComponentStatus", "apiVersion": "v1", "metadata": {"name": name}, "conditions": [condition]}
+
+
+async def _store_fault(scope: Scope) -> str:
+    try:
+        async with asyncio.timeout(_STORE_TIMEOUT_S):
+            await scope.cluster.store.revision()
+    except (StoreError, OSError) as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+def _fault(scope: Scope, component: str) -> str:
+    if component in scope.shared.components:
+        return ""
+    name = f"kube-{component}"
+    lease = scope.cluster.reader.get("coordination.k8s.io", "leases", _NAMESPACE, name)
+    spec = (lease or {}).get("spec") or {}
+    if not spec.get("holderIdentity") or not spec.get("renewTime"):
+        return f"nobody holds the Lease {_NAMESPACE}/{name}"
+    age_s = (scope.clock.now() - parse_time(spec["renewTime"])).total_seconds()
+    if age_s > spec.get("leaseDurationSeconds", 0):
+        return f"{spec['holderIdentity']} has not renewed the Lease {_NAMESPACE}/{name} since {spec['renewTime']}"
+    return ""

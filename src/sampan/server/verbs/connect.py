@@ -1,0 +1,59 @@
+"""What the connecting subresources have in common: their options, admission, and rights that are asked for later.
+
+Source: apiserver pkg/endpoints/handlers/rest.go ConnectResource, apimachinery pkg/runtime/conversion.go, kubernetes
+pkg/registry/core/pod/rest/authorize.go (1.36).
+"""
+
+from dataclasses import replace
+
+from sampan.core import errors
+from sampan.core.gvk import GroupResource, GroupVersionKind
+from sampan.core.object import Object
+from sampan.server.authorization.authorizer import Decision
+from sampan.server.request import Request
+from sampan.server.verbs.admit import admit_connect
+from sampan.server.verbs.scope import Scope
+
+
+async def admitted(scope: Scope, kind: str, options: Object) -> Object:
+    """The options of a connection after admission. Raises `StatusError`: 400 for a dry run, what admission raises."""
+    if "dryRun" in scope.request.query:
+        raise errors.bad_request("dryRun is not supported")
+    await admit_connect(scope, GroupVersionKind("", "v1", kind), options)
+    return options
+
+
+def options_of(scope: Scope, kind: str, **fields: object) -> Object:
+    """An options object; what is false or empty is left out."""
+    return {"kind": kind, "apiVersion": "v1", "metadata": {}} | {name: value for name, value in fields.items() if value}
+
+
+async def require_create(scope: Scope) -> None:
+    """A WebSocket is opened with GET, which asks for the verb `get`: `create` is required too. Raises 403."""
+    info, user = scope.request.info, scope.request.user
+    if info.verb == "create" or user is None:
+        return
+    verdict = await scope.shared.authorizer.authorize(user, replace(info, verb="create"))
+    if verdict.decision is not Decision.ALLOW:
+        raise errors.forbidden(GroupResource(info.group, info.resource), info.name, verdict.reason)
+
+
+def boolean(request: Request, name: str) -> bool:
+    """A parameter that is true whenever it is there, but for `0` and `false`."""
+    values = request.query.get(name)
+    return bool(values) and values is not None and values[0] != "0" and values[0].lower() != "false"
+
+
+def integer(request: Request, name: str) -> int | None:
+    """A 64-bit number, None if it is not given. Raises `StatusError` 400."""
+    values = request.query.get(name)
+    if not values:
+        return None
+    text = values[0]
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not digits.isascii() or not digits.isdigit():
+        raise errors.bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+    number = int(text)
+    if not -(1 << 63) <= number < 1 << 63:
+        raise errors.bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
+    return number

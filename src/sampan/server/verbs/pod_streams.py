@@ -1,0 +1,91 @@
+"""pods/exec, pods/attach, pods/portforward: upgrades that are passed on to the kubelet.
+
+Which protocol is spoken (WebSocket or SPDY, and which version of the channels) is settled between client and kubelet.
+Source: kubernetes pkg/registry/core/pod/{strategy,rest/subresources}.go (1.36).
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from urllib.parse import quote, urlencode
+
+from sampan.core import errors
+from sampan.core.object import Object
+from sampan.server.proxy.target import Target
+from sampan.server.request import Request, Response
+from sampan.server.verbs.connect import admitted, boolean, options_of, require_create
+from sampan.server.verbs.pod_containers import container_of, kubelet_failure, node_of, pod_of
+from sampan.server.verbs.scope import Scope
+
+_STREAMS = ("stdin", "stdout", "stderr", "tty")
+_PARAMS = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
+
+
+async def exec_(scope: Scope) -> Response:
+    """GET, POST pods/NAME/exec: a command in a container."""
+    return await _stream(scope, "exec", "PodExecOptions", {"command": list(scope.request.query.get("command", ()))})
+
+
+async def attach(scope: Scope) -> Response:
+    """GET, POST pods/NAME/attach: the streams of a container's main process."""
+    return await _stream(scope, "attach", "PodAttachOptions", {})
+
+
+async def port_forward(scope: Scope) -> Response:
+    """GET, POST pods/NAME/portforward: connections to ports of a Pod."""
+    request = scope.request
+    ports = _ports(request)
+    await admitted(scope, "PodPortForwardOptions", options_of(scope, "PodPortForwardOptions", ports=ports))
+    await require_create(scope)
+    pod = pod_of(scope, request.info.name)
+    query = {"port": ",".join(map(str, ports))} if ports else {}
+    return await _passed_on(scope, pod, ("portForward",), query.items())
+
+
+async def _stream(scope: Scope, action: str, kind: str, more: Object) -> Response:
+    request = scope.request
+    given: Object = {name: boolean(request, name) for name in _STREAMS}
+    options = options_of(scope, kind, **given, container=request.param("container"), **more)
+    await admitted(scope, kind, options)
+    await require_create(scope)
+    pod = pod_of(scope, request.info.name)
+    container = container_of(pod, options.get("container", ""))
+    query = [(_PARAMS[name], "1") for name in _STREAMS if options.get(name)]
+    query += [("command", word) for word in options.get("command", ())]
+    return await _passed_on(scope, pod, (action, container), query)
+
+
+async def _passed_on(scope: Scope, pod: Object, words: tuple[str, ...], query: Iterable[tuple[str, str]]) -> Response:
+    """To the Pod's kubelet; `words` are the path's first and, behind the Pod, its further segments."""
+    metadata, node = pod["metadata"], node_of(pod)
+    if not node:
+        raise errors.bad_request(f"pod {metadata['name']} does not have a host assigned")
+    kubelet = scope.shared.upstreams.kubelets.of(node)
+    segments = (words[0], metadata["namespace"], metadata["name"], *words[1:])
+    target = Target(
+        kubelet.host,
+        kubelet.port,
+        "".join(f"/{quote(segment, safe='')}" for segment in segments),
+        urlencode(sorted(query, key=lambda pair: pair[0])),
+        kubelet.tls,
+        upgrade_only=True,
+        failure=kubelet_failure,
+    )
+    return await scope.shared.upstreams.kubelet_proxy.forward(scope.request, target)
+
+
+def _ports(request: Request) -> list[int]:
+    """Raises `StatusError` 400."""
+    ports = []
+    for text in ",".join(request.query.get("ports", ())).split(","):
+        if text and not (text.isascii() and text.isdigit() and int(text) < 1 << 16):
+            raise errors.bad_request(f'cannot convert to []int32: strconv.ParseUint: parsing "{text}": invalid syntax')
+        if text:
+            ports.append(int(text))
+    return ports
+
+
+Verb = Callable[[Scope], Awaitable[Response]]
+
+
+def both(verb: Verb) -> dict[str, Verb]:
+    """GET (WebSocket) and POST (SPDY)."""
+    return {"get": verb, "create": verb}

@@ -1,0 +1,203 @@
+"""pods/proxy, services/proxy, nodes/proxy: any request, passed on to a Pod, to a Pod behind a service, to a kubelet.
+
+The name in the path may be `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT`.
+Source: kubernetes pkg/registry/core/{pod,node}/strategy.go ResourceLocation, pkg/registry/core/service/storage
+ResourceLocation, apimachinery pkg/util/net/port_split.go (1.36).
+"""
+
+import random
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.field import quote
+from sampan.core.gvk import GroupResource
+from sampan.core.object import Object
+from sampan.server.proxy.addresses import check_address, resolve
+from sampan.server.proxy.paths import path_behind
+from sampan.server.proxy.target import Target
+from sampan.server.request import Response
+from sampan.server.verbs.connect import admitted, options_of
+from sampan.server.verbs.pod_containers import pod_of
+from sampan.server.verbs.scope import Scope
+
+_PORT_MAX = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class _Id:
+    """The name in the path, in its parts."""
+
+    scheme: str
+    name: str
+    port: str
+
+
+async def proxy_pod(scope: Scope) -> Response:
+    """Any method, pods/[SCHEME:]NAME[:PORT]/proxy[/PATH]."""
+    await _admit(scope, "PodProxyOptions")
+    wanted = _split(scope, "pod")
+    pod = pod_of(scope, wanted.name)
+    port = wanted.port or _first_port(pod)
+    status = pod.get("status") or {}
+    ip = next((entry.get("ip") or "" for entry in status.get("podIPs") or ()), "") or status.get("podIP") or ""
+    return await _forward(scope, wanted.scheme, _address(scope, ip), _number(scope, "pod", port, wanted.scheme))
+
+
+async def proxy_service(scope: Scope) -> Response:
+    """Any method, services/[SCHEME:]NAME[:PORT]/proxy[/PATH]: to one of its Pods, at random."""
+    await _admit(scope, "ServiceProxyOptions")
+    wanted = _split(scope, "service")
+    port_name = _port_name(scope, wanted)
+    endpoints = scope.cluster.reader.get("", "endpoints", scope.ctx.namespace, wanted.name)
+    if endpoints is None:
+        raise errors.not_found(GroupResource("", "endpoints"), wanted.name)
+    subsets = endpoints.get("subsets") or []
+    if not subsets:
+        raise _no_endpoints(wanted.name)
+    for ip, port in _shuffled(subsets, port_name):
+        if _is_pod(scope, ip):
+            return await _forward(scope, wanted.scheme, _address(scope, ip["ip"]), port)
+    raise _no_endpoints(scope.request.info.name)
+
+
+async def proxy_node(scope: Scope) -> Response:
+    """Any method, nodes/[SCHEME:]NAME[:PORT]/proxy[/PATH]: to its kubelet, or to another port of its machine."""
+    await _admit(scope, "NodeProxyOptions")
+    wanted, upstreams = _split(scope, "node"), scope.shared.upstreams
+    kubelet = upstreams.kubelets.of(wanted.name)
+    address = await resolve(kubelet.host, allow_loopback=upstreams.settings.allow_loopback)
+    if wanted.port and wanted.port != str(kubelet.port):
+        return await _forward(scope, wanted.scheme, address, _number(scope, "node", wanted.port, wanted.scheme))
+    prefix, path = _paths(scope)
+    target = Target(
+        kubelet.host,
+        kubelet.port,
+        path,
+        scope.request.query_string,
+        kubelet.tls,
+        address=address,
+        prefix=prefix,
+    )
+    return await upstreams.kubelet_proxy.forward(scope.request, target)
+
+
+async def _forward(scope: Scope, scheme: str, address: str, port: int) -> Response:
+    upstreams, (prefix, path) = scope.shared.upstreams, _paths(scope)
+    tls = upstreams.tls if scheme == "https" else None
+    target = Target(address, port, path, scope.request.query_string, tls, prefix=prefix)
+    return await upstreams.proxy.forward(scope.request, target)
+
+
+def _paths(scope: Scope) -> tuple[str, str]:
+    """The path up to `proxy`, and what is behind it."""
+    request = scope.request
+    path = path_behind(request.raw_path, request.info)
+    raw = request.raw_path
+    prefix = raw[: len(raw) - len(path)] if path and raw.endswith(path) else _prefix(scope)
+    return prefix, path
+
+
+def _prefix(scope: Scope) -> str:
+    info = scope.request.info
+    namespace = f"/namespaces/{info.namespace}" if info.namespace else ""
+    return f"/api/{info.version}{namespace}/{info.resource}/{info.name}/proxy"
+
+
+async def _admit(scope: Scope, kind: str) -> None:
+    info = scope.request.info
+    path = "/".join(("", *info.parts[3:])) if len(info.parts) > 3 else ""
+    if info.path.endswith("/") and not path.endswith("/"):
+        path += "/"
+    await admitted(scope, kind, options_of(scope, kind, path=path))
+
+
+def _split(scope: Scope, what: str) -> _Id:
+    """Raises `StatusError` 400."""
+    text = scope.request.info.name
+    parts = text.split(":")
+    if len(parts) == 3:
+        scheme, name, port = parts
+    elif len(parts) < 3:
+        scheme, name, port = "", parts[0], parts[1] if len(parts) == 2 else ""
+    else:
+        scheme, name, port = "", "", ""
+    if not name or scheme not in ("", "http", "https"):
+        raise _invalid(scope, what)
+    return _Id(scheme, name, port)
+
+
+def _number(scope: Scope, what: str, port: str, scheme: str) -> int:
+    """Raises `StatusError` 400."""
+    if not port:
+        return 443 if scheme == "https" else 80
+    if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) <= _PORT_MAX):
+        raise _invalid(scope, what)
+    return int(port)
+
+
+def _invalid(scope: Scope, what: str) -> errors.StatusError:
+    return errors.bad_request(f"invalid {what} request {quote(scope.request.info.name)}")
+
+
+def _first_port(pod: Object) -> str:
+    for container in pod["spec"].get("containers") or ():
+        for port in container.get("ports") or ():
+            return str(port["containerPort"])
+    return ""
+
+
+def _address(scope: Scope, ip: str) -> str:
+    return check_address(ip, allow_loopback=scope.shared.upstreams.settings.allow_loopback)
+
+
+def _port_name(scope: Scope, wanted: _Id) -> str:
+    """The name of the service's port: ports may be asked for by number too. Raises `StatusError` 404, 503."""
+    text = wanted.port
+    if not (text.isascii() and text.isdigit()):
+        return text
+    service = scope.cluster.reader.get("", "services", scope.ctx.namespace, wanted.name)
+    if service is None:
+        raise errors.not_found(GroupResource("", "services"), wanted.name)
+    for port in service["spec"].get("ports") or ():
+        if str(port["port"]) == text.lstrip("0"):
+            name: str = port.get("name") or ""
+            return name
+    text = f"no service port {int(text[:20])} found for service {quote(wanted.name)}"
+    raise errors.service_unavailable(text)
+
+
+def _shuffled(subsets: list[Any], port_name: str) -> Iterator[tuple[Any, int]]:
+    """The addresses of the ready endpoints that have the port, in random order."""
+    found = [
+        (address, port["port"])
+        for subset in subsets
+        for port in subset.get("ports") or ()
+        if (port.get("name") or "") == port_name
+        for address in subset.get("addresses") or ()
+    ]
+    random.shuffle(found)
+    return iter(found)
+
+
+def _is_pod(scope: Scope, address: Object) -> bool:
+    """Whether an endpoint's address is that of the Pod which it names: else anybody's could be put there."""
+    target = address.get("targetRef") or {}
+    if target.get("namespace") != scope.ctx.namespace or not target.get("name"):
+        return False
+    pod = scope.cluster.reader.get("", "pods", scope.ctx.namespace, target["name"])
+    ips = (pod.get("status") or {}).get("podIPs") or () if pod is not None else ()
+    return any(entry.get("ip") == address.get("ip") for entry in ips)
+
+
+def _no_endpoints(name: str) -> errors.StatusError:
+    return errors.service_unavailable(f"no endpoints available for service {quote(name)}")
+
+
+Verb = Callable[[Scope], Awaitable[Response]]
+
+
+def any_method(verb: Verb) -> dict[str, Verb]:
+    """GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS (which has no verb)."""
+    return dict.fromkeys(("get", "create", "update", "patch", "delete", ""), verb)

@@ -1,0 +1,180 @@
+"""POST serviceaccounts/NAME/token: a token for a service account, perhaps bound to an object.
+
+Source: kubernetes pkg/registry/core/serviceaccount/storage/token.go, pkg/apis/authentication/validation (1.36).
+"""
+
+import datetime
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.field import FieldError, Path, invalid, quote
+from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
+from sampan.core.object import Object
+from sampan.core.time import format_time, parse_time, timestamp
+from sampan.schema.compile import DecodeError
+from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.service_account.issuer import (
+    UNBOUND,
+    WARN_ONLY_EXPIRATION_S,
+    Bound,
+    Grant,
+    TokenIssuer,
+)
+from sampan.server.authentication.service_account.user import ISSUED_CREDENTIAL_ID, credential_id_of
+from sampan.server.request import Response
+from sampan.server.verbs.admit import attributes_of
+from sampan.server.verbs.body import read_value
+from sampan.server.verbs.options import write_options
+from sampan.server.verbs.respond import dict_response
+from sampan.server.verbs.scope import Scope
+
+EXPIRATION_DEFAULT_S = 3600
+EXPIRATION_MIN_S = 600
+_EXPIRATION_MAX_S = 1 << 32
+_GVK = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
+_KIND = GroupKind(_GVK.group, _GVK.kind)
+_BOUND = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
+_ACCOUNTS = GroupResource("", "serviceaccounts")
+
+
+async def create_token(scope: Scope) -> Response:
+    """201 with the request, the token in its status."""
+    identity = scope.shared.identity
+    if identity.issuer is None:
+        raise errors.StatusError(errors.Reason.NOT_FOUND, 404, "the server could not find the requested resource")
+    name = scope.request.info.name
+    options = write_options(scope.request, "CreateOptions")
+    request = await _body(scope)
+    attributes = attributes_of(scope, "CREATE", request, None, options.dry_run)
+    attributes.gvk = _GVK
+    await scope.admission.admit(attributes)
+    assert attributes.obj is not None
+    request = attributes.obj
+    account = _account(scope, name, request)
+    _complete(request, account, identity, timestamp(scope.clock))
+    faults = _faults(request)
+    if faults:
+        raise errors.invalid(_KIND, "", faults)
+    await scope.admission.validate(attributes)
+    bound = _bound(scope, name, request["spec"].get("boundObjectRef"))
+    request["status"] = _issue(scope, identity.issuer, account, request["spec"], bound)
+    request["spec"].setdefault("boundObjectRef", None)
+    return dict_response(scope.request, request, 201)
+
+
+async def _body(scope: Scope) -> Object:
+    """The decoded TokenRequest. Raises 400."""
+    value, _ = await read_value(scope.request, duplicates=False)
+    shown = f"{_GVK.group}/{_GVK.version}"
+    if not isinstance(value, dict) or value.get("kind", _GVK.kind) != _GVK.kind:
+        raise errors.bad_request(f"the object provided is unrecognized (must be of type {_GVK.kind})")
+    if value.setdefault("apiVersion", shown) != shown:
+        given = value["apiVersion"]
+        text = f"the API version in the data ({given}) does not match the expected API version ({shown})"
+        raise errors.bad_request(text)
+    value["kind"] = _GVK.kind
+    schema = scope.cluster.schemas.schema_for_kind(_GVK)
+    assert schema is not None
+    try:
+        scope.cluster.compiler.compile(schema).decode(value)
+    except DecodeError as error:
+        text = f'{_GVK.kind} in version "{_GVK.version}" cannot be handled as a {_GVK.kind}: {error}'
+        raise errors.bad_request(text) from None
+    value.setdefault("metadata", {})
+    value.setdefault("spec", {}).setdefault("expirationSeconds", EXPIRATION_DEFAULT_S)
+    return value
+
+
+def _account(scope: Scope, name: str, request: Object) -> Object:
+    """The ServiceAccount that the URL and the request agree about."""
+    metadata, namespace = request["metadata"], scope.ctx.namespace
+    for field, wanted, shown in (("name", name, "name"), ("namespace", namespace, "namespace")):
+        given = metadata.get(field)
+        if given and given != wanted:
+            text = f"must match the service account {shown} if specified"
+            raise errors.invalid(_KIND, name, [invalid(Path("metadata", field), given, text)])
+    account = scope.cluster.reader.get("", "serviceaccounts", namespace, name)
+    if account is None:
+        raise errors.not_found(_ACCOUNTS, name)
+    uid, present = metadata.get("uid"), account["metadata"]["uid"]
+    if uid and uid != present:
+        text = f"the UID in the token request ({uid}) does not match the UID of the service account ({present})"
+        raise errors.conflict(GroupResource(_GVK.group, _GVK.kind), name, text)
+    return account
+
+
+def _complete(request: Object, account: Object, identity: Identity, now: str) -> None:
+    metadata, spec = request["metadata"], request["spec"]
+    for field in ("name", "namespace", "uid"):
+        metadata[field] = account["metadata"][field]
+    metadata["creationTimestamp"] = now
+    if not spec.get("audiences"):
+        spec["audiences"] = list(identity.api_audiences)
+    request.pop("status", None)
+
+
+def _faults(request: Object) -> list[FieldError]:
+    path, seconds = Path("spec", "expirationSeconds"), request["spec"]["expirationSeconds"]
+    if seconds < EXPIRATION_MIN_S:
+        return [invalid(path, seconds, "may not specify a duration less than 10 minutes")]
+    if seconds > _EXPIRATION_MAX_S:
+        return [invalid(path, seconds, "may not specify a duration larger than 2^32 seconds")]
+    return []
+
+
+def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Bound:
+    """What the token is to be bound to, as it is now. Raises 400, 404, 409."""
+    if not ref:
+        return UNBOUND
+    api_version, kind, name = ref.get("apiVersion", ""), ref.get("kind", ""), ref.get("name", "")
+    group = api_version.partition("/")[0] if "/" in api_version else ""
+    resource = _BOUND.get(kind, "")
+    if group or not resource:
+        version = api_version.rpartition("/")[2]
+        raise errors.bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
+    namespace = "" if kind == "Node" else scope.ctx.namespace
+    obj = scope.cluster.reader.get("", resource, namespace, name) if name else None
+    if obj is None:
+        raise errors.not_found(GroupResource("", resource), name)
+    if kind == "Pod" and (obj.get("spec") or {}).get("serviceAccountName", "") != account:
+        raise errors.bad_request(
+            f"cannot bind token for serviceaccount {quote(account)} to pod running with different serviceaccount name."
+        )
+    uid, present = ref.get("uid"), obj["metadata"]["uid"]
+    if uid and uid != present:
+        text = (
+            f"the UID in the bound object reference ({uid}) does not match the UID in record. "
+            "The object might have been deleted and then recreated"
+        )
+        raise errors.conflict(GroupResource("", kind), name, text)
+    if kind == "Pod":
+        return Bound(pod=obj, node=_node_of(scope, obj))
+    return Bound(secret=obj) if kind == "Secret" else Bound(node=obj)
+
+
+def _node_of(scope: Scope, pod: Object) -> Object | None:
+    """Where a Pod runs; of a Node that is not there at least the name."""
+    name = (pod.get("spec") or {}).get("nodeName")
+    if not name:
+        return None
+    return scope.cluster.reader.get("", "nodes", "", name) or {"metadata": {"name": name}}
+
+
+def _issue(scope: Scope, issuer: TokenIssuer, account: Object, spec: Object, bound: Bound) -> Object:
+    """The status. A Pod's token that asks for the usual time lives on and is noted as stale."""
+    policy, identity = issuer.policy, scope.shared.identity
+    seconds, longest = spec["expirationSeconds"], policy.expiration_max_s
+    if longest and seconds > longest:
+        text = f"requested expiration of {seconds} seconds shortened to {longest} seconds"
+        scope.request.warnings.append(text)
+        seconds = spec["expirationSeconds"] = longest
+    expiration_s, warn_after_s = seconds, 0
+    usual = seconds == WARN_ONLY_EXPIRATION_S and set(spec["audiences"]) <= set(identity.api_audiences)
+    if policy.extend and bound.pod is not None and usual:
+        expiration_s, warn_after_s = policy.extended_s(), seconds
+    created = parse_time(timestamp(scope.clock))
+    grant = Grant(spec["audiences"], expiration_s, warn_after_s, bound)
+    token, identifier = issuer.issue(account, grant, int(created.timestamp()))
+    scope.request.annotations[ISSUED_CREDENTIAL_ID] = credential_id_of(identifier)
+    expires = format_time(created + datetime.timedelta(seconds=seconds))
+    return {"token": token, "expirationTimestamp": expires}

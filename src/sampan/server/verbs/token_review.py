@@ -1,0 +1,60 @@
+"""POST tokenreviews: whose token is it?
+
+Source: kubernetes pkg/registry/authentication/tokenreview/storage.go (1.36).
+"""
+
+from typing import Any
+
+from sampan.core import errors
+from sampan.core.object import Object
+from sampan.server.authentication.authenticator import TokenError
+from sampan.server.authentication.identity import AudienceError
+from sampan.server.request import Response, UserInfo
+from sampan.server.verbs.admit import admit, validator
+from sampan.server.verbs.body import decode_object, read_value
+from sampan.server.verbs.options import write_options
+from sampan.server.verbs.respond import dict_response
+from sampan.server.verbs.scope import Scope
+
+
+async def create_token_review(scope: Scope) -> Response:
+    """201 with the review, its status filled in."""
+    request, endpoint = scope.request, scope.endpoint
+    options = write_options(request, "CreateOptions")
+    value, faults = await read_value(request, duplicates=options.field_validation != "Ignore")
+    review = decode_object(value, endpoint, options, faults, request)
+    review = await admit(scope, "CREATE", review, None, options.dry_run)
+    spec = review.get("spec") or {}
+    if not spec.get("token"):
+        raise errors.bad_request("token is required for TokenReview in authentication")
+    validate = validator(scope, "CREATE", options.dry_run)
+    if validate is not None:
+        await validate(review, None)
+    review["status"] = await _status(scope, spec)
+    return dict_response(request, review, 201)
+
+
+async def _status(scope: Scope, spec: Object) -> Object:
+    audiences = tuple(spec.get("audiences") or ())
+    try:
+        found = await scope.shared.identity.review(spec["token"], audiences)
+    except TokenError as error:
+        return {"user": {}, "error": str(error)}
+    except AudienceError:
+        raise errors.internal_error("error validating audiences") from None
+    status: Object = {"authenticated": True, "user": user_info(found.user)}
+    if found.audiences:
+        status["audiences"] = list(found.audiences)
+    return status
+
+
+def user_info(user: UserInfo) -> dict[str, Any]:
+    """A user as reviews show one."""
+    info: dict[str, Any] = {"username": user.name}
+    if user.uid:
+        info["uid"] = user.uid
+    if user.groups:
+        info["groups"] = list(user.groups)
+    if user.extra:
+        info["extra"] = {name: list(values) for name, values in user.extra.items()}
+    return info

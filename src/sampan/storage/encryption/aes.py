@@ -1,0 +1,97 @@
+"""AES: GCM, CBC, and GCM with a key of its own for each value.
+
+Source: apiserver pkg/storage/value/encrypt/aes/{aes,aes_extended_nonce}.go (1.36).
+"""
+
+import os
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import CBC
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+
+from sampan.storage.encryption.transformer import Local, Plain, TransformError
+
+KEY_SIZES: Final = (16, 24, 32)
+SEED_SIZE: Final = 32
+_NONCE: Final = 12
+_BLOCK: Final = 16
+_INFO: Final = 32
+_SHORT: Final = "the stored data was shorter than the required size"
+
+
+class Gcm(Local):
+    """Authenticated; a random nonce for each value, so a key is good for some 2^32 writes."""
+
+    def __init__(self, key: bytes) -> None:
+        self._aead = AESGCM(key)
+
+    def read(self, data: bytes, key: bytes) -> Plain:
+        """See `Transformer`."""
+        if len(data) < _NONCE:
+            raise TransformError(_SHORT)
+        try:
+            return Plain(self._aead.decrypt(data[:_NONCE], data[_NONCE:], key))
+        except InvalidTag:
+            raise TransformError("cipher: message authentication failed") from None
+
+    def write(self, value: bytes, key: bytes) -> bytes:
+        """See `Transformer`."""
+        nonce = os.urandom(_NONCE)
+        return nonce + self._aead.encrypt(nonce, value, key)
+
+
+class Cbc(Local):
+    """Not authenticated: a wrong key shows in the padding, and not always. Kept for values that are there."""
+
+    def __init__(self, key: bytes) -> None:
+        self._algorithm = AES(key)
+
+    def read(self, data: bytes, key: bytes) -> Plain:
+        """See `Transformer`."""
+        if len(data) < _BLOCK:
+            raise TransformError(_SHORT)
+        if len(data) % _BLOCK:
+            raise TransformError("the stored data is not a multiple of the block size")
+        decryptor = Cipher(self._algorithm, CBC(data[:_BLOCK])).decryptor()
+        padded = decryptor.update(data[_BLOCK:]) + decryptor.finalize()
+        size = padded[-1] if padded else 0
+        if not 0 < size <= len(padded):
+            raise TransformError("invalid PKCS7 data (empty or not padded)")
+        if padded[-size:] != bytes([size]) * size:
+            raise TransformError("invalid padding on input")
+        return Plain(padded[:-size])
+
+    def write(self, value: bytes, key: bytes) -> bytes:
+        """See `Transformer`."""
+        size, start = _BLOCK - len(value) % _BLOCK, os.urandom(_BLOCK)
+        encryptor = Cipher(self._algorithm, CBC(start)).encryptor()
+        return start + encryptor.update(value + bytes([size]) * size) + encryptor.finalize()
+
+
+class ExtendedNonceGcm(Local):
+    """GCM with a key that is derived for each value from a seed, so that nonces cannot meet however much is written."""
+
+    def __init__(self, seed: bytes) -> None:
+        """Raises `TransformError` for a seed that is too short."""
+        if len(seed) < SEED_SIZE:
+            raise TransformError(f"invalid seed length {len(seed)} used for key generation")
+        self._seed = seed
+
+    def read(self, data: bytes, key: bytes) -> Plain:
+        """See `Transformer`."""
+        if len(data) < _INFO:
+            raise TransformError(_SHORT)
+        return self._derived(data[:_INFO]).read(data[_INFO:], key)
+
+    def write(self, value: bytes, key: bytes) -> bytes:
+        """See `Transformer`."""
+        info = os.urandom(_INFO)
+        return info + self._derived(info).write(value, key)
+
+    def _derived(self, info: bytes) -> Gcm:
+        return Gcm(HKDFExpand(SHA256(), SEED_SIZE, info).derive(self._seed))

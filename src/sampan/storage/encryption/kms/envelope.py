@@ -1,0 +1,116 @@
+"""What is stored of a value whose key a KMS keeps: the encrypted value with the encrypted source of its key.
+
+Source: apiserver pkg/storage/value/encrypt/envelope/kmsv2/envelope.go (1.36).
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from google.protobuf.message import DecodeError
+
+from sampan.core.names import dns1123_subdomain_errors
+from sampan.storage.encryption.aes import ExtendedNonceGcm, Gcm
+from sampan.storage.encryption.kms import messages
+from sampan.storage.encryption.kms.messages import AES_GCM_KEY, HKDF_SEED
+from sampan.storage.encryption.kms.service import EncryptedSource
+from sampan.storage.encryption.transformer import Transformer, TransformError
+
+KEY_ID_SIZE_MAX: Final = 1024
+SOURCE_SIZE_MAX: Final = 1024
+ANNOTATIONS_SIZE_MAX: Final = 32 * 1024
+
+SourceKey = tuple[int, bytes, str, tuple[tuple[str, bytes], ...]]
+"""What tells apart the sources of keys."""
+
+
+class Envelope(NamedTuple):
+    """A stored value, taken apart."""
+
+    data: bytes
+    source: EncryptedSource
+    source_type: int
+
+    @property
+    def source_key(self) -> SourceKey:
+        """Values with the same one are read with the same key."""
+        annotations = tuple(sorted(self.source.annotations.items()))
+        return self.source_type, self.source.ciphertext, self.source.key_id, annotations
+
+
+def open_envelope(data: bytes) -> Envelope:
+    """Raises `TransformError`."""
+    try:
+        found = messages.EncryptedObject.FromString(data)
+    except DecodeError as error:
+        raise TransformError(f"proto: {error}") from None
+    source = EncryptedSource(found.encryptedDEKSource, found.keyID, messages.annotations_of(found))
+    envelope = Envelope(found.encryptedData, source, found.encryptedDEKSourceType)
+    check_envelope(envelope)
+    return envelope
+
+
+def sealed(envelope: Envelope) -> bytes:
+    """The bytes to store. Raises `TransformError`."""
+    check_envelope(envelope)
+    source = envelope.source
+    data: bytes = messages.EncryptedObject(
+        encryptedData=envelope.data,
+        keyID=source.key_id,
+        encryptedDEKSource=source.ciphertext,
+        annotations=messages.entries(source.annotations),
+        encryptedDEKSourceType=envelope.source_type,
+    ).SerializeToString(deterministic=True)
+    return data
+
+
+def check_envelope(envelope: Envelope) -> None:
+    """Raises `TransformError` for what nobody would have stored."""
+    if envelope.source_type not in (AES_GCM_KEY, HKDF_SEED):
+        raise TransformError(f"unknown encryptedDEKSourceType: {envelope.source_type}")
+    if not envelope.data:
+        raise TransformError("encrypted data is empty")
+    size = len(envelope.source.ciphertext)
+    if not size:
+        raise TransformError("failed to validate encrypted DEK source: encrypted DEK source is empty")
+    if size > SOURCE_SIZE_MAX:
+        text = f"encrypted DEK source is {size} bytes, which exceeds the max size of {SOURCE_SIZE_MAX}"
+        raise TransformError(f"failed to validate encrypted DEK source: {text}")
+    problem = key_id_problem(envelope.source.key_id)
+    if problem:
+        raise TransformError(f"failed to validate key id: {problem}")
+    _check_annotations(envelope.source.annotations)
+
+
+def key_id_problem(key_id: str) -> str:
+    """What is wrong with the id of a key, or nothing."""
+    size = len(key_id.encode())
+    if not size:
+        return "keyID is empty"
+    return f"keyID is {size} bytes, which exceeds the max size of {KEY_ID_SIZE_MAX}" if size > KEY_ID_SIZE_MAX else ""
+
+
+def _check_annotations(annotations: Mapping[str, bytes]) -> None:
+    for name in annotations:
+        if dns1123_subdomain_errors(name) or "." not in name:
+            text = "should be a domain with at least two segments separated by dots"
+            raise TransformError(f'failed to validate annotations: annotations: Invalid value: "{name}": {text}')
+    size = sum(len(name.encode()) + len(value) for name, value in annotations.items())
+    if size > ANNOTATIONS_SIZE_MAX:
+        text = f"total size of annotations is {size}, which exceeds the max size of {ANNOTATIONS_SIZE_MAX}"
+        raise TransformError(f"failed to validate annotations: {text}")
+
+
+def transformer_of(source_type: int, plaintext: bytes) -> Transformer:
+    """What reads values, given the decrypted source of their key. Raises `TransformError`."""
+    if source_type == HKDF_SEED:
+        return ExtendedNonceGcm(plaintext)
+    try:
+        return Gcm(plaintext)
+    except ValueError:
+        raise TransformError(f"crypto/aes: invalid key size {len(plaintext)}") from None
+
+
+def key_id_hash(key_id: str) -> str:
+    """What may be shown of the id of a key."""
+    return f"sha256:{hashlib.sha256(key_id.encode()).hexdigest()}" if key_id else ""

@@ -1,0 +1,197 @@
+"""`KmsProvider`: values whose key a KMS plug-in keeps.
+
+Concurrency: `check` asks the plug-in in a thread, one call at a time; `learn` does for seeds that are not known
+yet. Reads and writes work with what is known. A read of a value whose seed nobody has learnt before asks the plug-in on
+the spot, on the event loop: it happens when another server has begun to write with a new seed, once for each.
+
+A seed is made when the provider is first asked, and when the plug-in's key changes; each value has a key derived from
+it. Writing ends three minutes after the plug-in was last well; what was read once can be read on.
+Source: apiserver pkg/server/options/encryptionconfig/config.go kmsv2PluginProbe (1.36).
+"""
+
+import asyncio
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
+
+from sampan.storage.encryption.aes import SEED_SIZE, ExtendedNonceGcm
+from sampan.storage.encryption.kms.envelope import (
+    Envelope,
+    SourceKey,
+    check_envelope,
+    key_id_hash,
+    key_id_problem,
+    open_envelope,
+    sealed,
+    transformer_of,
+)
+from sampan.storage.encryption.kms.messages import HKDF_SEED
+from sampan.storage.encryption.kms.service import EncryptedSource, KeyService, KeyStatus
+from sampan.storage.encryption.transformer import KeyServiceDown, Plain, Transformer, TransformError
+
+WRITE_MAX_S: Final = 180.0
+CHECK_GOOD_S: Final = 60.0
+CHECK_BAD_S: Final = 10.0
+"""How long after a good and a bad answer the plug-in is asked again."""
+HEALTH_GOOD_S: Final = 20.0
+HEALTH_BAD_S: Final = 3.0
+"""How long such an answer serves health checks."""
+KNOWN_MAX: Final = 1000
+_FAILED_S: Final = 5.0
+_VERSIONS: Final = ("v2", "v2beta1")
+
+
+class State(NamedTuple):
+    """What is written with."""
+
+    transformer: Transformer
+    source: EncryptedSource
+    expires: float
+
+
+class KmsProvider:
+    """See the module. A `Transformer`."""
+
+    learns = True
+
+    def __init__(self, name: str, service: KeyService, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock`: monotonic seconds."""
+        self.name = name
+        self.state: State | None = None
+        self._service = service
+        self._clock = clock
+        self._known: dict[SourceKey, Transformer] = {}
+        self._failed: dict[SourceKey, tuple[float, TransformError]] = {}
+        self._version = ""
+        self._checked = -HEALTH_GOOD_S
+        self._error: TransformError | None = None
+        self._asking = asyncio.Lock()
+
+    def read(self, data: bytes, key: bytes) -> Plain:
+        """See `Transformer`."""
+        envelope = open_envelope(data)
+        transformer = self._known.get(envelope.source_key)
+        if transformer is None:
+            transformer = self._learned(envelope, self._decrypted(envelope))
+        plain = transformer.read(envelope.data, key)
+        state = self.state
+        current = state is not None and envelope.source.key_id == state.source.key_id
+        return Plain(plain.value, not current or envelope.source_type != HKDF_SEED)
+
+    def write(self, value: bytes, key: bytes) -> bytes:
+        """See `Transformer`."""
+        state = self.state
+        if state is None:
+            raise TransformError("got unexpected nil transformer")
+        if self._clock() > state.expires:
+            raise TransformError(f'encryptedDEKSource with keyID hash "{key_id_hash(state.source.key_id)}" expired')
+        envelope = Envelope(state.transformer.write(value, key), state.source, HKDF_SEED)
+        self._know(envelope.source_key, state.transformer)
+        return sealed(envelope)
+
+    async def learn(self, data: Iterable[bytes]) -> None:
+        """See `Transformer`. What the plug-in refuses to decrypt is left to `read` to report."""
+        wanted: dict[SourceKey, Envelope] = {}
+        for each in data:
+            try:
+                envelope = open_envelope(each)
+            except TransformError:
+                continue
+            if envelope.source_key not in self._known:
+                wanted[envelope.source_key] = envelope
+        for envelope in wanted.values():
+            try:
+                plaintext = await asyncio.to_thread(self._decrypted, envelope)
+                self._learned(envelope, plaintext)
+            except KeyServiceDown:
+                raise
+            except TransformError:
+                continue
+
+    async def check(self) -> None:
+        """Whether the plug-in is well; makes a new seed when its key has changed. Raises `TransformError`."""
+        async with self._asking:
+            self._checked, self._error = self._clock(), None
+            try:
+                status = await asyncio.to_thread(self._service.status)
+                await self._take(status)
+            except TransformError as error:
+                self._error = TransformError(f"kmsv2 Provider {self.name} is not healthy, error: {error}")
+                raise self._error from None
+
+    async def health(self) -> None:
+        """The same for health checks: an answer serves for some seconds."""
+        if self._clock() - self._checked >= (HEALTH_BAD_S if self._error else HEALTH_GOOD_S):
+            await self.check()
+        elif self._error is not None:
+            raise self._error
+
+    @property
+    def well(self) -> bool:
+        """Whether the last answer was good."""
+        return self._error is None
+
+    @property
+    def pause_s(self) -> float:
+        """When to ask again."""
+        return CHECK_GOOD_S if self.well else CHECK_BAD_S
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._service.close()
+
+    async def _take(self, status: KeyStatus) -> None:
+        if status.healthz != "ok":
+            raise TransformError(f"got unexpected healthz status: {status.healthz}")
+        if status.version not in _VERSIONS:
+            raise TransformError(f"expected KMSv2 API version v2, got {status.version}")
+        self._version = self._version or status.version
+        if self._version != status.version:
+            text = "KMSv2 API version should not change after the initial status response version"
+            raise TransformError(f"{text} {self._version}, got {status.version}")
+        problem = key_id_problem(status.key_id)
+        if problem:
+            raise TransformError(f'got invalid KMSv2 KeyID hash "{key_id_hash(status.key_id)}": {problem}')
+        expires = self._clock() + WRITE_MAX_S
+        if self.state is not None and self.state.source.key_id == status.key_id:
+            self.state = self.state._replace(expires=expires)
+        else:
+            await self._rotate(status.key_id, expires)
+
+    async def _rotate(self, key_id: str, expires: float) -> None:
+        seed = os.urandom(SEED_SIZE)
+        source = await asyncio.to_thread(self._service.encrypt, str(uuid.uuid4()), seed)
+        envelope = Envelope(b"\0", source, HKDF_SEED)
+        check_envelope(envelope)
+        if source.key_id != key_id:
+            hashes = f'statusKeyIDHash="{key_id_hash(key_id)}", encryptKeyIDHash="{key_id_hash(source.key_id)}"'
+            raise TransformError(f"failed to rotate DEK {hashes}")
+        self.state = State(ExtendedNonceGcm(seed), source, expires)
+        self._know(envelope.source_key, self.state.transformer)
+
+    def _decrypted(self, envelope: Envelope) -> bytes:
+        """Ask the plug-in; what it refused a moment ago is not asked again. Raises `TransformError`."""
+        until, error = self._failed.get(envelope.source_key, (0.0, None))
+        if error is not None and self._clock() < until:
+            raise error
+        try:
+            return self._service.decrypt(str(uuid.uuid4()), envelope.source)
+        except TransformError as refused:
+            if len(self._failed) >= KNOWN_MAX:
+                self._failed.clear()
+            found = type(refused)(f"failed to decrypt DEK, error: {refused}")
+            self._failed[envelope.source_key] = self._clock() + _FAILED_S, found
+            raise found from None
+
+    def _learned(self, envelope: Envelope, plaintext: bytes) -> Transformer:
+        transformer = transformer_of(envelope.source_type, plaintext)
+        self._know(envelope.source_key, transformer)
+        return transformer
+
+    def _know(self, source: SourceKey, transformer: Transformer) -> None:
+        if source not in self._known:
+            if len(self._known) >= KNOWN_MAX:
+                del self._known[next(iter(self._known))]
+            self._known[source] = transformer

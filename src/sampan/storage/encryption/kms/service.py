@@ -1,0 +1,103 @@
+"""`GrpcKeyService`: the calls of a KMS plug-in.
+
+Concurrency: calls block. They are made in threads, but for the one case that cannot wait (see `KmsProvider.read`).
+Source: apiserver pkg/storage/value/encrypt/envelope/kmsv2/grpc_service.go (1.36).
+"""
+
+from typing import Any, Final, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+import grpc
+
+from sampan.storage.encryption.kms import messages
+from sampan.storage.encryption.kms.messages import Method
+from sampan.storage.encryption.transformer import KeyServiceDown, TransformError
+
+_DOWN: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+
+
+class KeyStatus(NamedTuple):
+    """How the plug-in is, and the key that it encrypts with now."""
+
+    version: str
+    healthz: str
+    key_id: str
+
+
+class EncryptedSource(NamedTuple):
+    """An encrypted seed (or key), and what the plug-in wants to be given to decrypt it."""
+
+    ciphertext: bytes
+    key_id: str
+    annotations: dict[str, bytes]
+
+
+class KeyService(Protocol):
+    """What a KMS plug-in can do. All of it blocks, and raises `TransformError` (`KeyServiceDown`: nobody answers)."""
+
+    def status(self) -> KeyStatus:
+        """Ask how it is."""
+
+    def encrypt(self, uid: str, plaintext: bytes) -> EncryptedSource:
+        """Encrypt a seed. `uid` is for logs."""
+
+    def decrypt(self, uid: str, source: EncryptedSource) -> bytes:
+        """Decrypt a seed."""
+
+    def close(self) -> None:
+        """Let go of the connection."""
+
+
+class GrpcKeyService:
+    """A plug-in on a Unix socket; each call has `timeout_s` seconds, also to wait for the plug-in to come up."""
+
+    def __init__(self, endpoint: str, timeout_s: float) -> None:
+        """`endpoint`: unix:///path, or unix:///@name for a name in the abstract space."""
+        path = urlsplit(endpoint).path
+        target = f"unix-abstract:{path[2:]}" if path.startswith("/@") else f"unix:{path}"
+        self._timeout_s = timeout_s
+        self._channel = grpc.insecure_channel(target, options=[("grpc.default_authority", "localhost")])
+
+    def status(self) -> KeyStatus:
+        """See `KeyService`."""
+        found = self._call(messages.STATUS, messages.StatusRequest())
+        return KeyStatus(found.version, found.healthz, found.key_id)
+
+    def encrypt(self, uid: str, plaintext: bytes) -> EncryptedSource:
+        """See `KeyService`."""
+        found = self._call(messages.ENCRYPT, messages.EncryptRequest(plaintext=plaintext, uid=uid))
+        return EncryptedSource(found.ciphertext, found.key_id, messages.annotations_of(found))
+
+    def decrypt(self, uid: str, source: EncryptedSource) -> bytes:
+        """See `KeyService`."""
+        request = messages.DecryptRequest(
+            ciphertext=source.ciphertext,
+            uid=uid,
+            key_id=source.key_id,
+            annotations=messages.entries(source.annotations),
+        )
+        plaintext: bytes = self._call(messages.DECRYPT, request).plaintext
+        return plaintext
+
+    def close(self) -> None:
+        """See `KeyService`."""
+        self._channel.close()
+
+    def _call(self, method: Method, request: Any) -> Any:
+        call = self._channel.unary_unary(
+            method.path,
+            request_serializer=method.request.SerializeToString,
+            response_deserializer=method.response.FromString,
+        )
+        try:
+            return call(request, timeout=self._timeout_s, wait_for_ready=True)
+        except grpc.RpcError as error:
+            raise _refusal(error) from None
+        except ValueError as error:
+            raise KeyServiceDown(f"rpc error: {error}") from None
+
+
+def _refusal(error: grpc.RpcError) -> TransformError:
+    assert isinstance(error, grpc.Call)
+    text = f"rpc error: code = {error.code().name} desc = {error.details()}"
+    return KeyServiceDown(text) if error.code() in _DOWN else TransformError(text)

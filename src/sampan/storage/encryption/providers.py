@@ -1,0 +1,112 @@
+"""`Providers`: from the configuration to who encrypts what.
+
+Source: apiserver pkg/server/options/encryptionconfig/config.go (1.36).
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from sampan.storage.encryption.aes import Cbc, Gcm
+from sampan.storage.encryption.configuration import (
+    EncryptionConfiguration,
+    Keys,
+    Kms,
+    Provider,
+    group_resource,
+    secret_of,
+)
+from sampan.storage.encryption.kms.provider import KmsProvider
+from sampan.storage.encryption.kms.service import GrpcKeyService, KeyService
+from sampan.storage.encryption.secretbox import Secretbox
+from sampan.storage.encryption.transformer import Identity, Prefixed, PrefixTransformers, Transformer, TransformError
+
+_log = logging.getLogger(__name__)
+
+_ANY: Final = ("*", "*")
+_IDENTITY: Final = Identity()
+_KMS_V1: Final = "KMSv1 is deprecated and not supported. Use KMSv2 instead."
+
+Connect = Callable[[Kms], KeyService]
+
+
+def connect_by_socket(kms: Kms) -> KeyService:
+    """To the plug-in's Unix socket."""
+    return GrpcKeyService(kms.endpoint, kms.timeout_s)
+
+
+class Providers:
+    """Whoever a configuration names. `kms`: the plug-ins among them, in their order."""
+
+    def __init__(self, configuration: EncryptionConfiguration, connect: Connect = connect_by_socket) -> None:
+        """Raises `ValueError`."""
+        self.kms: list[KmsProvider] = []
+        self.identity: Transformer = _IDENTITY
+        """For what is no resource's."""
+        self._connect = connect
+        lists: dict[tuple[str, str], list[Prefixed]] = {}
+        for rule in configuration.resources:
+            transformers = [self._prefixed(provider) for provider in rule.providers]
+            for text in rule.resources:
+                _check_mask(text, lists)
+                lists.setdefault(group_resource(text), []).extend(transformers)
+        self._transformers: dict[tuple[str, str], Transformer] = {
+            resource: PrefixTransformers(found, "no matching prefix found") for resource, found in lists.items()
+        }
+
+    def of(self, group: str, resource: str) -> Transformer:
+        """The one of a resource: its own, its group's, or that of all; else nothing is encrypted."""
+        found = self._transformers
+        return found.get((group, resource)) or found.get((group, "*")) or found.get(_ANY) or _IDENTITY
+
+    async def prime(self) -> None:
+        """Ask the plug-ins for the first time; what is wrong is logged, and asked again later."""
+        for provider in self.kms:
+            try:
+                await provider.check()
+            except TransformError as error:
+                _log.warning("a KMS plug-in is not well", extra={"provider": provider.name, "error": str(error)})
+
+    async def health(self) -> None:
+        """Raises `TransformError` when a plug-in is not well."""
+        for provider in self.kms:
+            await provider.health()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        for provider in self.kms:
+            provider.close()
+
+    def _prefixed(self, provider: Provider) -> Prefixed:
+        if provider.kms is not None:
+            if provider.kms.api_version == "v1":
+                raise ValueError(_KMS_V1)
+            kms = KmsProvider(provider.kms.name, self._connect(provider.kms))
+            self.kms.append(kms)
+            return Prefixed(f"k8s:enc:kms:v2:{kms.name}:".encode(), kms)
+        if provider.aesgcm is not None:
+            return _keyed("aesgcm", provider.aesgcm, Gcm, "AES")
+        if provider.aescbc is not None:
+            return _keyed("aescbc", provider.aescbc, Cbc, "AES")
+        if provider.secretbox is not None:
+            return _keyed("secretbox", provider.secretbox, Secretbox, "Secretbox")
+        return Prefixed(b"", _IDENTITY)
+
+
+def _keyed(name: str, keys: Keys, make: Callable[[bytes], Transformer], shown: str) -> Prefixed:
+    choices = [Prefixed(f"{key.name}:".encode(), make(secret_of(key))) for key in keys.keys]
+    nobody = f"no matching key was found for the provided {shown} transformer"
+    return Prefixed(f"k8s:enc:{name}:v1:".encode(), PrefixTransformers(choices, nobody))
+
+
+def _check_mask(text: str, known: dict[tuple[str, str], list[Prefixed]]) -> None:
+    """A rule behind a wider one would never be asked."""
+    group, _ = group_resource(text)
+    for wider in ((group, "*"), _ANY):
+        if wider in known:
+            raise ValueError(f'resource "{_shown(group_resource(text))}" is masked by earlier rule "{_shown(wider)}"')
+
+
+def _shown(resource: tuple[str, str]) -> str:
+    group, name = resource
+    return f"{name}.{group}" if group or name == "*" else name

@@ -1,0 +1,39 @@
+"""XSalsa20 with Poly1305. Source: apiserver pkg/storage/value/encrypt/secretbox/secretbox.go (1.36)."""
+
+import os
+from typing import Final
+
+from nacl.bindings import (
+    crypto_secretbox,
+    crypto_secretbox_KEYBYTES,
+    crypto_secretbox_MACBYTES,
+    crypto_secretbox_NONCEBYTES,
+    crypto_secretbox_open,
+)
+from nacl.exceptions import CryptoError
+
+from sampan.storage.encryption.transformer import Local, Plain, TransformError
+
+KEY_SIZES: Final = (crypto_secretbox_KEYBYTES,)
+_NONCE: Final = crypto_secretbox_NONCEBYTES
+
+
+class Secretbox(Local):
+    """Authenticated, but not where the value is stored."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def read(self, data: bytes, key: bytes) -> Plain:
+        """See `Transformer`."""
+        if len(data) < _NONCE + crypto_secretbox_MACBYTES:
+            raise TransformError("the stored data was shorter than the required size")
+        try:
+            return Plain(crypto_secretbox_open(data[_NONCE:], data[:_NONCE], self._key))
+        except CryptoError:
+            raise TransformError("output array was not large enough for encryption") from None
+
+    def write(self, value: bytes, key: bytes) -> bytes:
+        """See `Transformer`."""
+        nonce = os.urandom(_NONCE)
+        return nonce + crypto_secretbox(value, nonce, self._key)

@@ -1,0 +1,238 @@
+"""`EncryptedStore`: a store whose values are encrypted; whoever uses it sees them as they are.
+
+Concurrency: `providers` may be replaced at any time, each value is read and written by those of the moment. What a
+key service must be asked for is found out before values are handed on (see `Transformer.learn`).
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from sampan.storage.compactor import SharedStore
+from sampan.storage.encryption.providers import Providers
+from sampan.storage.encryption.transformer import KeyServiceDown, Transformer, TransformError
+from sampan.storage.hub import LocalWatch
+from sampan.storage.store import (
+    Conflict,
+    EventBatch,
+    KeyValue,
+    RangeResult,
+    Revision,
+    Store,
+    StoreEvent,
+    StoreUnreachable,
+    UnreadableValue,
+    Untransformable,
+)
+
+ResourceOf = Callable[[str], tuple[str, str] | None]
+"""Gives group and resource of what lies at a key; None: it is no resource's, and not encrypted."""
+
+
+class EncryptedStore:
+    """See the module. Values that cannot be decrypted come as `UnreadableValue` from `range` and `watch`."""
+
+    def __init__(self, store: Store, providers: Providers, resource_of: ResourceOf) -> None:
+        self._store = store
+        self._resource_of = resource_of
+        self.providers = providers
+
+    async def open(self) -> None:
+        """See `Store.open`. Key services are asked for the first time."""
+        await self.providers.prime()
+        await self._store.open()
+
+    async def close(self) -> None:
+        """See `Store.close`."""
+        await self._store.close()
+
+    async def revision(self) -> Revision:
+        """See `Store.revision`."""
+        return await self._store.revision()
+
+    async def get(self, key: str) -> KeyValue | None:
+        """See `Store.get`. Raises `Untransformable`."""
+        row = await self._store.get(key)
+        if row is None:
+            return None
+        await self.learn([row])
+        return self._read_or_raise(row)
+
+    async def range(
+        self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
+    ) -> RangeResult:
+        """See `Store.range`."""
+        found = await self._store.range(start, end, limit=limit, revision=revision, count=count)
+        await self.learn(found.items)
+        return found._replace(items=[self.plain(row) for row in found.items])
+
+    async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
+        """See `Store.create`. Raises `Untransformable`."""
+        return await self._store.create(key, self._written(key, value), ttl_s=ttl_s)
+
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+        """See `Store.update`. Raises `Untransformable`."""
+        try:
+            return await self._store.update(key, self._written(key, value), expected, ttl_s=ttl_s)
+        except Conflict as conflict:
+            raise await self._readable(conflict) from None
+
+    async def delete(self, key: str, expected: int) -> Revision:
+        """See `Store.delete`."""
+        try:
+            return await self._store.delete(key, expected)
+        except Conflict as conflict:
+            raise await self._readable(conflict) from None
+
+    def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
+        """See `Store.watch`."""
+        return self._watch(start, end, after)
+
+    async def compact(self, revision: int) -> None:
+        """See `Store.compact`."""
+        await self._store.compact(revision)
+
+    async def size_bytes(self) -> int:
+        """See `Store.size_bytes`."""
+        return await self._store.size_bytes()
+
+    async def is_stale(self, key: str) -> bool:
+        """Whether the value there would be written in another way now."""
+        row = await self._store.get(key)
+        if row is None:
+            return False
+        await self.learn([row])
+        try:
+            return self._transformer(key).read(row.value, key.encode()).stale
+        except TransformError:
+            return True
+
+    async def learn(self, rows: Iterable[KeyValue]) -> None:
+        """Find out what reading these rows takes. Raises `StoreUnreachable` while that cannot be."""
+        by_transformer: dict[Transformer, list[bytes]] = {}
+        for row in rows:
+            by_transformer.setdefault(self._transformer(row.key), []).append(row.value)
+        for transformer, values in by_transformer.items():
+            try:
+                await transformer.learn(values)
+            except KeyServiceDown as error:
+                raise StoreUnreachable(str(error)) from None
+
+    def plain(self, row: KeyValue) -> KeyValue:
+        """The row, decrypted if that is possible."""
+        try:
+            return self._read(row)
+        except TransformError as error:
+            return row._replace(value=UnreadableValue(_text(row.key, error).encode()))
+
+    def plain_batch(self, batch: EventBatch) -> EventBatch:
+        """The same of events."""
+        return EventBatch([self._plain_event(event) for event in batch.events], batch.revision)
+
+    @asynccontextmanager
+    async def _watch(self, start: str, end: str, after: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
+        async with self._store.watch(start, end, after) as found:
+            yield (
+                LocalEncryptedWatch(self, found, found)
+                if isinstance(found, LocalWatch)
+                else EncryptedWatch(self, found)
+            )
+
+    def _plain_event(self, event: StoreEvent) -> StoreEvent:
+        value = event.value
+        if value is not None:
+            value = self.plain(KeyValue(event.key, value, 0, event.revision)).value
+        previous = None if event.previous is None else self.plain(event.previous)
+        return StoreEvent(event.revision, event.key, value, previous)
+
+    def _transformer(self, key: str) -> Transformer:
+        group, resource = self._resource_of(key) or ("", "")
+        return self.providers.of(group, resource) if resource else self.providers.identity
+
+    def _read(self, row: KeyValue) -> KeyValue:
+        return row._replace(value=self._transformer(row.key).read(row.value, row.key.encode()).value)
+
+    def _read_or_raise(self, row: KeyValue) -> KeyValue:
+        try:
+            return self._read(row)
+        except TransformError as error:
+            raise Untransformable(_text(row.key, error)) from None
+
+    def _written(self, key: str, value: bytes) -> bytes:
+        try:
+            return self._transformer(key).write(value, key.encode())
+        except TransformError as error:
+            raise Untransformable(str(error)) from None
+
+    async def _readable(self, conflict: Conflict) -> Exception:
+        current = conflict.current
+        if current is None:
+            return conflict
+        await self.learn([current])
+        try:
+            return Conflict(conflict.key, self._read_or_raise(current))
+        except Untransformable as error:
+            return error
+
+
+class EncryptedWatch:
+    """The iterator of `EncryptedStore.watch`."""
+
+    def __init__(self, store: EncryptedStore, watch: AsyncIterator[EventBatch]) -> None:
+        self._store = store
+        self._watch = watch
+        self._held = False
+
+    def __aiter__(self) -> AsyncIterator[EventBatch]:
+        return self
+
+    async def __anext__(self) -> EventBatch:
+        batch = await self._watch.__anext__()
+        self._held = True
+        try:
+            rows = [KeyValue(event.key, event.value, 0, 0) for event in batch.events if event.value is not None]
+            before = [event.previous for event in batch.events if event.previous is not None]
+            await self._store.learn([*rows, *before])
+        finally:
+            self._held = False
+        return self._store.plain_batch(batch)
+
+
+class LocalEncryptedWatch(EncryptedWatch):
+    """The same where the engine is in this process: a `LocalWatch`."""
+
+    def __init__(self, store: EncryptedStore, watch: AsyncIterator[EventBatch], local: LocalWatch) -> None:
+        super().__init__(store, watch)
+        self._local = local
+
+    def poll(self) -> EventBatch | None:
+        """See `LocalWatch`. None also while the iterator holds a batch back to learn about it."""
+        batch = None if self._held else self._local.poll()
+        return None if batch is None else self._store.plain_batch(batch)
+
+    @property
+    def has_events(self) -> bool:
+        """See `LocalWatch`."""
+        return self._local.has_events
+
+
+class _SharedEncryptedStore(EncryptedStore):
+    """The same for a store that several servers write to."""
+
+    def __init__(self, store: Store, shared: SharedStore, providers: Providers, resource_of: ResourceOf) -> None:
+        super().__init__(store, providers, resource_of)
+        self._shared = shared
+
+    async def take_turn(self, revision: int) -> bool:
+        """See `SharedStore.take_turn`."""
+        return await self._shared.take_turn(revision)
+
+
+def encrypted(store: Store, providers: Providers, resource_of: ResourceOf) -> EncryptedStore:
+    """The store with its values encrypted. It can do what `store` can."""
+    if isinstance(store, SharedStore):
+        return _SharedEncryptedStore(store, store, providers, resource_of)
+    return EncryptedStore(store, providers, resource_of)
+
+
+def _text(key: str, error: TransformError) -> str:
+    return f'unable to transform key "{key}": {error}'

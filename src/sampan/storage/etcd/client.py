@@ -1,0 +1,171 @@
+"""`EtcdClient`: calls of etcd's API, on whichever endpoint answers.
+
+Concurrency: no tasks of its own. One connection for each endpoint, made when it is first used, kept alive by pings, and
+mended by gRPC. All calls use the same endpoint until it fails them; then the next one, in turn. Every attempt has a
+deadline.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import grpc
+import grpc.aio
+from grpc.aio import AioRpcError
+
+from sampan.storage.etcd import messages
+from sampan.storage.etcd.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.messages import Method
+from sampan.storage.etcd.settings import EtcdSettings
+from sampan.storage.etcd.stream import CompactedInEtcd, WatchStream
+from sampan.storage.store import StoreFull, StoreUnreachable
+
+BACKOFF_S = (0.02, 0.5)
+"""The first and the longest pause between attempts."""
+_WITH_LEADER = (("hasleader", "true"),)
+"""Asks a member to refuse, or to end the watch, while it knows no leader."""
+_REPEATED = (Fault.NOT_DONE, Fault.UNKNOWN)
+_OF_REVISIONS = (Fault.COMPACTED, Fault.FUTURE)
+
+
+class Endpoint:
+    """One server of etcd."""
+
+    def __init__(self, server: str, settings: EtcdSettings) -> None:
+        self.server = server
+        self._channel = _channel(server, settings)
+        self._calls: dict[str, Any] = {}
+
+    async def call(self, method: Method, request: Any, timeout_s: float) -> Any:
+        """One attempt. Raises `AioRpcError`."""
+        call = self._calls.get(method.path)
+        if call is None:
+            call = self._channel.unary_unary(method.path, method.request.SerializeToString, method.response.FromString)
+            self._calls[method.path] = call
+        return await call(request, timeout=timeout_s)
+
+    def stream(self, method: Method) -> Any:
+        """A call with streams in both directions."""
+        call = self._channel.stream_stream(method.path, method.request.SerializeToString, method.response.FromString)
+        return call(metadata=_WITH_LEADER)
+
+    async def close(self) -> None:
+        """Let go of the connection; calls under way fail."""
+        await self._channel.close()
+
+
+class EtcdClient:
+    """See the module."""
+
+    def __init__(self, settings: EtcdSettings) -> None:
+        self.settings = settings
+        self._endpoints = [Endpoint(server, settings) for server in settings.servers]
+        self._at = 0
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The one in use."""
+        return self._endpoints[self._at]
+
+    def leave(self, endpoint: Endpoint) -> None:
+        """Use the next one, if this one is in use still."""
+        if self.endpoint is endpoint:
+            self._at = (self._at + 1) % len(self._endpoints)
+
+    async def ask(self, method: Method, request: Any) -> Any:
+        """A call that may be made more than once: until an endpoint has answered it.
+
+        Raises `StoreUnreachable` after `total_s`, and when etcd does not let us; `StoreFull`; `AioRpcError` when the
+        asked revision is not there.
+        """
+        attempts = Attempts(self)
+        while True:
+            try:
+                return await attempts.call(method, request)
+            except AioRpcError as error:
+                fault = fault_of(error)
+                if fault in _OF_REVISIONS:
+                    raise
+                if fault is Fault.FULL:
+                    raise StoreFull(text_of(error)) from error
+                if fault not in _REPEATED or not await attempts.another():
+                    raise StoreUnreachable(text_of(error)) from error
+
+    @asynccontextmanager
+    async def watch(self, start: bytes, end: bytes, revision: int) -> AsyncIterator[WatchStream]:
+        """A watch of [start, end) from `revision` on, confirmed by etcd.
+
+        Raises `AioRpcError`, `TimeoutError`, `CompactedInEtcd`. After any other error the endpoint is left.
+        """
+        endpoint = self.endpoint
+        stream = WatchStream(endpoint.stream(messages.WATCH))
+        try:
+            async with asyncio.timeout(self.settings.attempt_s):
+                await stream.begin(start, end, revision)
+            yield stream
+        except CompactedInEtcd:
+            raise
+        except Exception:
+            self.leave(endpoint)
+            raise
+        finally:
+            stream.close()
+
+    async def close(self) -> None:
+        """Let go of all connections. Idempotent."""
+        for endpoint in self._endpoints:
+            await endpoint.close()
+
+
+class Attempts:
+    """The attempts at one call: each has its deadline, all together have one, and there are pauses between them."""
+
+    def __init__(self, client: EtcdClient) -> None:
+        self._client = client
+        self._endpoint = client.endpoint
+        self._loop = asyncio.get_running_loop()
+        self._deadline = self._loop.time() + client.settings.total_s
+        self._pause_s = BACKOFF_S[0]
+
+    async def call(self, method: Method, request: Any) -> Any:
+        """One attempt, on the endpoint that is in use now. Raises `AioRpcError`."""
+        self._endpoint = self._client.endpoint
+        left = max(self._deadline - self._loop.time(), 0.001)
+        return await self._endpoint.call(method, request, min(left, self._client.settings.attempt_s))
+
+    async def another(self) -> bool:
+        """After a failure: turn to the next endpoint and pause. False when the time is over."""
+        self._client.leave(self._endpoint)
+        if self._loop.time() + self._pause_s >= self._deadline:
+            return False
+        await asyncio.sleep(self._pause_s)
+        self._pause_s = min(self._pause_s * 2, BACKOFF_S[1])
+        return True
+
+
+def _channel(server: str, settings: EtcdSettings) -> grpc.aio.Channel:
+    parts = urlsplit(server)
+    options = (
+        ("grpc.max_receive_message_length", -1),
+        ("grpc.max_send_message_length", -1),
+        ("grpc.keepalive_time_ms", int(settings.keepalive_s * 1000)),
+        ("grpc.keepalive_timeout_ms", int(settings.keepalive_timeout_s * 1000)),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.initial_reconnect_backoff_ms", 50),
+        ("grpc.min_reconnect_backoff_ms", 1000),
+        ("grpc.max_reconnect_backoff_ms", 1000),
+        ("grpc.enable_retries", 0),
+        ("grpc.use_local_subchannel_pool", 1),
+        ("grpc.enable_http_proxy", 0),
+    )
+    if parts.scheme == "http":
+        return grpc.aio.insecure_channel(parts.netloc, options)
+    credentials = grpc.ssl_channel_credentials(
+        root_certificates=None if settings.ca_file is None else settings.ca_file.read_bytes(),
+        private_key=None if settings.key_file is None else settings.key_file.read_bytes(),
+        certificate_chain=None if settings.cert_file is None else settings.cert_file.read_bytes(),
+    )
+    return grpc.aio.secure_channel(parts.netloc, credentials, options)

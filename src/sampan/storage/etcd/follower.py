@@ -1,0 +1,184 @@
+"""`Follower`: one watch of everything under the prefix feeds the hub, and so all watches of this server.
+
+Concurrency: `run` is one task of the store. It reads the stream and hands every response to the hub at once; the hub's
+watches have bounded buffers and read the past from etcd when these overflow. A second task asks etcd how far it is
+while somebody waits for a revision that no event brings. When the stream breaks, it begins anew on the next endpoint,
+with the revision after the last one that was seen: no gap, no duplicate.
+"""
+
+import asyncio
+import heapq
+import logging
+from itertools import count
+
+from grpc.aio import AioRpcError
+
+from sampan.storage.etcd import messages
+from sampan.storage.etcd.client import BACKOFF_S, EtcdClient
+from sampan.storage.etcd.faults import text_of
+from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
+from sampan.storage.hub import WatchHub
+from sampan.storage.store import StoreUnavailable
+
+_log = logging.getLogger(__name__)
+
+_PROGRESS_SINCE: dict[tuple[int, ...], tuple[int, ...]] = {(3, 4): (3, 4, 31), (3, 5): (3, 5, 13)}
+"""By the minor version; all from 3.6 on do."""
+_NUDGE_S = 0.01
+_NUDGE_BY_WRITE_S = 0.25
+_SILENCE_MAX_S = 2.0
+
+
+def tells_progress(version: str) -> bool:
+    """Whether an etcd of this version says how far a watch is only after it has sent all events up to there.
+
+    Older ones may say so too early. Source: apiserver storage/feature/feature_support_checker.go (1.36).
+    """
+    try:
+        numbers = tuple(int(part) for part in version.partition("-")[0].split("."))
+    except ValueError:
+        return False
+    return numbers >= _PROGRESS_SINCE.get(numbers[:2], (3, 6))
+
+
+class Nudge:
+    """Makes watches tell how far they are: by asking, or (etcd before 3.4.31, 3.5.13) by a write that they see.
+
+    `whole`: a watch must be of everything under the prefix to be nudged.
+    """
+
+    def __init__(self, client: EtcdClient, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+        self.whole = True
+
+    async def learn(self) -> None:
+        """Find out what the endpoint in use can do."""
+        status = await self._client.ask(messages.STATUS, messages.StatusRequest())
+        self.whole = not tells_progress(status.version)
+
+    @property
+    def after_s(self) -> float:
+        """How long events are waited for before."""
+        return _NUDGE_BY_WRITE_S if self.whole else _NUDGE_S
+
+    async def give(self, stream: WatchStream) -> None:
+        """Nudge a watch; it may be needed again. Raises `AioRpcError`, `StoreUnavailable`."""
+        if self.whole:
+            await self._client.ask(messages.PUT, messages.PutRequest(key=self._keys.barrier))
+        else:
+            await stream.request_progress()
+
+    def reached(self, response: messages.AnyMessage) -> int:
+        """How far a watch is with a response; 0: it does not say."""
+        if response.events:
+            revision: int = response.events[-1].kv.mod_revision
+            return revision
+        return 0 if self.whole or response.created else int(response.header.revision)
+
+
+class Follower:
+    """See the module."""
+
+    def __init__(self, client: EtcdClient, hub: WatchHub, keys: Keys, nudge: Nudge) -> None:
+        self._client = client
+        self._hub = hub
+        self._keys = keys
+        self._nudge = nudge
+        self._waiters: list[tuple[int, int, asyncio.Future[bool]]] = []
+        self._numbers = count()
+        self._wanted = asyncio.Event()
+        self.watching = asyncio.Event()
+        """Set while a watch that etcd has confirmed is read."""
+
+    async def run(self) -> None:
+        """Follow etcd until cancelled. `hub.revision` says after which revision."""
+        pause_s = BACKOFF_S[0]
+        while True:
+            before = self._hub.revision
+            try:
+                await self._follow()
+            except CompactedInEtcd as error:
+                await self._skip(error)
+            except (AioRpcError, WatchEndedByEtcd, TimeoutError, StoreUnavailable) as error:
+                why = text_of(error) if isinstance(error, AioRpcError) else str(error)
+                _log.warning("the watch of etcd broke, it goes on elsewhere: %s", why)
+            finally:
+                self.watching.clear()
+            pause_s = BACKOFF_S[0] if self._hub.revision > before else min(pause_s * 2, BACKOFF_S[1])
+            await asyncio.sleep(pause_s)
+
+    async def reach(self, revision: int, timeout_s: float) -> bool:
+        """Wait until the hub has every event up to a revision that etcd has; False after `timeout_s`."""
+        if self._hub.revision >= revision:
+            return True
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiters, (revision, next(self._numbers), future))
+        self._wanted.set()
+        timer = asyncio.get_running_loop().call_later(timeout_s, _settle, future, False)
+        try:
+            return await future
+        finally:
+            timer.cancel()
+
+    async def _follow(self) -> None:
+        await self._nudge.learn()
+        async with self._client.watch(self._keys.barrier, self._keys.end, self._hub.revision + 1) as stream:
+            self.watching.set()
+            tasks = [asyncio.create_task(self._read(stream)), asyncio.create_task(self._keep_nudging(stream))]
+            try:
+                ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in ended:
+                    task.result()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read(self, stream: WatchStream) -> None:
+        while True:
+            response = await stream.next()
+            reached = self._nudge.reached(response)
+            if reached > self._hub.revision:
+                self._hub.dispatch(self._keys.events(response.events, self._hub.revision), reached)
+                self._answer_waiters()
+
+    def _answer_waiters(self) -> None:
+        waiters, reached = self._waiters, self._hub.revision
+        while waiters and waiters[0][0] <= reached:
+            _settle(heapq.heappop(waiters)[2], True)
+
+    async def _keep_nudging(self, stream: WatchStream) -> None:
+        """Nudge the stream while somebody waits in vain. Raises `WatchEndedByEtcd` when it stays silent."""
+        silent_s = 0.0
+        while silent_s < _SILENCE_MAX_S:
+            if not self._waiting():
+                self._wanted.clear()
+                await self._wanted.wait()
+            before, pause_s = self._hub.revision, self._nudge.after_s
+            await asyncio.sleep(pause_s)
+            if self._hub.revision > before or not self._waiting():
+                silent_s = 0.0
+            else:
+                silent_s += pause_s
+                await self._nudge.give(stream)
+        raise WatchEndedByEtcd(f"nothing came for {_SILENCE_MAX_S:g} s, though etcd is further")
+
+    def _waiting(self) -> bool:
+        waiters = self._waiters
+        while waiters and waiters[0][2].done():
+            heapq.heappop(waiters)
+        return bool(waiters)
+
+    async def _skip(self, error: CompactedInEtcd) -> None:
+        """What happened is forgotten: go on with what is now, and let every watch find out for itself."""
+        _log.warning("etcd has forgotten what happened after revision %d: %s", self._hub.revision, error)
+        answer = await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier))
+        self._hub.skip(answer.header.revision)
+        self._answer_waiters()
+
+
+def _settle(future: asyncio.Future[bool], result: bool) -> None:
+    if not future.done():
+        future.set_result(result)

@@ -1,0 +1,64 @@
+"""`Leases`: rows that expire share leases of etcd.
+
+A lease is used again for rows of the same time to live, for up to a minute (or a twentieth of that time, if that is
+less) and `OBJECTS_MAX` rows; it lives longer by as much, so that no row expires early.
+Source: apiserver storage/etcd3/lease_manager.go (1.36).
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sampan.storage.etcd import messages
+from sampan.storage.etcd.client import EtcdClient
+
+OBJECTS_MAX = 1_000
+REUSE_MAX_S = 60.0
+_REUSE_PART = 0.05
+
+
+@dataclass(slots=True)
+class Lease:
+    """A lease that was granted; new rows may get it until `reusable_until`."""
+
+    id: int
+    reusable_until: float
+    rows: int = 0
+
+
+class Leases:
+    """`clock` gives seconds, from any beginning. `granted(id, ttl_s)` is told of each new lease."""
+
+    def __init__(
+        self, client: EtcdClient, clock: Callable[[], float], granted: Callable[[int, int], object] | None = None
+    ) -> None:
+        self._client = client
+        self._clock = clock
+        self._granted = granted
+        self._by_ttl: dict[int, Lease] = {}
+        self._granting = asyncio.Lock()
+
+    async def take(self, ttl_s: int) -> int:
+        """The id of a lease for one row. Raises `StoreUnavailable`."""
+        async with self._granting:
+            lease = self._by_ttl.get(ttl_s)
+            if lease is None or lease.rows >= OBJECTS_MAX or self._clock() >= lease.reusable_until:
+                lease = self._by_ttl[ttl_s] = await self._grant(ttl_s)
+            lease.rows += 1
+            return lease.id
+
+    def forget(self, lease_id: int) -> None:
+        """The lease is not there any more."""
+        self._by_ttl = {ttl: lease for ttl, lease in self._by_ttl.items() if lease.id != lease_id}
+
+    async def _grant(self, ttl_s: int) -> Lease:
+        reuse_s = int(min(ttl_s * _REUSE_PART, REUSE_MAX_S))
+        began = self._clock()
+        request = messages.LeaseGrantRequest(TTL=ttl_s + reuse_s)
+        answer = await self._client.ask(messages.LEASE_GRANT, request)
+        if self._granted is not None:
+            self._granted(answer.ID, ttl_s)
+        expired = [ttl for ttl, lease in self._by_ttl.items() if began >= lease.reusable_until]
+        for ttl in expired:
+            del self._by_ttl[ttl]
+        return Lease(answer.ID, began + reuse_s)

@@ -1,0 +1,125 @@
+"""The messages of etcd's API that the store uses: names, numbers and types of their fields, as a table.
+
+protobuf makes classes of it in a pool of their own, so they meet nobody else's. Fields that nobody reads are left out
+(they are skipped in what etcd sends). Enumerations are numbers. None of the `oneof`s is declared: on the wire they are
+plain fields. Source: etcd api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto (3.5).
+"""
+
+from typing import Any, NamedTuple
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+_PACKAGE = "sampan.etcd"
+_MESSAGES = """
+ResponseHeader: uint64 member_id=2, int64 revision=3
+KeyValue: bytes key=1, int64 create_revision=2, int64 mod_revision=3, int64 version=4, bytes value=5
+Event: int32 type=1, KeyValue kv=2, KeyValue prev_kv=3
+
+RangeRequest: bytes key=1, bytes range_end=2, int64 limit=3, int64 revision=4, bool keys_only=8, bool count_only=9
+RangeResponse: ResponseHeader header=1, *KeyValue kvs=2, bool more=3, int64 count=4
+PutRequest: bytes key=1, bytes value=2, int64 lease=3
+PutResponse: ResponseHeader header=1
+DeleteRangeRequest: bytes key=1
+DeleteRangeResponse: ResponseHeader header=1, int64 deleted=2
+Compare: int32 result=1, int32 target=2, bytes key=3, int64 version=4, int64 mod_revision=6
+RequestOp: RangeRequest request_range=1, PutRequest request_put=2, DeleteRangeRequest request_delete_range=3
+ResponseOp: RangeResponse response_range=1, PutResponse response_put=2, DeleteRangeResponse response_delete_range=3
+TxnRequest: *Compare compare=1, *RequestOp success=2, *RequestOp failure=3
+TxnResponse: ResponseHeader header=1, bool succeeded=2, *ResponseOp responses=3
+CompactionRequest: int64 revision=1
+CompactionResponse: ResponseHeader header=1
+
+WatchCreateRequest: bytes key=1, bytes range_end=2, int64 start_revision=3, bool prev_kv=6, bool fragment=8
+WatchProgressRequest:
+WatchRequest: WatchCreateRequest create_request=1, WatchProgressRequest progress_request=3
+WatchResponse: ResponseHeader header=1, bool created=3, bool canceled=4, int64 compact_revision=5, \
+string cancel_reason=6, bool fragment=7, *Event events=11
+
+LeaseGrantRequest: int64 TTL=1, int64 ID=2
+LeaseGrantResponse: ResponseHeader header=1, int64 ID=2, int64 TTL=3
+StatusRequest:
+StatusResponse: ResponseHeader header=1, string version=2, int64 dbSize=3, uint64 leader=4
+"""
+
+AnyMessage = Any
+"""A message of one of these classes, which are made at run time."""
+
+_TYPES = {
+    "bytes": descriptor_pb2.FieldDescriptorProto.TYPE_BYTES,
+    "string": descriptor_pb2.FieldDescriptorProto.TYPE_STRING,
+    "bool": descriptor_pb2.FieldDescriptorProto.TYPE_BOOL,
+    "int32": descriptor_pb2.FieldDescriptorProto.TYPE_INT32,
+    "uint64": descriptor_pb2.FieldDescriptorProto.TYPE_UINT64,
+    "int64": descriptor_pb2.FieldDescriptorProto.TYPE_INT64,
+}
+
+DELETE = 1
+"""`Event.type` of a deletion (0: a put)."""
+TARGET_VERSION = 0
+TARGET_MOD = 2
+"""What a `Compare` looks at; its result 0 means that the two are equal."""
+
+
+def _add_field(message: descriptor_pb2.DescriptorProto, declaration: str) -> None:
+    kind, _, rest = declaration.strip().partition(" ")
+    name, _, number = rest.partition("=")
+    field = message.field.add(name=name, number=int(number))
+    field.label = field.LABEL_REPEATED if kind.startswith("*") else field.LABEL_OPTIONAL
+    kind = kind.removeprefix("*")
+    if kind in _TYPES:
+        field.type = _TYPES[kind]
+    else:
+        field.type = field.TYPE_MESSAGE
+        field.type_name = f".{_PACKAGE}.{kind}"
+
+
+def _file() -> descriptor_pb2.FileDescriptorProto:
+    file = descriptor_pb2.FileDescriptorProto(name="etcd.proto", package=_PACKAGE, syntax="proto3")
+    for line in _MESSAGES.splitlines():
+        name, colon, fields = line.partition(":")
+        if colon:
+            message = file.message_type.add(name=name)
+            for declaration in filter(None, fields.strip().split(",")):
+                _add_field(message, declaration)
+    return file
+
+
+def _classes() -> dict[str, Any]:
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(_file())
+    names = [line.partition(":")[0] for line in _MESSAGES.splitlines() if ":" in line]
+    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in names}
+
+
+_CLASSES = _classes()
+Compare: Any = _CLASSES["Compare"]
+CompactionRequest: Any = _CLASSES["CompactionRequest"]
+DeleteRangeRequest: Any = _CLASSES["DeleteRangeRequest"]
+LeaseGrantRequest: Any = _CLASSES["LeaseGrantRequest"]
+PutRequest: Any = _CLASSES["PutRequest"]
+RangeRequest: Any = _CLASSES["RangeRequest"]
+RequestOp: Any = _CLASSES["RequestOp"]
+StatusRequest: Any = _CLASSES["StatusRequest"]
+TxnRequest: Any = _CLASSES["TxnRequest"]
+WatchRequest: Any = _CLASSES["WatchRequest"]
+
+
+class Method(NamedTuple):
+    """A call of etcd's API: its path, and the classes of its messages."""
+
+    path: str
+    request: Any
+    response: Any
+
+
+def _method(path: str, request: str, response: str) -> Method:
+    return Method(path, _CLASSES[request], _CLASSES[response])
+
+
+RANGE = _method("/etcdserverpb.KV/Range", "RangeRequest", "RangeResponse")
+PUT = _method("/etcdserverpb.KV/Put", "PutRequest", "PutResponse")
+TXN = _method("/etcdserverpb.KV/Txn", "TxnRequest", "TxnResponse")
+COMPACT = _method("/etcdserverpb.KV/Compact", "CompactionRequest", "CompactionResponse")
+WATCH = _method("/etcdserverpb.Watch/Watch", "WatchRequest", "WatchResponse")
+LEASE_GRANT = _method("/etcdserverpb.Lease/LeaseGrant", "LeaseGrantRequest", "LeaseGrantResponse")
+STATUS = _method("/etcdserverpb.Maintenance/Status", "StatusRequest", "StatusResponse")

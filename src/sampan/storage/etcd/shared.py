@@ -1,0 +1,53 @@
+"""`SharedAsk`: many who ask the same at the same time get one answer."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class SharedAsk(Generic[T]):
+    """Whoever asks gets an answer to a question that was put after that. One question is under way at a time, and those
+    who come meanwhile share the next one. The question that is under way is a task of this object.
+    """
+
+    def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
+        self._ask = ask
+        self._next: asyncio.Future[T] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def get(self) -> T:
+        """The answer. Raises what the question raised."""
+        if self._next is None:
+            self._next = asyncio.get_running_loop().create_future()
+        future = self._next
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+        return await asyncio.shield(future)
+
+    def close(self) -> None:
+        """Ask no more: those who wait are told that it was cancelled. Idempotent."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _run(self) -> None:
+        try:
+            while self._next is not None:
+                future, self._next = self._next, None
+                await self._answer(future)
+        finally:
+            self._task = None
+            if self._next is not None:
+                self._next.cancel()
+                self._next = None
+
+    async def _answer(self, future: "asyncio.Future[T]") -> None:
+        try:
+            future.set_result(await self._ask())
+        except asyncio.CancelledError:
+            future.cancel()
+            raise
+        except Exception as error:
+            future.set_exception(error)
+            future.exception()  # those who asked may be gone

@@ -1,0 +1,98 @@
+"""`Writes`: one transaction of etcd for each write, which compares the row's revision and changes it.
+
+When it is not known whether an attempt wrote, the same transaction is tried again: its compare lets it write only once.
+If the compare then fails, and the row is what the write would have made it, that attempt did write. If it is anything
+else, nobody can say any more: `OutcomeUnknown`.
+"""
+
+from typing import Any
+
+from grpc.aio import AioRpcError
+
+from sampan.storage.etcd import messages
+from sampan.storage.etcd.client import Attempts, EtcdClient
+from sampan.storage.etcd.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.leases import Leases
+from sampan.storage.etcd.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
+from sampan.storage.store import Conflict, KeyExists, OutcomeUnknown, Revision, StoreFull, StoreUnavailable
+
+_NEVER = -1
+_CREATE = 0
+
+
+class Writes:
+    """`expected` is a mod revision; those that no row has conflict with whatever is there."""
+
+    def __init__(self, client: EtcdClient, keys: Keys, leases: Leases) -> None:
+        self._client = client
+        self._keys = keys
+        self._leases = leases
+
+    async def create(self, key: str, value: bytes, ttl_s: int) -> Revision:
+        """See `Store.create`."""
+        return await self._put(key, value, _CREATE, ttl_s)
+
+    async def update(self, key: str, value: bytes, expected: int, ttl_s: int) -> Revision:
+        """See `Store.update`."""
+        return await self._put(key, value, expected if expected > 0 else _NEVER, ttl_s)
+
+    async def delete(self, key: str, expected: int) -> Revision:
+        """See `Store.delete`."""
+        name = self._keys.stored(key)
+        change = RequestOp(request_delete_range=messages.DeleteRangeRequest(key=name))
+        return await self._write(key, change, expected if expected > 0 else _NEVER, None)
+
+    async def _put(self, key: str, value: bytes, expected: int, ttl_s: int) -> Revision:
+        name = self._keys.stored(key)
+        while True:
+            lease = await self._leases.take(ttl_s) if ttl_s > 0 else 0
+            change = RequestOp(request_put=PutRequest(key=name, value=value, lease=lease))
+            try:
+                return await self._write(key, change, expected, value)
+            except _NoLease:
+                self._leases.forget(lease)
+
+    async def _write(self, key: str, change: Any, expected: int, value: bytes | None) -> Revision:
+        name = self._keys.stored(key)
+        request = TxnRequest(
+            compare=[Compare(target=messages.TARGET_MOD, key=name, mod_revision=expected)],
+            success=[change],
+            failure=[RequestOp(request_range=RangeRequest(key=name))],
+        )
+        answer, perhaps = await self._commit(request)
+        if answer.succeeded:
+            return Revision(answer.header.revision)
+        rows = answer.responses[0].response_range.kvs
+        current = self._keys.row(rows[0]) if rows else None
+        if not perhaps:
+            raise KeyExists(key) if expected == _CREATE else Conflict(key, current)
+        if current is None or current.value != value or current.mod_revision <= expected:
+            raise OutcomeUnknown(f"etcd did not say whether {key} was written")
+        return Revision(current.mod_revision)
+
+    async def _commit(self, request: Any) -> tuple[Any, bool]:
+        """etcd's answer, and whether an attempt before it may have written."""
+        attempts = Attempts(self._client)
+        perhaps = False
+        while True:
+            try:
+                return await attempts.call(messages.TXN, request), perhaps
+            except AioRpcError as error:
+                fault = fault_of(error)
+                perhaps = perhaps or fault is Fault.UNKNOWN
+                again = fault in (Fault.NOT_DONE, Fault.UNKNOWN) and await attempts.another()
+                if not again:
+                    raise _failure(error, fault, perhaps) from error
+
+
+class _NoLease(Exception):
+    """The lease of the write has expired."""
+
+
+def _failure(error: AioRpcError, fault: Fault, perhaps: bool) -> Exception:
+    if perhaps:
+        return OutcomeUnknown(text_of(error))
+    if fault is Fault.NO_LEASE:
+        return _NoLease()
+    return StoreFull(text_of(error)) if fault is Fault.FULL else StoreUnavailable(text_of(error))

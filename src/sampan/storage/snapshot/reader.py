@@ -1,0 +1,136 @@
+"""Snapshot files, read: `verify` first, which reads all and changes nothing, then `read_file`."""
+
+import hashlib
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from sampan.storage.snapshot.format import (
+    CHECKSUM_SIZE,
+    CONTENT_MAX,
+    FILE,
+    FORMAT,
+    HEAD,
+    NAME_MAX,
+    ROW,
+    VERSION,
+    Header,
+    Row,
+    SnapshotError,
+    Summary,
+    Totals,
+)
+
+_CHUNK = 1 << 20
+_LINE_MAX = 4096
+Advance = Callable[[int, int], None]
+"""Is told how many bytes of the file are read, and how many there are."""
+
+
+class _Form(msgspec.Struct):
+    format: str
+    version: int
+
+
+def verify(path: Path, progress: Advance) -> Summary:
+    """Whether the file is a whole snapshot, byte for byte; gives what it is. Raises `SnapshotError`, `OSError`."""
+    with path.open("rb") as file:
+        header = _header(file, path)
+        size = os.fstat(file.fileno()).st_size
+        end = size - CHECKSUM_SIZE
+        if end <= file.tell():
+            raise SnapshotError(f"{path} is cut off: it has no checksum")
+        checksum = _sum(file, end, size, progress)
+        file.seek(end)
+        if file.read() != checksum.encode() + b"\n":
+            raise SnapshotError(f"{path} is damaged or cut off: its checksum is not that of its content")
+        return Summary(header, _totals(file, end, path), checksum, size)
+
+
+def read_file(path: Path) -> Iterator[Row | tuple[str, bytes]]:
+    """The records in their order: rows, and files of the data directory as (name, content); with bounded memory.
+
+    For files that `verify` found good. Raises `SnapshotError` when the records are not what the totals say.
+    """
+    with path.open("rb") as file:
+        _header(file, path)
+        stream = _Inflated(file, path)
+        while head := stream.read(HEAD.size, or_end=True):
+            kind, name_size, content_size, created, modified, expires_at = HEAD.unpack(head)
+            if kind not in (ROW, FILE) or name_size > NAME_MAX or content_size > CONTENT_MAX:
+                raise SnapshotError(f"{path} has a record that is none")
+            name, content = str(stream.read(name_size), "utf-8", "surrogatepass"), stream.read(content_size)
+            yield (name, content) if kind == FILE else Row(name, content, created, modified, expires_at)
+
+
+def _header(file: BinaryIO, path: Path) -> Header:
+    line = file.readline(_LINE_MAX)
+    try:
+        form = msgspec.json.decode(line, type=_Form)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise SnapshotError(f"{path} is not a snapshot") from None
+    if form.format != FORMAT:
+        raise SnapshotError(f"{path} is not a snapshot")
+    if form.version != VERSION:
+        raise SnapshotError(f"{path} is a snapshot of version {form.version}; this program reads version {VERSION}")
+    try:
+        return msgspec.json.decode(line, type=Header)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise SnapshotError(f"{path} has a damaged header: {error}") from error
+
+
+def _sum(file: BinaryIO, end: int, size: int, progress: Advance) -> str:
+    """The checksum of the first `end` bytes."""
+    sha256 = hashlib.sha256()
+    file.seek(0)
+    done = 0
+    while done < end:
+        chunk = file.read(min(_CHUNK, end - done))
+        sha256.update(chunk)
+        done += len(chunk)
+        progress(done, size)
+    return sha256.hexdigest()
+
+
+def _totals(file: BinaryIO, end: int, path: Path) -> Totals:
+    file.seek(max(end - _LINE_MAX, 0))
+    line = file.read(end - file.tell()).splitlines()[-1]
+    try:
+        return msgspec.json.decode(line, type=Totals)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise SnapshotError(f"{path} has damaged totals: {error}") from error
+
+
+class _Inflated:
+    """The records' bytes, inflated a chunk at a time."""
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        self._file = file
+        self._path = path
+        self._zlib = zlib.decompressobj()
+        self._buffer = bytearray()
+
+    def read(self, size: int, *, or_end: bool = False) -> bytes:
+        """As many bytes; with `or_end` none at the end of the stream."""
+        while len(self._buffer) < size and self._more():
+            pass
+        if len(self._buffer) < size and not (or_end and not self._buffer):
+            raise SnapshotError(f"{self._path} is cut off within its records")
+        taken = bytes(memoryview(self._buffer)[:size])
+        del self._buffer[:size]
+        return taken
+
+    def _more(self) -> bool:
+        if self._zlib.eof:
+            return False
+        packed = self._zlib.unconsumed_tail or self._file.read(_CHUNK)
+        try:
+            inflated = self._zlib.decompress(packed, _CHUNK)
+        except zlib.error as error:
+            raise SnapshotError(f"{self._path} is damaged: {error}") from error
+        self._buffer += inflated
+        return bool(packed or inflated)

@@ -1,0 +1,80 @@
+"""`check`: whether a database is what a store has left, also while another process serves from it."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import islice
+
+import msgspec
+
+from sampan.storage.encoding import decode, splice
+from sampan.storage.sqlite.database import SNAPSHOT
+from sampan.storage.sqlite.dump import open_present
+from sampan.storage.translation import canonical
+
+PROBLEMS_MAX = 100
+_OBJECTS = "/registry/"
+_ENCRYPTED = b"k8s:enc:"
+
+_RULES = (
+    (
+        "{}: its row at revision {} is not in the history, or another key's, or a deletion",
+        "SELECT c.key, c.revision FROM current c LEFT JOIN log l ON l.revision = c.revision "
+        "WHERE l.key IS NOT c.key OR l.value IS NULL",
+    ),
+    (
+        "{}: its row at revision {} has another creation or expiry in the history",
+        "SELECT c.key, c.revision FROM current c JOIN log l ON l.revision = c.revision "
+        "WHERE l.create_revision != c.create_revision OR l.expires_at != c.expires_at",
+    ),
+    (
+        "{}: the newest write in the history, at revision {}, is not what is current",
+        "SELECT n.key, n.revision "
+        "FROM (SELECT key, max(revision) revision, value IS NULL gone FROM log GROUP BY key) n "
+        "LEFT JOIN current c ON c.key = n.key WHERE (c.key IS NULL) != n.gone OR (c.key IS NOT NULL AND "
+        "c.revision != n.revision)",
+    ),
+    (
+        "{}: revision {} comes before what it is later than",
+        "SELECT key, revision FROM log WHERE previous >= revision OR create_revision > revision OR revision < 1",
+    ),
+    (
+        "the state: history is swept to {}, and forgotten only to {}",
+        "SELECT swept, compacted FROM state WHERE swept > compacted",
+    ),
+)
+"""What must not be there: the text, and the two columns that it takes."""
+
+
+def check(path: str | os.PathLike[str]) -> tuple[int, int, list[str]]:
+    """The revision, the number of keys, and what is wrong (the first `PROBLEMS_MAX` of it).
+
+    Raises `OSError` and `sqlite3.Error` for a file that is no store or cannot be read.
+    """
+    with closing(open_present(os.fspath(path))) as connection:
+        connection.execute("BEGIN")
+        revision = connection.execute(SNAPSHOT).fetchone()[0]
+        keys = connection.execute("SELECT count(*) FROM current").fetchone()[0]
+        return revision, keys, list(islice(_problems(connection), PROBLEMS_MAX))
+
+
+def _problems(connection: sqlite3.Connection) -> Iterator[str]:
+    for (found,) in connection.execute(f"PRAGMA integrity_check({PROBLEMS_MAX})"):
+        if found != "ok":
+            yield f"the database: {found}"
+    for text, query in _RULES:
+        for row in connection.execute(query):
+            yield text.format(*row)
+    rows = connection.execute("SELECT l.key, l.revision, l.value FROM log l WHERE l.value IS NOT NULL")
+    for key, revision, value in rows:
+        if key.startswith(_OBJECTS) and not value.startswith(_ENCRYPTED) and not _is_object(value):
+            yield f"{key}: its value at revision {revision} cannot be read"
+
+
+def _is_object(value: bytes) -> bool:
+    try:
+        obj = decode(splice(canonical(value), 1))
+    except (msgspec.DecodeError, ValueError):
+        return False
+    return isinstance(obj, dict) and isinstance(obj.get("metadata"), dict)

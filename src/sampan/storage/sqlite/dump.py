@@ -1,0 +1,65 @@
+"""`SQLiteRows`: all rows of a database at one revision, also while another process serves from it.
+
+One transaction of the write-ahead log is one state: writers go on, only the log is not cut back until the end.
+"""
+
+import errno
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+
+from sampan.storage.snapshot.format import Row
+from sampan.storage.snapshot.rows import PAGE, State
+from sampan.storage.sqlite.database import APPLICATION_ID, SCHEMA_VERSION, SNAPSHOT, open_reader
+
+_ROWS = """
+SELECT c.key, l.value, c.create_revision, c.revision, c.expires_at
+FROM current c CROSS JOIN log l ON l.revision = c.revision ORDER BY c.key
+"""
+_ROWS_BY_REVISION = """
+SELECT l.key, l.value, l.create_revision, l.revision, l.expires_at
+FROM log l CROSS JOIN current c ON c.key = l.key AND c.revision = l.revision ORDER BY l.revision
+"""
+
+
+class SQLiteRows:
+    """See `Rows`. `state` raises `OSError` and `sqlite3.Error` for a file that is no store."""
+
+    engine = "sqlite"
+
+    def __init__(self, path: str | os.PathLike[str], *, by_revision: bool = False) -> None:
+        """`by_revision`: in the order in which they were written last, not in that of their keys."""
+        self._path = os.fspath(path)
+        self._rows = _ROWS_BY_REVISION if by_revision else _ROWS
+
+    @asynccontextmanager
+    async def state(self) -> AsyncIterator[State]:
+        """See `Rows.state`."""
+        with closing(open_present(self._path)) as connection:
+            connection.execute("BEGIN")
+            revision = connection.execute(SNAPSHOT).fetchone()[0]
+            count = connection.execute("SELECT count(*) FROM current").fetchone()[0]
+            with closing(connection.execute(self._rows)) as cursor:
+
+                async def pages() -> AsyncIterator[Sequence[Row]]:
+                    while rows := cursor.fetchmany(PAGE):
+                        yield [Row(*row) for row in rows]
+
+                yield State(revision, count, pages())
+
+
+def open_present(path: str) -> sqlite3.Connection:
+    """A connection that reads a store that is there. Raises `OSError` where there is none, `sqlite3.Error`."""
+    if not os.path.isfile(path):
+        raise FileNotFoundError(errno.ENOENT, "there is no store", path)
+    connection = open_reader(path)
+    try:
+        form = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+    except sqlite3.Error:
+        connection.close()
+        raise
+    if form != [APPLICATION_ID, SCHEMA_VERSION]:
+        connection.close()
+        raise OSError(errno.EINVAL, "not a store, or one of another version", path)
+    return connection

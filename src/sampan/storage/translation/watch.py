@@ -1,0 +1,78 @@
+"""A watch whose events are translated."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Self
+
+from sampan.storage.hub import LocalWatch
+from sampan.storage.store import EventBatch, KeyValue, StoreEvent
+from sampan.storage.translation.forms import is_canonical
+
+Present = Callable[[bytes], bytes]
+"""Gives a stored value in our form."""
+
+
+class TranslatedWatch:
+    """The iterator of a watch."""
+
+    def __init__(self, watch: AsyncIterator[EventBatch], present: Present) -> None:
+        self._watch = watch
+        self._present = present
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> EventBatch:
+        return self._translated(await anext(self._watch))
+
+    def _translated(self, batch: EventBatch) -> EventBatch:
+        return batch._replace(events=self._events(batch.events)) if batch.events else batch
+
+    def _events(self, events: Sequence[StoreEvent]) -> Sequence[StoreEvent]:
+        return [event if _is_ours(event) else self._event(event) for event in events]
+
+    def _event(self, event: StoreEvent) -> StoreEvent:
+        value = None if event.value is None else self._present(event.value)
+        return event._replace(value=value, previous=presented_row(event.previous, self._present))
+
+
+class TranslatedLocalWatch(TranslatedWatch):
+    """The same for an engine in this process. See `LocalWatch`."""
+
+    def __init__(self, watch: AsyncIterator[EventBatch], local: LocalWatch, present: Present) -> None:
+        super().__init__(watch, present)
+        self._local = local
+
+    def poll(self) -> EventBatch | None:
+        """See `LocalWatch.poll`."""
+        batch = self._local.poll()
+        return None if batch is None else self._translated(batch)
+
+    @property
+    def has_events(self) -> bool:
+        """See `LocalWatch.has_events`."""
+        return self._local.has_events
+
+
+@asynccontextmanager
+async def translated_watch(
+    context: AbstractAsyncContextManager[AsyncIterator[EventBatch]], present: Present
+) -> AsyncIterator[AsyncIterator[EventBatch]]:
+    """The watch of `context`, its events translated."""
+    async with context as watch:
+        if isinstance(watch, LocalWatch):
+            yield TranslatedLocalWatch(watch, watch, present)
+        else:
+            yield TranslatedWatch(watch, present)
+
+
+def presented_row(row: KeyValue | None, present: Present) -> KeyValue | None:
+    """A row with its value in our form."""
+    if row is None or is_canonical(row.value):
+        return row
+    return row._replace(value=present(row.value))
+
+
+def _is_ours(event: StoreEvent) -> bool:
+    value, previous = event.value, event.previous
+    return (value is None or is_canonical(value)) and (previous is None or is_canonical(previous.value))

@@ -1,0 +1,33 @@
+"""`Unreadable`: which keys of a cache hold values that cannot be decrypted, and why."""
+
+from collections.abc import Callable, Sequence
+
+from sampan.storage.store import KeyValue, StoreEvent, UnreadableValue, Untransformable
+
+
+class Unreadable(dict[str, str]):
+    """Texts by key. Empty nearly always: whoever asks often looks at that first."""
+
+    def note(self, row: KeyValue) -> bool:
+        """Remember a row whose value cannot be decrypted; False: it is none."""
+        if not isinstance(row.value, UnreadableValue):
+            return False
+        self[row.key] = row.value.error
+        return True
+
+    def forget(self, events: Sequence[StoreEvent]) -> None:
+        """What is written anew, or deleted, is in nobody's way any more."""
+        for event in events:
+            if not isinstance(event.value, UnreadableValue):
+                self.pop(event.key, None)
+
+    def check_key(self, key: str) -> None:
+        """Raises `Untransformable` if this one is among them."""
+        if key in self:
+            raise Untransformable(self[key])
+
+    def check(self, prefix: str, present: Callable[[str], object | None]) -> None:
+        """Raises `Untransformable` for a key below `prefix`, unless it is `present`: only its past is unreadable."""
+        for key, error in self.items():
+            if key.startswith(prefix) and present(key) is None:
+                raise Untransformable(error)

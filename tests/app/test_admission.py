@@ -1,0 +1,73 @@
+"""From the options of `sampan up` to what is admitted."""
+
+from pathlib import Path
+
+import pytest
+
+from sampan.app.admission import admission_settings
+from sampan.app.errors import StartError
+from sampan.app.settings import UpSettings
+
+
+@pytest.mark.parametrize(
+    ("controllers", "on"),
+    [
+        ("*", True),
+        ("serviceaccount-controller", True),
+        ("*,-serviceaccount-controller", False),
+        ("job-controller", False),
+        ("", False),
+    ],
+)
+def test_pods_have_accounts_where_somebody_makes_them(controllers: str, *, on: bool) -> None:
+    assert admission_settings(UpSettings(controllers=controllers)).is_on("ServiceAccount") is on
+
+
+def test_pods_have_accounts_where_that_is_asked_for() -> None:
+    settings = UpSettings(controllers="", enable_admission_plugins=("ServiceAccount",))
+    assert admission_settings(settings).is_on("ServiceAccount")
+
+
+def test_nodes_are_restricted_unless_that_is_turned_off() -> None:
+    assert admission_settings(UpSettings()).is_on("NodeRestriction")
+    assert not admission_settings(UpSettings(disable_admission_plugins=("NodeRestriction",))).is_on("NodeRestriction")
+
+
+def test_a_name_that_is_unknown_prevents_the_start() -> None:
+    with pytest.raises(StartError, match='plugin "ImagePolicyWebhook" is unknown'):
+        admission_settings(UpSettings(enable_admission_plugins=("ImagePolicyWebhook",)))
+
+
+def _written(directory: Path, text: str) -> UpSettings:
+    file = directory / "admission.yaml"
+    file.write_text(text)
+    return UpSettings(admission_control_config_file=file)
+
+
+_HEAD = "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n"
+
+
+def test_the_configuration_of_a_plugin_is_in_the_file_or_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "quota.yaml").write_text("limitedResources: [{resource: pods}]\n")
+    text = f"{_HEAD}- {{name: PodSecurity, configuration: {{defaults: {{enforce: baseline}}}}}}\n"
+    settings = admission_settings(_written(tmp_path, f"{text}- {{name: ResourceQuota, path: quota.yaml}}\n"))
+    assert settings.configurations == {
+        "PodSecurity": {"defaults": {"enforce": "baseline"}},
+        "ResourceQuota": {"limitedResources": [{"resource": "pods"}]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kind: Other\n", "is no AdmissionConfiguration of apiserver.config.k8s.io/v1"),
+        ("a: [\n", "cannot read"),
+        ("[]\n", "holds no object"),
+        (f"{_HEAD}- {{name: Bad}}\n", "there is no admission plug-in 'Bad'"),
+        (f"{_HEAD}- {{name: PodSecurity, path: absent.yaml}}\n", "cannot read .*absent.yaml"),
+    ],
+    ids=["kind", "yaml", "list", "name", "path"],
+)
+def test_a_file_that_makes_no_sense_prevents_the_start(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(StartError, match=message):
+        admission_settings(_written(tmp_path, text))

@@ -1,0 +1,154 @@
+"""What the options about authentication make of a server."""
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from sampan.app.authentication import Authentication
+from sampan.app.authentication_settings import AuthenticationSettings, OidcSettings
+from sampan.app.errors import StartError
+from sampan.app.oidc import oidc_configuration
+from sampan.app.settings import UpSettings
+from sampan.cli.authentication_options import authentication_options, take_authentication
+from sampan.core.token_keys import make_signing_key
+from sampan.registry.cluster import Cluster
+from sampan.registry.extension_authentication import publish_authentication
+from sampan.server.pki.client_verifier import ClientCertificateVerifier
+from sampan.server.pki.directory import prepare_credentials
+from sampan.storage.memory import MemoryStore
+from tests.server.cluster import served
+
+CONFIGURATION = "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\n"
+
+
+def told(*arguments: str) -> AuthenticationSettings:
+    """The settings that a command line makes."""
+    found: list[AuthenticationSettings] = []
+
+    @click.command()
+    @authentication_options
+    def command(**options: Any) -> None:
+        found.append(take_authentication(options))
+        assert options == {}
+
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 0, done.output
+    return found[0]
+
+
+def made(data: Path, settings: AuthenticationSettings) -> Authentication:
+    """The authentication of a server with these settings."""
+    data.mkdir(exist_ok=True)
+    credentials = prepare_credentials(data, ["127.0.0.1"], datetime.datetime.now(datetime.UTC))
+    up = UpSettings(data=data, authentication=settings)
+    return Authentication(up, credentials, ClientCertificateVerifier([]), Cluster(MemoryStore()), lambda: "")
+
+
+def test_without_options_all_is_by_default() -> None:
+    assert told() == AuthenticationSettings()
+
+
+def test_options_are_kubernetes_own() -> None:
+    settings = told(
+        "--service-account-issuer=https://a",
+        "--service-account-issuer=https://b",
+        "--service-account-max-token-expiration=24h",
+        "--api-audiences=x,y",
+        "--anonymous-auth=false",
+        "--enable-bootstrap-token-auth",
+        "--oidc-issuer-url=https://i",
+        "--oidc-client-id=c",
+        "--oidc-required-claim=org=acme",
+        "--authentication-token-webhook-cache-ttl=30s",
+        "--requestheader-username-headers=X-User,X-Other",
+    )
+    assert settings.service_account_issuers == ("https://a", "https://b")
+    assert settings.service_account_max_token_expiration_s == 86400
+    assert settings.audiences == ("x", "y")
+    assert settings.anonymous_auth is False
+    assert settings.enable_bootstrap_token_auth
+    assert settings.oidc == OidcSettings("https://i", "c", required_claims=(("org", "acme"),))
+    assert settings.webhook_cache_ttl_s == 30
+    assert settings.request_header.username_headers == ("X-User", "X-Other")
+
+
+@pytest.mark.parametrize(
+    ("settings", "prefix"),
+    [
+        (OidcSettings("https://i", "c"), "https://i#"),
+        (OidcSettings("https://i", "c", username_claim="email"), ""),
+        (OidcSettings("https://i", "c", username_prefix="-"), ""),
+        (OidcSettings("https://i", "c", username_prefix="o:"), "o:"),
+    ],
+    ids=["by default", "address", "none", "given"],
+)
+def test_names_of_an_issuer_are_told_apart(settings: OidcSettings, prefix: str) -> None:
+    assert oidc_configuration(settings).jwt[0].claim_mappings.username.prefix == prefix
+
+
+async def test_the_key_of_tokens_is_made_once(tmp_path: Path) -> None:
+    first, second = (made(tmp_path / "data", AuthenticationSettings()) for _ in range(2))
+    key = tmp_path / "data" / "pki" / "sa.key"
+    assert key.stat().st_mode & 0o777 == 0o600
+    account = {"metadata": {"name": "a", "namespace": "b", "uid": "c"}}
+    assert first.identity.issuer is not None
+    assert second.identity.issuer is not None
+    heads = {one.identity.issuer.legacy(account, "s").split(".")[0] for one in (first, second) if one.identity.issuer}
+    assert len(heads) == 1
+
+
+async def test_the_front_proxy_has_its_own_authority(tmp_path: Path) -> None:
+    authentication = made(tmp_path / "data", AuthenticationSettings())
+    assert authentication.request_headers.allowed_names == ("front-proxy-client",)
+    assert (tmp_path / "data" / "pki" / "front-proxy-client.crt").exists()
+
+
+async def test_keys_of_before_still_verify(tmp_path: Path) -> None:
+    old = tmp_path / "old.pub"
+    old.write_bytes(make_signing_key().public_pem())
+    authentication = made(tmp_path / "data", AuthenticationSettings(service_account_key_files=(old,)))
+    assert authentication.identity.discovery is not None
+    assert len(authentication.identity.discovery.keys) == 2
+
+
+async def test_the_configuration_says_who_may_be_anonymous(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(f"{CONFIGURATION}anonymous: {{enabled: false}}\n")
+    assert made(tmp_path / "data", AuthenticationSettings(authentication_config=file)).anonymous is None
+    with pytest.raises(StartError, match="--anonymous-auth"):
+        made(tmp_path / "data", AuthenticationSettings(authentication_config=file, anonymous_auth=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("kind: Pod", "no kind"),
+        (f"{CONFIGURATION}jwt: [{{issuer: {{url: 'http://x', audiences: [a]}}}}]", "URL scheme must be https"),
+    ],
+    ids=["another kind", "no https"],
+)
+async def test_a_wrong_configuration_ends_the_start(tmp_path: Path, text: str, expected: str) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(text)
+    with pytest.raises(StartError, match=expected):
+        made(tmp_path / "data", AuthenticationSettings(authentication_config=file))
+
+
+async def test_how_clients_are_known_is_published(tmp_path: Path) -> None:
+    authentication = made(tmp_path / "data", AuthenticationSettings())
+    published = authentication.published()
+    assert published["requestheader-allowed-names"] == '["front-proxy-client"]'
+    assert published["client-ca-file"].startswith("-----BEGIN CERTIFICATE-----")
+
+
+async def test_what_is_published_is_kept_up_to_date() -> None:
+    path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+    async with served() as api:
+        await publish_authentication(api.cluster, {"client-ca-file": "old"})
+        await api.patch(path, {"data": {"of-others": "stays"}})
+        await publish_authentication(api.cluster, {"client-ca-file": "new"})
+        assert (await api.get(path)).body["data"] == {"client-ca-file": "new", "of-others": "stays"}

@@ -1,0 +1,108 @@
+"""`kubectl sampan tree`."""
+
+from typing import Any
+
+import pytest
+
+from sampan.cli.kubectl.ownership import Owned, Ownership
+from tests.cli.kubectl.conftest import Run
+from tests.e2e.conftest import Api
+
+
+def _owned_by(api: Api, path: str, name: str, owner: dict[str, Any] | None = None) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"name": name}
+    if owner is not None:
+        reference = {name: owner[name] for name in ("apiVersion", "kind")}
+        metadata["ownerReferences"] = [reference | {key: owner["metadata"][key] for key in ("name", "uid")}]
+    return api.create(path, {"metadata": metadata})
+
+
+def _rows(run: Run, *arguments: str) -> list[list[str]]:
+    done = run("tree", *arguments)
+    assert done.err == ""
+    assert done.code == 0
+    return [line.split() for line in done.lines]
+
+
+def test_what_is_owned_is_shown_below_its_owner(run: Run, api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}"
+    root = _owned_by(api, f"{path}/configmaps", "root")
+    child = _owned_by(api, f"{path}/secrets", "child", root)
+    _owned_by(api, f"{path}/serviceaccounts", "grandchild", child)
+    _owned_by(api, f"{path}/configmaps", "sibling", root)
+    rows = _rows(run, "configmap/root", "-n", namespace)
+    assert rows[0] == ["NAMESPACE", "NAME", "READY", "REASON", "CONDITIONS", "AGE"]
+    assert [" ".join(row[1:-4]) for row in rows[1:]] == [
+        "ConfigMap/root",
+        "├─ConfigMap/sibling",
+        "└─Secret/child",
+        "└─ServiceAccount/grandchild",
+    ]
+    assert {row[0] for row in rows[1:]} == {namespace}
+
+
+def test_conditions_are_shown(run: Run, api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    api.create(path, {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "main", "image": "app:1"}]}})
+    conditions = [
+        {"type": "Ready", "status": "False", "reason": "ContainersNotReady"},
+        {"type": "PodScheduled", "status": "True"},
+    ]
+    api.patch(f"{path}/web/status", {"status": {"conditions": conditions}})
+    [row] = _rows(run, "pod", "web", "-n", namespace)[1:]
+    assert row[:-1] == [namespace, "Pod/web", "False", "ContainersNotReady", "PodScheduled=True"]
+
+
+def test_an_object_outside_of_namespaces_owns_in_all(run: Run, api: Api, namespace: str) -> None:
+    role = _owned_by(api, "/apis/rbac.authorization.k8s.io/v1/clusterroles", f"owner-{namespace}")
+    _owned_by(api, f"/api/v1/namespaces/{namespace}/configmaps", "owned", role)
+    rows = _rows(run, f"clusterrole/owner-{namespace}")
+    assert [row[1] for row in rows[1:]] == [
+        f"ClusterRole.rbac.authorization.k8s.io/owner-{namespace}",
+        "└─ConfigMap/owned",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "error: you must name an object: TYPE/NAME"),
+        (("pods",), "error: exactly one object must be named, as TYPE/NAME, not 'pods'"),
+        (("pod/a", "pod/b"), "error: exactly one object must be named, as TYPE/NAME, not 'pod/a pod/b'"),
+        (("pod/",), "error: arguments in TYPE/NAME form must all have it: 'pod/'"),
+        (("boat/a",), 'error: the server doesn\'t have a resource type "boat"'),
+        (("pod/none",), 'Error from server (NotFound): pods "none" not found'),
+    ],
+    ids=["nothing", "no name", "two", "half", "no such type", "no such object"],
+)
+def test_mistakes_are_named(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    done = run("tree", *arguments)
+    assert (done.code, done.err.strip()) == (1, message)
+
+
+def _node(uid: str, *owners: str) -> Owned:
+    return Owned(uid=uid, kind="K", name=uid, namespace="", created=None, owners=owners)
+
+
+def test_a_circle_of_owners_ends() -> None:
+    tree = Ownership()
+    root = _node("a", "b")
+    tree.add([root, _node("b", "a")])
+    assert [(branch.owned.uid, branch.cycle) for branch in tree.below(root)] == [
+        ("a", False),
+        ("b", False),
+        ("a", True),
+    ]
+
+
+def test_an_object_that_is_listed_twice_is_shown_once() -> None:
+    tree = Ownership()
+    tree.add([_node("b", "a", "a")])
+    tree.add([_node("b", "a")])
+    assert [branch.owned.uid for branch in tree.below(_node("a"))] == ["a", "b"]
+
+
+def test_an_object_of_two_owners_is_below_both() -> None:
+    tree = Ownership()
+    tree.add([_node("b", "a"), _node("c", "a"), _node("d", "b", "c")])
+    assert [branch.owned.uid for branch in tree.below(_node("a"))] == ["a", "b", "d", "c", "d"]

@@ -1,0 +1,162 @@
+"""`sampan snapshot` beside a server that serves, and killed in the middle of its work."""
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sampan.cli.main import cli
+from sampan.storage.snapshot import verify
+from tests.cli.server import Server, running
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import sampan.cli.snapshot
+from sampan.cli.main import main
+from sampan.storage.snapshot import writer
+from sampan.storage.sqlite import restore
+
+def killed(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+module, name = {"save": (writer._Output, "finish"), "restore": (restore, "_move")}[sys.argv[2]]
+setattr(module, name, killed)
+main(sys.argv[1:])
+"""
+
+
+def sampan(*arguments: str | Path) -> str:
+    """What the command prints. It must be content."""
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def refused(*arguments: str | Path) -> str:
+    """What the command says is wrong."""
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    assert result.exit_code == 1, result.output
+    return result.output
+
+
+def killed(*arguments: str | Path) -> None:
+    """The command, killed before the last step."""
+    process = subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=False, capture_output=True)
+    assert process.returncode == -signal.SIGKILL, process.stderr
+
+
+def create(server: Server, names: Sequence[str]) -> None:
+    """ConfigMaps, written through the API."""
+    connection = server.connect()
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+    for name in names:
+        body = {"metadata": {"name": name}, "data": {"name": name}}
+        connection.request("POST", CONFIG_MAPS, json.dumps(body), headers)
+        answer: http.client.HTTPResponse = connection.getresponse()
+        assert answer.status == 201, answer.read()
+        answer.read()
+    connection.close()
+
+
+def names(server: Server) -> set[str]:
+    """The ConfigMaps that were created."""
+    found = server.status(CONFIG_MAPS, server.token)["items"]
+    return {item["metadata"]["name"] for item in found} - {"kube-root-ca.crt"}
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a server held while it served, with its credentials."""
+    directory = tmp_path_factory.mktemp("snapshot")
+    with running(directory / "data") as server:
+        create(server, ["a", "b"])
+        sampan("snapshot", "save", directory / "s", "--data", directory / "data", "--with-credentials")
+        create(server, ["later"])
+    return directory / "s"
+
+
+def test_what_a_server_held_is_served_again(snapshot: Path, tmp_path: Path) -> None:
+    before = verify(snapshot, lambda done, size: None).header.revision
+    sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
+    token = (tmp_path / "data" / "admin.token").read_text()
+    with running(tmp_path / "data") as server:
+        assert names(server) == {"a", "b"}
+        assert (tmp_path / "data" / "admin.token").read_text() == token
+        revision = server.status(CONFIG_MAPS, server.token)["metadata"]["resourceVersion"]
+        assert int(revision) >= before + 1_000_000_000
+        code, _ = server.get(f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1&resourceVersion={before}", server.token)
+        events = server.get(f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1&resourceVersion={before}", server.token)[1]
+        assert code == 410 or json.loads(events.splitlines()[0])["object"]["code"] == 410
+
+
+def test_status_says_what_a_file_holds(snapshot: Path) -> None:
+    lines = dict(line.split(":", 1) for line in sampan("snapshot", "status", snapshot).splitlines())
+    assert lines["engine"].strip() == "sqlite"
+    assert lines["sha256"].strip() == snapshot.read_bytes()[-65:-1].decode()
+    assert lines["credentials"].strip().endswith("files")
+
+
+def test_save_does_not_replace_a_file(snapshot: Path, tmp_path: Path) -> None:
+    sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
+    assert "--force replaces it" in refused("snapshot", "save", snapshot, "--data", tmp_path / "data")
+    (tmp_path / "s").write_text("old")
+    sampan("snapshot", "save", tmp_path / "s", "--data", tmp_path / "data", "--force")
+    sampan("snapshot", "status", tmp_path / "s")
+
+
+def test_save_warns_of_the_credentials(snapshot: Path, tmp_path: Path) -> None:
+    sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
+    said = sampan("snapshot", "save", tmp_path / "s", "--data", tmp_path / "data", "--with-credentials")
+    assert said.startswith("Warning: ")
+
+
+def test_a_directory_in_use_is_refused(snapshot: Path, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "pki").mkdir()
+    assert "is not empty: it holds pki" in refused("snapshot", "restore", snapshot, "--data", tmp_path / "data")
+
+
+def test_a_damaged_file_restores_nothing(snapshot: Path, tmp_path: Path) -> None:
+    content = bytearray(snapshot.read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "s").write_bytes(content)
+    assert "checksum" in refused("snapshot", "restore", tmp_path / "s", "--data", tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_data_directory_without_a_store_is_said_so(tmp_path: Path) -> None:
+    assert "there is no store" in refused("snapshot", "save", tmp_path / "s", "--data", tmp_path)
+
+
+def test_a_killed_save_leaves_no_snapshot_and_the_next_makes_one(snapshot: Path, tmp_path: Path) -> None:
+    sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
+    killed("snapshot", "save", tmp_path / "s", "--data", tmp_path / "data")
+    assert not (tmp_path / "s").exists()
+    sampan("snapshot", "save", tmp_path / "s", "--data", tmp_path / "data")
+    sampan("snapshot", "status", tmp_path / "s")
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "s"}
+
+
+def test_a_killed_restore_is_not_served_and_the_next_restores(snapshot: Path, tmp_path: Path) -> None:
+    killed("snapshot", "restore", snapshot, "--data", tmp_path / "data")
+    assert "cut short" in refused_start(tmp_path / "data")
+    sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
+    with running(tmp_path / "data") as server:
+        assert names(server) == {"a", "b"}
+
+
+def refused_start(data: Path) -> str:
+    """What a server says that does not start."""
+    command = [sys.executable, "-m", "sampan.cli", "up", "--data", str(data), "--port", "0"]
+    process = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 1, process.stdout
+    return process.stderr

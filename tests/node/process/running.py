@@ -1,0 +1,123 @@
+"""A process runtime in a directory of its own, and Pods for it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sampan.core.time import SystemClock
+from sampan.node.process import Images, Isolation, ProcessRuntime
+from sampan.node.process.isolation import namespaces_work
+from sampan.node.process.launch import Launcher
+from sampan.node.runtime import ContainerRecord, LogOptions
+from sampan.node.sessions import ContainerConfig, Session
+from sampan.node.views import Container, Pod, PodSpec
+from sampan.resource import ObjectMeta
+
+MAIN = Container("main", "app:1")
+
+
+class Node:
+    """A runtime that is running, and what it has told."""
+
+    def __init__(self, root: Path, isolation: Isolation, images: Mapping[str, str]) -> None:
+        self.root = root
+        self.told: list[str] = []
+        self._changed = asyncio.Event()
+        self.runtime = ProcessRuntime(
+            root,
+            images=Images(images),
+            host_ip="127.0.0.1",
+            clock=SystemClock(),
+            changed=self._on_change,
+            isolation=isolation,
+        )
+
+    def _on_change(self, key: str) -> None:
+        self.told.append(key)
+        self._changed.set()
+
+    async def start(self, pod: Pod, *command: str, run: int = 0, **config: Any) -> None:
+        """Start the Pod's container."""
+        await self.runtime.run_sandbox(pod)
+        await self.runtime.start_container(pod, MAIN, run, ContainerConfig(command=command, **config))
+
+    def record(self, pod: Pod) -> ContainerRecord:
+        """Of the Pod's container."""
+        return self.runtime.containers(pod.metadata.uid)[MAIN.name]
+
+    async def end(self, pod: Pod) -> ContainerRecord:
+        """Its record once it has ended."""
+        while self.record(pod).is_running:
+            self._changed.clear()
+            await self._changed.wait()
+        return self.record(pod)
+
+    async def log(self, pod: Pod, **options: Any) -> bytes:
+        """Its whole log."""
+        return b"".join([part async for part in self.runtime.logs(pod, MAIN.name, LogOptions(**options))])
+
+    async def run(self, pod: Pod, *command: str, **config: Any) -> tuple[int, bytes]:
+        """Run a command to its end: its exit code and its output."""
+        await self.start(pod, *command, **config)
+        return (await self.end(pod)).exit_code, await self.log(pod)
+
+    async def seen(self, pod: Pod, text: bytes) -> None:
+        """Wait until the container has written something."""
+        log = b""
+        async for part in self.runtime.logs(pod, MAIN.name, LogOptions(follow=True)):
+            log += part
+            if text in log:
+                return
+        raise AssertionError(f"it ended without {text!r}: {log!r}")
+
+
+@asynccontextmanager
+async def node(
+    root: Path, isolation: Isolation = "none", images: Mapping[str, str] | None = None
+) -> AsyncIterator[Node]:
+    """A node that runs."""
+    found = Node(root, isolation, images or {})
+    task = asyncio.create_task(found.runtime.run())
+    try:
+        yield found
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def has_namespaces(directory: Path) -> bool:
+    """Whether containers can have namespaces of their own here."""
+    launcher = Launcher()
+    try:
+        return await namespaces_work(launcher, directory)
+    finally:
+        launcher.close()
+
+
+def pod(name: str = "web") -> Pod:
+    """A Pod with one container."""
+    return Pod(ObjectMeta(name=name, namespace="default", uid=f"uid-of-{name}"), PodSpec(containers=[MAIN]))
+
+
+async def output(session: Session) -> tuple[bytes, bytes, int]:
+    """All that a session gives."""
+
+    async def all_of(read: Any) -> bytes:
+        parts = []
+        while part := await read():
+            parts.append(part)
+        return b"".join(parts)
+
+    async with asyncio.TaskGroup() as group:
+        stdout = group.create_task(all_of(session.read_stdout))
+        stderr = group.create_task(all_of(session.read_stderr))
+        code = group.create_task(session.wait())
+    return stdout.result(), stderr.result(), code.result()
+
+
+def sh(script: str) -> Sequence[str]:
+    """A shell's command."""
+    return ("/bin/sh", "-c", script)

@@ -1,0 +1,174 @@
+"""The launcher: namespaces without privileges, and launches that fail."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from sampan.node.process.launch import Launcher, LaunchError, Program, View
+from sampan.node.process.proc import process_stat
+from sampan.node.process.process import Process
+from sampan.node.process.stdio import Stdio, open_stdio
+from sampan.node.sessions import Mount, Streams
+from tests.node.process.running import has_namespaces, sh
+
+_ENV = {"PATH": "/usr/bin:/bin"}
+_SLEEP = Program(["sleep", "60"], _ENV)
+
+
+@asynccontextmanager
+async def launching() -> AsyncIterator[Launcher]:
+    launcher = Launcher()
+    try:
+        yield launcher
+    finally:
+        launcher.close()
+
+
+async def launch(program: Program, stdio: Stdio, recorded: Callable[[int], None]) -> Process:
+    async with launching() as launcher:
+        return await launcher.launch(program, stdio, recorded)
+
+
+async def started(program: Program) -> tuple[Process, Stdio]:
+    stdio = open_stdio(Streams())
+    return await launch(program, stdio, lambda pid: None), stdio
+
+
+async def output(program: Program) -> bytes:
+    process, stdio = await started(program)
+    assert stdio.stdout is not None
+    found = b""
+    while part := await stdio.stdout.read():
+        found += part
+    await process.wait()
+    stdio.close()
+    return found
+
+
+async def test_a_user_namespace_needs_no_privileges(tmp_path: Path) -> None:
+    if not await has_namespaces(tmp_path / "trial"):
+        pytest.skip("this machine lets nobody have mount namespaces of their own")
+    volume = tmp_path / "volume"
+    volume.mkdir()
+    view = View("/", str(tmp_path / "run"), [Mount("v", str(volume), "/volume/deep")], "web-0")
+    script = "id -u; id -g; hostname; touch /volume/deep/new /of-the-container && ls /proc | grep -c '^[0-9]'; sleep 60"
+    process, stdio = await started(Program(sh(script), _ENV, view=view, inner_ids=(1234, 5678)))
+    assert stdio.stdout is not None
+    found = b""
+    while found.count(b"\n") < 4:
+        found += await stdio.stdout.read()
+    assert found == b"1234\n5678\nweb-0\n3\n"
+    beside = Program(sh("id -u; hostname; ls /volume/deep"), _ENV, inner_ids=(1234, 5678), join=process.pid)
+    assert await output(beside) == b"1234\nweb-0\nnew\n"
+    process.kill_group()
+    assert await process.wait() == 137
+    stdio.close()
+    assert not Path("/of-the-container").exists()  # noqa: ASYNC240 - a look, not a wait
+
+
+async def test_nothing_runs_before_it_is_recorded(tmp_path: Path) -> None:
+    marker = tmp_path / "ran"
+
+    def refuse(pid: int) -> None:
+        assert process_stat(pid) is not None
+        raise OSError("no space left on device")
+
+    stdio = open_stdio(Streams())
+    with pytest.raises(OSError, match="no space"):
+        await launch(Program(["touch", str(marker)], _ENV), stdio, refuse)
+    stdio.close()
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("turns", range(1, 12, 2))
+async def test_a_launch_that_is_cancelled_leaves_no_process(turns: int) -> None:
+    pids: list[int] = []
+    stdio = open_stdio(Streams())
+    task = asyncio.create_task(launch(_SLEEP, stdio, pids.append))
+    for _ in range(turns):
+        await asyncio.sleep(0.002)
+    task.cancel()
+    try:
+        process = await task
+    except asyncio.CancelledError:
+        assert all(process_stat(pid) is None for pid in pids)
+    else:
+        process.kill_group()
+        await process.wait()
+    stdio.close()
+
+
+async def test_a_mount_that_is_not_there_is_said(tmp_path: Path) -> None:
+    if not await has_namespaces(tmp_path / "trial"):
+        pytest.skip("this machine lets nobody have mount namespaces of their own")
+    view = View("/", str(tmp_path / "run"), [Mount("v", "/no/such/directory", "/volume")])
+    stdio = open_stdio(Streams())
+    with pytest.raises(LaunchError, match="mount /volume: No such file or directory"):
+        await launch(Program(["true"], _ENV, view=view), stdio, lambda pid: None)
+    stdio.close()
+
+
+async def test_nothing_is_mounted_into_the_machines_own_directories(tmp_path: Path) -> None:
+    if not await has_namespaces(tmp_path / "trial"):
+        pytest.skip("this machine lets nobody have mount namespaces of their own")
+    view = View("/", str(tmp_path / "run"), [Mount("v", str(tmp_path), "/sys/not-there")])
+    stdio = open_stdio(Streams())
+    with pytest.raises(LaunchError, match="nothing can be mounted at /sys/not-there"):
+        await launch(Program(["true"], _ENV, view=view), stdio, lambda pid: None)
+    stdio.close()
+
+
+async def test_directories_with_mounts_inside_take_volumes(tmp_path: Path) -> None:
+    if os.geteuid() != 0 or not await has_namespaces(tmp_path / "trial"):
+        pytest.skip("only root may mount something for others to see")
+    outer = tmp_path / "image" / "var"
+    for name in ("inner", "plain", "inner/below"):
+        (outer / name).mkdir(parents=True)
+    (outer / "plain" / "file").write_text("file")
+    script = f"""
+mount -t tmpfs tmpfs {outer}/inner && mkdir {outer}/inner/below && touch {outer}/inner/of-the-mount
+exec {sys.executable} -c '
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tests.node.process.test_launch import output, nested
+print(asyncio.run(output(nested(Path("{tmp_path}")))).decode(), end="")'
+"""
+    child = await asyncio.create_subprocess_exec("unshare", "-m", *sh(script), stdout=asyncio.subprocess.PIPE)
+    stdout, _ = await child.communicate()
+    assert stdout.decode().split() == ["below", "of-the-mount", "file", "own", "volume", "written"]
+    assert sorted(path.name for path in outer.iterdir()) == ["inner", "plain"]
+
+
+def nested(root: Path) -> Program:
+    """A program that looks at what is mounted inside one of its image's directories, and beside."""
+    (root / "volume").mkdir()
+    (root / "volume" / "own").touch()
+    mounts = [Mount(path, path, path) for path in ("/usr", "/lib", "/lib64") if Path(path).exists()]
+    volumes = [Mount("v", str(root / "volume"), path) for path in ("/var/inner/below/v", "/var/new/deep")]
+    script = (
+        "ls /var/inner; cat /var/plain/file; echo; ls /var/inner/below/v; echo volume; echo > /var/x && echo written"
+    )
+    view = View(str(root / "image"), str(root / "run"), [*mounts, *volumes])
+    return Program(("/usr/bin/sh", "-c", script), _ENV, view=view)
+
+
+async def test_a_launcher_that_has_died_is_started_again() -> None:
+    async with launching() as launcher:
+        for _ in range(2):
+            stdio = open_stdio(Streams())
+            process = await launcher.launch(Program(["true"], _ENV), stdio, lambda pid: None)
+            assert await process.wait() == 0
+            stdio.close()
+            assert launcher._control is not None
+            launcher._control.shutdown(socket.SHUT_WR)

@@ -1,0 +1,188 @@
+"""A runtime of containers that run until a test says otherwise, and Pods for it; in virtual time."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from sampan.node.details import DetailedPod, decode_detailed
+from sampan.node.environment.fields import PodPlace
+from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
+from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
+from sampan.node.tasks import Tasks
+from sampan.node.views import Container, Pod
+
+EPOCH = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+
+class LoopClock:
+    """The loop's time as a clock."""
+
+    def now(self) -> dt.datetime:
+        """Seconds since the loop began, in 2026."""
+        return EPOCH + dt.timedelta(seconds=asyncio.get_running_loop().time())
+
+
+@dataclass(slots=True)
+class Said:
+    """Events: type, reason, note, container."""
+
+    said: list[tuple[str, str, str, str]] = field(default_factory=list)
+
+    def normal(self, pod: Pod, reason: str, note: str, container: str = "") -> None:
+        self.said.append(("Normal", reason, note, container))
+
+    def warning(self, pod: Pod, reason: str, note: str, container: str = "") -> None:
+        self.said.append(("Warning", reason, note, container))
+
+    def reasons(self) -> list[str]:
+        return [reason for _, reason, _, _ in self.said]
+
+
+class CommandSession:
+    """A command that ends after a while."""
+
+    def __init__(self, code: int, after_s: float, output: bytes) -> None:
+        self._code, self._after_s, self._output = code, after_s, output
+        self.closed = False
+
+    async def write_stdin(self, data: bytes) -> None: ...
+
+    async def close_stdin(self) -> None: ...
+
+    async def read_stdout(self) -> bytes:
+        output, self._output = self._output, b""
+        return output
+
+    async def read_stderr(self) -> bytes:
+        return b""
+
+    def resize(self, columns: int, rows: int) -> None: ...
+
+    async def wait(self) -> int:
+        await asyncio.sleep(self._after_s)
+        return self._code
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class ScriptedRuntime:
+    """Containers end when the test says so, or `stop_after_s` after they are stopped."""
+
+    def __init__(self, changed: Callable[[str], None] = lambda key: None) -> None:
+        self.changed = changed
+        self.records: dict[str, dict[str, ContainerRecord]] = {}
+        self.configs: dict[str, ContainerConfig | None] = {}
+        self.started: list[str] = []
+        self.stops: list[tuple[float, str, float]] = []
+        """Time, container, grace."""
+        self.stop_after_s: dict[str, float] = {}
+        self.commands: list[tuple[float, str]] = []
+        self.command: Callable[[str, Sequence[str]], CommandSession] = lambda name, command: CommandSession(0, 0, b"")
+        self.missing_images: dict[str, str] = {}
+        self.removed: list[str] = []
+
+    @property
+    def version(self) -> str:
+        return "scripted://1"
+
+    @property
+    def takes_config(self) -> bool:
+        return True
+
+    def recover(self, pods: Sequence[Pod]) -> None: ...
+
+    async def run_sandbox(self, pod: Pod) -> Sequence[str]:
+        return ["127.0.0.1"]
+
+    async def ensure_image(self, container: Container) -> None:
+        reason = self.missing_images.get(container.image)
+        if reason is not None:
+            raise ImageError(reason, f"{container.image} is not there")
+
+    async def start_container(
+        self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None
+    ) -> None:
+        self.configs[container.name] = config
+        self.started.append(container.name)
+        self.run(pod, container.name, restart_count)
+
+    def run(self, pod: Pod, name: str, restart_count: int = 0) -> ContainerRecord:
+        """Have a container run."""
+        records = self.records.setdefault(pod.metadata.uid, {})
+        now = LoopClock().now()
+        records[name] = ContainerRecord(name, f"scripted://{name}/{restart_count}", "image", restart_count, now)
+        return records[name]
+
+    def containers(self, uid: str) -> Mapping[str, ContainerRecord]:
+        return self.records.get(uid, {})
+
+    async def stop_containers(self, pod: Pod, names: Sequence[str], grace_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        for name in names:
+            self.stops.append((loop.time(), name, grace_s))
+            loop.call_later(min(grace_s, self.stop_after_s.get(name, 0.0)), self.end, pod, name, 143)
+
+    def end(self, pod: Pod, name: str, code: int) -> None:
+        """Have a container end."""
+        records = self.records[pod.metadata.uid]
+        if records[name].is_running:
+            reason = "Error" if code else "Completed"
+            records[name] = replace(records[name], finished_at=LoopClock().now(), exit_code=code, reason=reason)
+            self.changed(pod.key)
+
+    async def stop_sandbox(self, uid: str) -> None: ...
+
+    async def remove(self, uid: str) -> None:
+        self.records.pop(uid, None)
+        self.removed.append(uid)
+
+    async def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
+        yield b""
+
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
+        self.commands.append((asyncio.get_running_loop().time(), " ".join(command)))
+        return self.command(container, command)
+
+    async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
+        raise Unsupported("no")
+
+    async def port_forward(self, pod: Pod, port: int) -> Connection:
+        raise Unsupported("no")
+
+    def usage(self, uid: str) -> Mapping[str, Usage]:
+        return {}
+
+
+def detailed(*containers: dict[str, Any], metadata: dict[str, Any] | None = None, **spec: Any) -> DetailedPod:
+    """A Pod; each container is called `main` unless it says otherwise."""
+    found = [{"name": "main", "image": "app:1", **each} for each in containers or ({},)]
+    pod = {
+        "metadata": {"name": "web", "namespace": "default", "uid": "uid-1", **(metadata or {})},
+        "spec": {"nodeName": "node", "containers": found, **spec},
+        "status": {},
+    }
+    return decode_detailed(orjson.dumps(pod))
+
+
+def place_of(pod: DetailedPod) -> PodPlace:
+    """The Pod on its node."""
+    return PodPlace(pod, "192.168.0.1", ("10.0.0.1",), {"cpu": "8", "memory": "1Gi"})
+
+
+@asynccontextmanager
+async def tasks_running() -> AsyncIterator[Tasks]:
+    """The tasks of an agent."""
+    tasks = Tasks()
+    running = asyncio.create_task(tasks.run())
+    await tasks.running()
+    try:
+        yield tasks
+    finally:
+        running.cancel()
+        await asyncio.wait({running})

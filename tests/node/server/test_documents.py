@@ -1,0 +1,83 @@
+"""What a node's server tells of its Pods and of itself."""
+
+import json
+
+import pytest
+
+from tests.node.server.served import node
+
+RESOURCES = """\
+container_cpu_usage_seconds_total{container="main",namespace="default",pod="web"} 1.5
+container_memory_working_set_bytes{container="main",namespace="default",pod="web"} 4096
+container_start_time_seconds{container="main",namespace="default",pod="web"} 1767323045.0
+pod_cpu_usage_seconds_total{namespace="default",pod="web"} 1.5
+pod_memory_working_set_bytes{namespace="default",pod="web"} 4096
+resource_scrape_error 0
+scrape_error 0
+"""
+
+
+async def test_all_pods_are_listed_whole() -> None:
+    async with node() as served:
+        code, body = await served.get("/pods")
+        assert code == 200
+        expected = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": [{"metadata": {"name": "web"}}]}
+        assert json.loads(body) == expected
+
+
+async def test_running_pods_are_listed_with_what_runs() -> None:
+    async with node() as served:
+        _, body = await served.get("/runningpods/")
+        (item,) = json.loads(body)["items"]
+        assert item["metadata"] == {"name": "web", "namespace": "default", "uid": "u-1"}
+        assert item["spec"] == {"containers": [{"name": "main", "image": "host", "resources": {}}]}
+
+
+async def test_resources_are_told_for_containers_pods_and_the_node() -> None:
+    async with node() as served:
+        _, body = await served.get("/metrics/resource")
+        lines = [line for line in body.decode().splitlines() if not line.startswith("#")]
+        node_lines = [line for line in lines if line.startswith("node_")]
+        assert [line.split()[0] for line in node_lines] == [
+            "node_cpu_usage_seconds_total",
+            "node_memory_working_set_bytes",
+        ]
+        untimed = [" ".join(line.split()[:2]) for line in lines if line not in node_lines]
+        assert untimed == RESOURCES.splitlines()
+
+
+async def test_the_summary_tells_the_same() -> None:
+    async with node() as served:
+        _, body = await served.get("/stats/summary")
+        found = json.loads(body)
+        assert found["node"]["nodeName"] == "node-1"
+        assert found["node"]["memory"]["workingSetBytes"] > 0
+        (pod,) = found["pods"]
+        assert pod["podRef"] == {"name": "web", "namespace": "default", "uid": "u-1"}
+        assert pod["startTime"] == "2026-01-02T03:04:05Z"
+        assert pod["containers"][0]["name"] == "main"
+        assert pod["containers"][0]["cpu"]["usageCoreNanoSeconds"] == 1_500_000_000
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "text"),
+    [
+        ("/healthz", 200, b"ok"),
+        ("/healthz/ping", 200, b"ok"),
+        ("/healthz/none", 404, b"404 page not found"),
+        ("/configz", 200, b'{"kubeletconfig":{"port":10250}}'),
+        ("/metrics", 200, b"process_resident_memory_bytes"),
+        ("/", 404, b"404 page not found"),
+        ("/containerLogs/default/web", 404, b"404 page not found"),
+    ],
+    ids=["healthz", "ping", "no check", "configz", "metrics", "nothing", "short"],
+)
+async def test_other_paths_are_answered(target: str, code: int, text: bytes) -> None:
+    async with node() as served:
+        found, body = await served.get(target)
+        assert (found, text in body) == (code, True)
+
+
+async def test_documents_are_only_read() -> None:
+    async with node() as served:
+        assert (await served.get("/pods", method="POST"))[0] == 405

@@ -1,0 +1,171 @@
+"""Who may ask a node."""
+
+import datetime as dt
+import json
+from collections.abc import AsyncIterator, Mapping
+
+import pytest
+
+from sampan.client import Client
+from sampan.client.http.tls import ClientCertificate, load_certificate
+from sampan.client.transport import Headers, HttpRequest, HttpResponse
+from sampan.core.certificates import make_authority, make_client_certificate
+from sampan.node.server.trust import Attributes, attributes_of
+from sampan.node.server.trust.kept import Kept
+from tests.node.server.served import client_tls, node
+
+NOBODY = client_tls(None)
+
+
+class FakeApi:
+    """An API server that knows one token and allows some subresources."""
+
+    def __init__(self, *allowed: str) -> None:
+        self.allowed = allowed
+        self.asked: list[Mapping[str, object]] = []
+        self.down = False
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        body = json.loads(request.body)
+        self.asked.append(body["spec"])
+        if self.down:
+            return Answered(500, {"kind": "Status", "message": "down", "code": 500})
+        if body["kind"] == "TokenReview":
+            good = body["spec"]["token"] == "good"
+            user = {"username": "jane", "groups": ["dev"], "uid": "7", "extra": {"scopes": ["a"]}}
+            return Answered(201, {**body, "status": {"authenticated": good, "user": user if good else {}}})
+        allowed = body["spec"]["resourceAttributes"]["subresource"] in self.allowed
+        return Answered(201, {**body, "status": {"allowed": allowed}})
+
+    async def aclose(self) -> None: ...
+
+
+class Answered:
+    """An answer that is all there."""
+
+    def __init__(self, status: int, body: object) -> None:
+        self.status = status
+        self.headers: Headers = {}
+        self._body = json.dumps(body).encode()
+
+    async def read(self) -> bytes:
+        return self._body
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        yield self._body
+
+    async def aclose(self) -> None: ...
+
+
+async def test_without_credentials_nobody_is_let_in() -> None:
+    async with node() as served:
+        assert await served.get("/healthz", tls=NOBODY) == (401, b"Unauthorized")
+        assert await served.get("/healthz", tls=NOBODY, headers="authorization: Bearer x\r\n") == (401, b"Unauthorized")
+
+
+async def test_masters_need_no_leave() -> None:
+    api = FakeApi()
+    async with node(client=Client(api)) as served:
+        assert await served.get("/healthz") == (200, b"ok")
+        assert api.asked == []
+
+
+async def test_others_with_a_certificate_need_leave() -> None:
+    api = FakeApi()
+    refused = b"Forbidden (user=tests, verb=get, resource=nodes, subresource(s)=[pods proxy])\n"
+    async with node(client=Client(api)) as served:
+        assert await served.get("/pods", tls=client_tls(("dev",))) == (403, refused)
+        assert api.asked[0]["groups"] == ["dev"]
+
+
+async def test_certificates_of_other_authorities_are_refused() -> None:
+    now = dt.datetime.now(dt.UTC)
+    other = make_authority("other", now, dt.timedelta(days=1))
+    shown = make_client_certificate(other, "eve", ("system:masters",), now, dt.timedelta(days=1))
+    context = client_tls(None)
+    load_certificate(context, ClientCertificate(shown.certificate_pem(), shown.key_pem()))
+    async with node() as served:
+        with pytest.raises((OSError, EOFError)):
+            await served.get("/healthz", tls=context)
+
+
+async def test_a_token_is_reviewed_once_and_its_user_asked_about_once() -> None:
+    api = FakeApi("metrics")
+    bearer = "authorization: Bearer good\r\n"
+    async with node(client=Client(api)) as served:
+        for _ in range(2):
+            assert (await served.get("/metrics/resource", tls=NOBODY, headers=bearer))[0] == 200
+        review, access = api.asked
+        assert review == {"token": "good"}
+        assert access == {
+            "user": "jane",
+            "groups": ["dev"],
+            "uid": "7",
+            "extra": {"scopes": ["a"]},
+            "resourceAttributes": {
+                "verb": "get",
+                "version": "v1",
+                "resource": "nodes",
+                "subresource": "metrics",
+                "name": "node-1",
+            },
+        }
+
+
+async def test_one_of_several_subresources_is_enough() -> None:
+    async with node(client=Client(FakeApi("proxy"))) as served:
+        assert (await served.get("/pods", tls=client_tls(("dev",))))[0] == 200
+
+
+async def test_a_bad_token_is_refused() -> None:
+    async with node(client=Client(FakeApi("metrics"))) as served:
+        assert (await served.get("/metrics", tls=NOBODY, headers="authorization: Bearer bad\r\n"))[0] == 401
+
+
+async def test_an_api_server_that_cannot_say_is_no_leave() -> None:
+    api = FakeApi("metrics")
+    api.down = True
+    async with node(client=Client(api)) as served:
+        assert (await served.get("/metrics", tls=NOBODY, headers="authorization: Bearer good\r\n"))[0] == 401
+        told = b"Authorization error (user=tests, verb=get, resource=nodes, subresource=metrics)"
+        assert await served.get("/metrics", tls=client_tls(("dev",))) == (500, told)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("GET", "/pods", Attributes("get", ("pods", "proxy"))),
+        ("GET", "/runningpods/", Attributes("get", ("pods", "proxy"))),
+        ("GET", "/healthz/ping", Attributes("get", ("healthz", "proxy"))),
+        ("GET", "/configz", Attributes("get", ("configz", "proxy"))),
+        ("GET", "/stats/summary", Attributes("get", ("stats",))),
+        ("GET", "/metrics/resource", Attributes("get", ("metrics",))),
+        ("GET", "/logs/x", Attributes("get", ("log",))),
+        ("POST", "/exec/a/b/c", Attributes("create", ("proxy",))),
+        ("GET", "/containerLogs/a/b/c", Attributes("get", ("proxy",))),
+        ("GET", "/podsx", Attributes("get", ("proxy",))),
+        ("PUT", "/", Attributes("update", ("proxy",))),
+    ],
+)
+def test_what_a_request_means(method: str, path: str, expected: Attributes) -> None:
+    assert attributes_of(method, path) == expected
+
+
+class FakeClock:
+    def __init__(self) -> None:
+        self.time = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+    def now(self) -> dt.datetime:
+        return self.time
+
+
+def test_answers_are_kept_for_a_while_and_no_more_than_so_many() -> None:
+    clock = FakeClock()
+    kept: Kept[int] = Kept(clock, 2)
+    kept.put("a", 1, 10.0)
+    kept.put("b", 2, 20.0)
+    clock.time += dt.timedelta(seconds=10)
+    assert (kept.get("a"), kept.get("b"), kept.get("c")) == (None, 2, None)
+    kept.put("c", 3, 10.0)
+    kept.put("d", 4, 10.0)
+    assert (kept.get("b"), kept.get("c"), kept.get("d")) == (None, 3, 4)

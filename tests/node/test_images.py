@@ -1,0 +1,44 @@
+"""Images that cannot be had, in virtual time."""
+
+import asyncio
+
+from sampan.node.images import Images
+from sampan.testing.virtual_time import virtual_time
+from tests.node.scripted import LoopClock, Said, ScriptedRuntime, detailed
+
+
+@virtual_time
+async def test_an_image_that_cannot_be_had_is_tried_later_each_time() -> None:
+    said, runtime, pod = Said(), ScriptedRuntime(), detailed({})
+    images = Images(said, LoopClock())  # type: ignore[arg-type]  # it says, and that is all
+    runtime.missing_images = {"app:1": "ErrImagePull"}
+    container = pod.spec.containers[0]
+    waits = []
+    for _ in range(7):
+        waiting = await images.ensure(runtime, pod, container)
+        assert waiting is not None
+        assert (waiting.reason, waiting.message) == ("ErrImagePull", "app:1 is not there")
+        again = await images.ensure(runtime, pod, container)
+        assert again is not None
+        text = 'Back-off pulling image "app:1": ErrImagePull: app:1 is not there'
+        assert (again.reason, again.message) == ("ImagePullBackOff", text)
+        wait_s = images.wake_s("uid-1") or 0.0
+        waits.append(round(wait_s))
+        await asyncio.sleep(wait_s + 0.001)
+    assert waits == [10, 20, 40, 80, 160, 300, 300]
+    assert said.reasons()[:5] == ["Pulling", "Failed", "Failed", "BackOff", "Failed"]
+    runtime.missing_images = {}
+    assert await images.ensure(runtime, pod, container) is None
+    assert said.said[-1][2] == 'Container image "app:1" already present on machine'
+
+
+@virtual_time
+async def test_an_image_that_must_not_be_pulled_is_asked_for_without_waiting() -> None:
+    said, runtime, pod = Said(), ScriptedRuntime(), detailed({"imagePullPolicy": "Never"})
+    images = Images(said, LoopClock())  # type: ignore[arg-type]  # it says, and that is all
+    runtime.missing_images = {"app:1": "ErrImageNeverPull"}
+    for _ in range(2):
+        waiting = await images.ensure(runtime, pod, pod.spec.containers[0])
+        assert waiting is not None
+        assert waiting.reason == "ErrImageNeverPull"
+    assert said.reasons() == ["ErrImageNeverPull", "Failed"] * 2

@@ -1,0 +1,78 @@
+"""From which range the Pods of a node have their addresses."""
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from sampan.controllers import node_ipam
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import NODES, PODS
+from sampan.node import addresses as addresses_module
+from sampan.node.addresses import AddressesExhausted, PodAddresses
+from sampan.node.set_up import SimulatedNodes, set_up
+from tests.client.connected import connected
+from tests.controllers.cluster import Working, working
+from tests.node.cluster import pod
+from tests.node.test_pods import is_ready
+
+
+def nodes(*names: str, range_wait_s: float | None = None) -> Any:
+    """What sets nodes up that take no ranges at once."""
+
+    def setting_up(context: ControllerContext) -> None:
+        set_up(context, SimulatedNodes(names, range_wait_s=range_wait_s))
+
+    return setting_up
+
+
+async def ranges(c: Working, names: Sequence[str]) -> list[str]:
+    """The ranges of nodes, as soon as they have some."""
+    has_range = [await c.until(NODES, name, lambda node: node.get("spec", {}).get("podCIDR")) for name in names]
+    return [node["spec"]["podCIDR"] for node in has_range]
+
+
+async def test_nodes_of_two_processes_have_ranges_of_their_own_and_their_pods_addresses_of_them() -> None:
+    names = ["a", "b", "c", "d"]
+    async with connected() as (client, _):
+        one, other = working(client, node_ipam.set_up, nodes("a", "b")), working(client, nodes("c", "d"))
+        async with one as c, other:
+            found = dict(zip(names, await ranges(c, names), strict=True))
+            assert len(set(found.values())) == 4
+            for name, cidr in found.items():
+                obj = pod(f"on-{name}")
+                obj["spec"]["nodeName"] = name
+                await c.create(PODS, obj)
+                running = await c.until(PODS, f"on-{name}", is_ready)
+                assert ipaddress.ip_address(running["status"]["podIP"]) in ipaddress.ip_network(cidr)
+
+
+async def test_where_nobody_gives_ranges_nodes_take_some_that_no_other_has() -> None:
+    async with connected() as (client, _):
+        async with working(client, nodes("a", "b", range_wait_s=0.05)) as c:
+            assert await ranges(c, ["a", "b"]) == ["10.128.0.0/24", "10.128.1.0/24"]
+        async with working(client, nodes("c", range_wait_s=0.05)) as c:
+            assert await ranges(c, ["c"]) == ["10.128.2.0/24"]
+
+
+async def test_a_node_goes_on_with_the_range_that_it_had() -> None:
+    async with connected() as (client, _):
+        async with working(client, nodes("a", "b", range_wait_s=0.05)) as c:
+            await ranges(c, ["a", "b"])
+        async with working(client, nodes("b", range_wait_s=0.0)) as c:
+            obj = pod("web")
+            obj["spec"]["nodeName"] = "b"
+            await c.create(PODS, obj)
+            running = await c.until(PODS, "web", is_ready)
+            assert running["status"]["podIP"].startswith("10.128.1.")
+
+
+async def test_without_a_range_there_are_no_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses_module, "ASSIGNED_WITHIN_S", 0.0)
+    given = PodAddresses()
+    with pytest.raises(AddressesExhausted, match="no range of addresses yet"):
+        await given.assigned()
+    given.assign("10.0.0.0/29")
+    await given.assigned()
+    assert given.take("a") == "10.0.0.2"

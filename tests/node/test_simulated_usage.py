@@ -1,0 +1,32 @@
+"""What simulated containers are said to use."""
+
+import logging
+
+import pytest
+
+from sampan.node.annotations import script_of
+
+
+@pytest.mark.parametrize(
+    ("annotations", "cpu", "memory"),
+    [
+        ({"sampan.dev/cpu": "250m", "sampan.dev/memory": "64Mi"}, 0.25, 64 * 2**20),
+        ({"sampan.dev/cpu": "2"}, 2.0, None),
+        ({"sampan.dev/memory": "20Gi"}, None, 20 * 2**30),
+        ({"sampan.dev/cpu": "-1"}, 0.0, None),
+        ({}, None, None),
+    ],
+    ids=["both", "cpu", "memory", "less than nothing", "neither"],
+)
+def test_annotations_say_what_containers_use(
+    annotations: dict[str, str], cpu: float | None, memory: float | None
+) -> None:
+    script = script_of(annotations, "Always")
+    assert script.cpu_cores == pytest.approx(cpu)
+    assert script.memory_bytes == pytest.approx(memory)
+
+
+def test_what_is_no_quantity_is_logged_and_counts_as_not_said(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert script_of({"sampan.dev/cpu": "much"}, "Always").cpu_cores is None
+    assert "sampan.dev/cpu" in caplog.text

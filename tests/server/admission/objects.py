@@ -1,0 +1,32 @@
+"""Objects that the tests of admission begin with."""
+
+from typing import Any
+
+from sampan.core.object import Object
+from tests.server.cluster import Answer, Api
+
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def pod(name: str = "p", **spec: Any) -> Object:
+    """A Pod with one container c, unless `spec` says otherwise."""
+    containers = [{"name": "c", "image": "image"}]
+    return {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name}, "spec": {"containers": containers, **spec}}
+
+
+def container(name: str = "c", **more: Any) -> Object:
+    """A container."""
+    return {"name": name, "image": "image", **more}
+
+
+def with_resources(requests: Object | None = None, limits: Object | None = None, name: str = "c") -> Object:
+    """A container that asks for something."""
+    resources = {"requests": requests or {}, "limits": limits or {}}
+    return container(name, resources={part: each for part, each in resources.items() if each})
+
+
+async def refused(api: Api, target: str, obj: Object) -> str:
+    """POST that must be answered with 403; gives the message."""
+    answer: Answer = await api.post(target, obj)
+    assert answer.code == 403, answer.body
+    return answer.message

@@ -1,0 +1,171 @@
+"""Discovery of what other servers answer, among the server's own."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from sampan.server.aggregation.settings import Pace
+from tests.server.aggregation.cell import GROUP, ITEM, PATH, Cell, cell, legacy, moment
+from tests.server.client import header
+from tests.server.cluster import Api
+from tests.server.proxy.upstream import Asked
+
+V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+ENTRY = {
+    "resource": "things",
+    "responseKind": {"group": "", "version": "", "kind": "Thing"},
+    "scope": "Namespaced",
+    "singularResource": "thing",
+    "verbs": ["get", "list"],
+}
+
+
+async def of_version(here: Cell, version: str = "v1") -> Any:
+    """The version's entry in the aggregated document."""
+    items = (await here.api.get("/apis", accept=V2)).body["items"]
+    item = next(item for item in items if item["metadata"]["name"] == GROUP)
+    return next(entry for entry in item["versions"] if entry["version"] == version)
+
+
+async def until(here: Cell, **wanted: Any) -> Any:
+    """The version's entry, as soon as it has these fields."""
+    async with asyncio.timeout(10):
+        while True:
+            entry = await of_version(here)
+            if wanted.items() <= entry.items():
+                return entry
+            await moment()
+
+
+async def aggregated(asked: Asked) -> None:
+    """A backend that knows the aggregated document."""
+    if asked.target != "/apis":
+        await legacy(asked)
+        return
+    etag = '"abc"'
+    if asked.headers.get("if-none-match") == etag:
+        await asked.say(b"HTTP/1.1 304 Not Modified\r\nETag: %b\r\n\r\n" % etag.encode())
+        return
+    item = {"metadata": {"name": GROUP}, "versions": [{"version": "v1", "resources": [ENTRY], "freshness": "Current"}]}
+    body = orjson.dumps({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": [item]})
+    await asked.answer(body, f"HTTP/1.1 200 OK\r\nContent-Type: {V2}\r\nETag: {etag}\r\n")
+
+
+async def test_it_is_taken_from_the_aggregated_document_of_the_backend(tmp_path: Path) -> None:
+    async with cell(tmp_path, aggregated) as here:
+        await here.available()
+        assert await until(here, freshness="Current") == {
+            "version": "v1",
+            "resources": [ENTRY],
+            "freshness": "Current",
+        }
+
+
+async def test_an_older_backend_is_understood_too(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.available()
+        (resource,) = (await until(here, freshness="Current"))["resources"]
+        kind = {"group": GROUP, "version": "v1", "kind": "Thing"}
+        assert resource == {
+            "resource": "things",
+            "responseKind": kind,
+            "scope": "Namespaced",
+            "singularResource": "thing",
+            "verbs": ["get", "list"],
+            "subresources": [{"subresource": "status", "responseKind": kind, "verbs": ["get"]}],
+        }
+
+
+async def test_groups_are_listed_whether_their_backend_answers_or_not(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.api_service()
+        await here.api_service(version="v2", versionPriority=20, groupPriorityMinimum=17901)
+        groups = (await here.api.get("/apis")).body["groups"]
+        names = [group["name"] for group in groups]
+        assert names.index(GROUP) == names.index("apps") - 1
+        group = (await here.api.get(f"/apis/{GROUP}")).body
+        assert [each["version"] for each in group["versions"]] == ["v2", "v1"]
+        assert group["preferredVersion"]["version"] == "v2"
+        assert await of_version(here) == {"version": "v1", "resources": [], "freshness": "Stale"}
+        assert PATH in (await here.api.get("/")).body["paths"]
+
+
+async def test_what_a_dead_backend_said_last_is_stale(tmp_path: Path) -> None:
+    dead = asyncio.Event()
+
+    async def answer(asked: Asked) -> None:
+        if dead.is_set():
+            asked.writer.transport.abort()
+        else:
+            await aggregated(asked)
+
+    async with cell(tmp_path, answer, pace=Pace(documents_s=0.02, documents_retry_s=0.02)) as here:
+        await here.available()
+        await until(here, freshness="Current")
+        dead.set()
+        assert (await until(here, freshness="Stale"))["resources"] == [ENTRY]
+        dead.clear()
+        await until(here, freshness="Current")
+
+
+async def test_an_unchanged_document_is_not_sent_again_and_changes_nothing(tmp_path: Path) -> None:
+    async with cell(tmp_path, aggregated, pace=Pace(documents_s=0.02)) as here:
+        await here.available()
+        await until(here, freshness="Current")
+        etag = header((await here.api.get("/apis", accept=V2)).response, "etag")
+        await here.until(lambda: here.requests("/apis")[-1].headers.get("if-none-match") == '"abc"')
+        assert header((await here.api.get("/apis", accept=V2)).response, "etag") == etag
+
+
+async def test_a_backend_that_hangs_holds_up_nobody(tmp_path: Path) -> None:
+    async def answer(asked: Asked) -> None:
+        await asyncio.Event().wait()
+
+    async with cell(tmp_path, answer) as here:
+        await here.service()
+        await here.api_service()
+        await here.until(lambda: bool(here.backend.asked))
+        async with asyncio.timeout(1):
+            assert (await of_version(here))["freshness"] == "Stale"
+            assert (await here.api.get("/apis")).code == 200
+            assert (await here.api.get(PATH)).code == 503
+            await another_group_is_found(here.api)
+
+
+async def another_group_is_found(api: Api) -> None:
+    """Others than the one that hangs are looked at."""
+    service = {"namespace": "default", "name": "nobody"}
+    spec = {"group": "b.example.com", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1}
+    item = {"metadata": {"name": "v1.b.example.com"}, "spec": {**spec, "service": service}}
+    await api.create(ITEM.rpartition("/")[0], item)
+    async with api.watch(f"{ITEM.rpartition('/')[0]}?watch=1&fieldSelector=metadata.name=v1.b.example.com") as watch:
+        while "ServiceNotFound" not in str(await watch.event()):
+            pass
+
+
+async def test_it_goes_with_the_api_service(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.available()
+        await until(here, freshness="Current")
+        assert (await here.api.delete(ITEM)).code == 200
+        assert GROUP not in [group["name"] for group in (await here.api.get("/apis")).body["groups"]]
+        assert (await here.api.get(PATH)).code == 404
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"{", b"[]", b'{"resources":[{}]}', b'{"resources":[1]}', b'{"resources":{"a":1}}'],
+    ids=["no JSON", "no object", "no name", "no resource", "no list"],
+)
+async def test_a_backend_that_talks_nonsense_is_stale(tmp_path: Path, body: bytes) -> None:
+    async def answer(asked: Asked) -> None:
+        status = "404 Not Found" if asked.target == "/apis" else "200 OK"
+        await asked.answer(body, f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n")
+
+    async with cell(tmp_path, answer) as here:
+        await here.available()
+        await here.until(lambda: len(here.requests("/apis")) > 1)
+        assert await of_version(here) == {"version": "v1", "resources": [], "freshness": "Stale"}

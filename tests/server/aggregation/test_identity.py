@@ -1,0 +1,69 @@
+"""How a user is told to a backend, in headers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampan.server.aggregation.backend import BadIdentity, identity_lines
+from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaderAuthenticator
+from sampan.server.incoming import VALUE_END
+from sampan.server.pki.client_verifier import ClientCertificateVerifier
+from sampan.server.proxy.headers import head_of
+from sampan.server.proxy.target import Target
+from sampan.server.request import Request, UserInfo
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1).filter(
+    lambda text: text == text.strip()
+)
+
+
+def test_keys_that_are_no_header_names_are_escaped() -> None:
+    lines = identity_lines(UserInfo("u", extra={"example.com/a%": ("1", "2")}))
+    assert lines[1:] == [("X-Remote-Extra-example.com%2Fa%25", "1"), ("X-Remote-Extra-example.com%2Fa%25", "2")]
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        UserInfo("a\r\nX-Remote-Group: system:masters"),
+        UserInfo("a", groups=("b\0",)),
+        UserInfo("a", extra={"": ("\n",)}),
+    ],
+    ids=["name", "group", "extra"],
+)
+def test_a_user_whom_headers_cannot_tell_is_not_told_in_part(user: UserInfo) -> None:
+    with pytest.raises(BadIdentity):
+        identity_lines(user)
+
+
+@given(
+    TEXT,
+    st.lists(TEXT, max_size=3),
+    st.dictionaries(st.text("abc/%.:é", min_size=1), st.lists(TEXT, min_size=1, max_size=2), max_size=3),
+)
+def test_what_is_told_is_understood(name: str, groups: list[str], extra: dict[str, list[str]]) -> None:
+    user = UserInfo(name, "u", tuple(groups), {key: tuple(values) for key, values in extra.items()})
+    head = head_of("GET", Target("h", 1, "/", lines=identity_lines(user)), {})
+    headers: dict[str, str] = {}
+    for line in head.decode().split("\r\n")[1:-2]:
+        key, _, value = line.partition(": ")
+        headers[key.lower()] = headers[key.lower()] + VALUE_END + value if key.lower() in headers else value
+    assert understood(headers) == user
+
+
+def understood(headers: dict[str, str]) -> UserInfo | None:
+    """What a server behind makes of the headers of a proxy that it trusts."""
+
+    class Trusting(RequestHeaderAuthenticator):
+        def _check_proxy(self, der: bytes, request: Request) -> None:
+            pass
+
+    async def no_body(limit: int) -> bytes:
+        return b""
+
+    request = Request("GET", "/", "", headers, no_body, client_certificate=b"x")
+    found = Trusting(ClientCertificateVerifier([]), STANDARD_HEADERS).recall(request)
+    if found is None:
+        return None
+    groups = tuple(group for group in found.groups if group != "system:authenticated")
+    return UserInfo(found.name, found.uid, groups, found.extra)

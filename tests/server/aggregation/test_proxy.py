@@ -1,0 +1,246 @@
+"""Requests that another server answers."""
+
+import asyncio
+import base64
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.server.aggregation.cell import API_SERVICES, GROUP, PATH, Cell, cell, legacy, say_json
+from tests.server.cluster import Answer
+from tests.server.frame import JANE, MASTER
+from tests.server.proxy.upstream import Asked
+from tests.server.test_websocket import listening
+
+THINGS = f"{PATH}/namespaces/default/things"
+ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+
+
+async def content(answer: Answer) -> bytes:
+    """The body of an answer that was passed on."""
+    stream = answer.response.stream
+    assert stream is not None, answer.body
+    return b"".join([piece async for piece in stream])
+
+
+async def allow_jane(here: Cell) -> None:
+    """Jane may do everything with things."""
+    rules = [{"apiGroups": [GROUP], "resources": ["*"], "verbs": ["*"]}]
+    await here.api.create(ROLES, {"metadata": {"name": "things"}, "rules": rules})
+    subjects = [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "jane"}]
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "things"}
+    bindings = ROLES.replace("clusterroles", "clusterrolebindings")
+    await here.api.create(bindings, {"metadata": {"name": "jane"}, "subjects": subjects, "roleRef": role})
+
+
+async def test_a_backend_is_told_who_asks_and_sees_the_proxys_certificate(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.available()
+        await allow_jane(here)
+        answer = await here.api.get(f"{THINGS}/a?b=2&a=1", **JANE, x_remote_user="root", accept="application/json")
+        assert (answer.code, await content(answer)) == (200, b'{"seen":"%b/a?a=1&b=2"}' % THINGS.encode())
+        (asked,) = here.requests(f"{THINGS}/a?a=1&b=2")
+        told = [line for line in asked.lines if line[0].lower().startswith("x-remote")]
+        assert told == [
+            ("X-Remote-User", "jane"),
+            ("X-Remote-Uid", "u-1"),
+            ("X-Remote-Group", "devs"),
+            ("X-Remote-Group", "system:authenticated"),
+        ]
+        assert "authorization" not in asked.headers
+        assert asked.headers["host"] == f"localhost:{here.backend.port}"
+        certificate = here.backend.certificates[-1]
+        assert isinstance(certificate, dict)
+        assert (("commonName", "front-proxy-client"),) in certificate["subject"]
+
+
+async def test_bodies_and_codes_pass_and_admission_is_the_backends(tmp_path: Path) -> None:
+    async def answer(asked: Asked) -> None:
+        if asked.method == "POST":
+            await asked.answer(b"got " + await asked.body(), "HTTP/1.1 418 Teapot\r\nX-Mine: 1\r\n")
+        else:
+            await legacy(asked)
+
+    async with cell(tmp_path, answer) as here:
+        await here.available()
+        # NamespaceLifecycle would refuse the namespace.
+        answered = await here.api.post(THINGS.replace("default", "nowhere"), {"a": 1})
+        assert (answered.code, await content(answered)) == (418, b'got {"a":1}')
+        assert (b"X-Mine", b"1") in answered.response.headers
+
+
+async def test_who_may_not_is_refused_here(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.available()
+        answer = await here.api.get(THINGS, **JANE)
+        assert (answer.code, answer.reason) == (403, "Forbidden")
+        assert here.requests(THINGS) == []
+
+
+async def test_a_watch_comes_as_it_is_sent(tmp_path: Path) -> None:
+    more = asyncio.Event()
+
+    async def answer(asked: Asked) -> None:
+        if "watch" not in asked.target:
+            await legacy(asked)
+            return
+        await asked.say(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await asked.say(b'4\r\n{"1"\r\n')
+        await more.wait()
+        await asked.say(b'4\r\n{"2"\r\n0\r\n\r\n')
+
+    async with cell(tmp_path, answer) as here:
+        await here.available()
+        response = (await here.api.get(f"{THINGS}?watch=true")).response
+        assert response.stream is not None
+        assert await anext(response.stream) == b'{"1"'
+        more.set()
+        assert [piece async for piece in response.stream] == [b'{"2"']
+
+
+async def test_an_upgrade_is_piped(tmp_path: Path) -> None:
+    async def answer(asked: Asked) -> None:
+        if not asked.headers.get("upgrade"):
+            await legacy(asked)
+            return
+        await asked.say(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n")
+        await asked.say(b"echo " + await asked.reader.readexactly(4))
+        asked.writer.close()
+
+    async with cell(tmp_path, answer) as here:
+        await here.available()
+        async with listening(here.api.server.handler) as (_, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            token = MASTER["authorization"]
+            head = f"GET {THINGS}/a/exec HTTP/1.1\r\nHost: h\r\nAuthorization: {token}\r\n"
+            writer.write(head.encode() + b"Connection: Upgrade\r\nUpgrade: test\r\n\r\n")
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
+            writer.write(b"ping")
+            assert await reader.read() == b"echo ping"
+            writer.close()
+        (asked,) = here.requests(f"{THINGS}/a/exec")
+        assert asked.headers["upgrade"] == "test"
+        assert ("X-Remote-User", "admin") in asked.lines
+
+
+async def test_a_group_versions_discovery_is_the_backends(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.available()
+        assert b"APIResourceList" in await content(await here.api.get(PATH))
+
+
+async def test_a_backend_that_is_not_available_is_not_asked(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.api_service()
+        await here.condition("ServiceNotFound")
+        for path in (THINGS, PATH):
+            answer = await here.api.get(path)
+            assert (answer.code, answer.body) == (503, b"service unavailable\n")
+        assert here.backend.asked == []
+
+
+async def test_a_backend_that_has_died_since_is_told_as_plain_text(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.available()
+        here.backend.answer = _cut
+        answer = await here.api.get(THINGS)
+        assert answer.code == 503
+        assert answer.body.startswith(b"error trying to reach service: ")
+        assert answer.response.content_type.startswith("text/plain")
+
+
+async def _cut(asked: Asked) -> None:
+    asked.writer.transport.abort()
+
+
+@pytest.mark.parametrize(("reject", "code"), [(True, 502), (False, 302)], ids=["by default", "if wanted"])
+async def test_redirects_are_refused(tmp_path: Path, reject: bool, code: int) -> None:
+    async def answer(asked: Asked) -> None:
+        if asked.target == f"{THINGS}/r":
+            await asked.answer(b"", "HTTP/1.1 302 Found\r\nLocation: https://evil.example/\r\n")
+        else:
+            await legacy(asked)
+
+    async with cell(tmp_path, answer, reject_redirects=reject) as here:
+        await here.available()
+        found = await here.api.get(f"{THINGS}/r")
+        assert found.code == code
+        if reject:
+            text = b"the backend attempted to redirect this request, which is not permitted"
+            assert found.body == text
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason", "text"),
+    [
+        ({"insecureSkipTLSVerify": True}, "Passed", ""),
+        ({"caBundle": ""}, "FailedDiscoveryCheck", "certificate"),
+    ],
+    ids=["not verified", "by the system's CAs"],
+)
+async def test_the_certificate_is_verified_as_the_object_says(
+    tmp_path: Path, spec: dict[str, Any], reason: str, text: str
+) -> None:
+    async with cell(tmp_path) as here:
+        await here.service()
+        await here.api_service(**spec)
+        assert text in (await here.condition(reason))["message"]
+
+
+async def test_a_certificate_for_another_name_is_refused(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.service("other", type="ExternalName", externalName="localhost")
+        bundle = base64.b64encode(here.files.ca_file.read_bytes()).decode()
+        service = {"namespace": "default", "name": "other", "port": here.backend.port}
+        await here.api_service(service=service, caBundle=bundle)
+        assert "other.default.svc" in (await here.condition("FailedDiscoveryCheck"))["message"]
+
+
+async def test_built_ins_are_answered_here_unless_their_api_service_says_otherwise(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.service()
+        bundle = base64.b64encode(here.files.ca_file.read_bytes()).decode()
+        service = {"namespace": "default", "name": "metrics", "port": here.backend.port}
+        path = "/apis/apps/v1/namespaces/default/deployments"
+        assert (await here.api.get(path)).body["kind"] == "DeploymentList"
+        changed = await here.api.patch(f"{API_SERVICES}/v1.apps", {"spec": {"service": service, "caBundle": bundle}})
+        assert changed.code == 200, changed.body
+        here.backend.answer = lambda asked: say_json(asked, {"mine": 1})
+        await here.condition("Passed", "v1.apps")
+        assert orjson.loads(await content(await here.api.get(path))) == {"mine": 1}
+        back = await here.api.patch(f"{API_SERVICES}/v1.apps", {"spec": {"service": None, "caBundle": None}})
+        assert back.code == 200, back.body
+        assert (await here.api.get(path)).body["kind"] == "DeploymentList"
+
+
+async def test_the_group_of_api_services_is_never_answered_elsewhere(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.service()
+        await here.api_service(group="apiregistration.k8s.io", versionPriority=1)
+        assert (await here.api.get(API_SERVICES)).body["kind"] == "APIServiceList"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{PATH}/namespaces/default/../kube-system/things",
+        f"{PATH}/namespaces/default%2F..%2Fa/things",
+        f"{PATH}//things",
+    ],
+    ids=["dots", "encoded dots", "empty"],
+)
+async def test_paths_of_which_a_backend_might_make_another_one_lead_nowhere(tmp_path: Path, path: str) -> None:
+    async with cell(tmp_path) as here:
+        await here.available()
+        before = len(here.requests(path))
+        assert (await here.api.get(path)).code == 404
+        assert len(here.requests(path)) == before
+
+
+async def test_what_was_authorized_is_what_is_sent(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.available()
+        await here.api.get(f"{PATH}/namespaces%2Fdefault/things/a%20b?fieldSelector=a%3Db&x=1;watch=true")
+        assert here.requests(f"{PATH}/namespaces/default/things/a%20b?fieldSelector=a%3Db")

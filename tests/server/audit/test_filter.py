@@ -1,0 +1,88 @@
+"""How requests end that have no good answer, as events tell it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from sampan.server.audit.audit import ENDINGS_MAX
+from sampan.server.request import Request, Response
+from sampan.storage.store import OutcomeUnknown, StoreUnavailable
+from tests.server.audit.recorder import Recorder, audit_to
+from tests.server.frame import MASTER, Frame
+
+METADATA = {"level": "Metadata", "omitStages": ["RequestReceived"]}
+
+
+async def test_a_fault_of_the_server_is_the_stage_panic() -> None:
+    async def route(request: Request) -> Response:
+        raise KeyError("what")
+
+    recorder = Recorder()
+    frame = Frame(route, audit=audit_to(recorder, METADATA))
+    assert (await frame.client(MASTER).get("/version")).status == 500
+    (event,) = recorder.events
+    assert (event["stage"], event["responseStatus"]["code"]) == ("Panic", 500)
+    assert event["responseStatus"]["message"] == "APIServer panic'd: 'what'"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(StoreUnavailable("disk gone"), 503), (OutcomeUnknown("no answer"), 504)],
+    ids=["gone", "silent"],
+)
+async def test_errors_of_the_store_are_recorded_as_they_are_answered(error: Exception, code: int) -> None:
+    async def route(request: Request) -> Response:
+        raise error
+
+    recorder = Recorder()
+    response = await Frame(route, audit=audit_to(recorder, METADATA)).client(MASTER).get("/version")
+    (event,) = recorder.events
+    assert (event["stage"], event["responseStatus"]["code"], response.status) == ("ResponseComplete", code, code)
+
+
+async def test_a_request_that_is_late_is_504() -> None:
+    async def route(request: Request) -> Response:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    recorder = Recorder()
+    frame = Frame(route, audit=audit_to(recorder, METADATA))
+    assert (await frame.client(MASTER).get("/version?timeout=10ms")).status == 504
+    status = recorder.events[0]["responseStatus"]
+    assert (status["code"], status["reason"]) == (504, "Timeout")
+
+
+async def test_a_request_that_is_given_up_is_recorded() -> None:
+    begun = asyncio.Event()
+
+    async def route(request: Request) -> Response:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    recorder = Recorder()
+    client = Frame(route, audit=audit_to(recorder, METADATA)).client(MASTER)
+    asking = asyncio.create_task(client.get("/version"))
+    await begun.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert recorder.events[0]["responseStatus"]["message"] == "Connection closed early"
+
+
+async def test_ends_of_streams_beyond_the_bound_are_counted() -> None:
+    async def route(request: Request) -> Response:
+        async def nothing() -> AsyncIterator[bytes]:
+            yield b""
+
+        return Response(stream=nothing())
+
+    recorder = Recorder()
+    audit = audit_to(recorder, METADATA)
+    response = await Frame(route, audit=audit).client(MASTER).get("/version")
+    assert response.finished is not None
+    for _ in range(ENDINGS_MAX + 3):
+        response.finished()
+    assert audit.metrics.errors.counts == {("audit",): 3}
+    assert recorder.events == []

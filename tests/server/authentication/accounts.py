@@ -1,0 +1,122 @@
+"""Service accounts and their tokens, for tests: a server that issues tokens, by a clock of the test's own."""
+
+import datetime
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+
+from sampan.core.token_keys import SigningKey, make_signing_key
+from sampan.registry.cluster import Cluster
+from sampan.server.authentication.bootstrap_token import BootstrapTokens
+from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.service_account.discovery import IssuerDiscovery
+from sampan.server.authentication.service_account.issuer import IssuePolicy, TokenIssuer
+from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
+from tests.server.cluster import Answer, Api, served
+
+ISSUER = "https://issuer.example"
+KEY = make_signing_key()
+MASTERS = {"authorization": "Bearer master-token"}
+
+
+class Objects:
+    """Objects of the core group for authenticators that need no server: an `ObjectReader`."""
+
+    def __init__(self, *objects: tuple[str, dict[str, Any]]) -> None:
+        """Each with its resource."""
+        self._objects = {
+            (resource, obj["metadata"].get("namespace", ""), obj["metadata"]["name"]): obj for resource, obj in objects
+        }
+
+    def get(self, group: str, resource: str, namespace: str, name: str) -> dict[str, Any] | None:
+        """One object, or None."""
+        return self._objects.get((resource, namespace, name))
+
+    def list(self, group: str, resource: str, namespace: str = "") -> list[dict[str, Any]]:
+        """None."""
+        return []
+
+
+class Clock:
+    """Shows what it is set to."""
+
+    def __init__(self) -> None:
+        self.instant = datetime.datetime(2026, 6, 1, 12, tzinfo=datetime.UTC)
+
+    def now(self) -> datetime.datetime:
+        """The present instant."""
+        return self.instant
+
+    def seconds(self) -> float:
+        """The same since 1970."""
+        return self.instant.timestamp()
+
+    def pass_s(self, seconds: float) -> None:
+        """Let time pass."""
+        self.instant += datetime.timedelta(seconds=seconds)
+
+
+@dataclass
+class Accounts:
+    """A server with the service account `default/robot`."""
+
+    api: Api
+    clock: Clock
+    tokens: ServiceAccountTokens
+    issuer: TokenIssuer
+
+    async def request(self, spec: dict[str, Any] | None = None, **metadata: str) -> Answer:
+        """Ask for a token of the robot."""
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec or {}}
+        if metadata:
+            body["metadata"] = metadata
+        return await self.api.post("/api/v1/namespaces/default/serviceaccounts/robot/token", body)
+
+    async def token(self, spec: dict[str, Any] | None = None) -> str:
+        """A token of the robot."""
+        answer = await self.request(spec)
+        assert answer.code == 201, answer.body
+        token: str = answer.body["status"]["token"]
+        return token
+
+    async def review(self, token: str, *audiences: str) -> Any:
+        """The status of a TokenReview."""
+        spec: dict[str, Any] = {"token": token}
+        if audiences:
+            spec["audiences"] = list(audiences)
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": spec}
+        return (await self.api.create("/apis/authentication.k8s.io/v1/tokenreviews", body))["status"]
+
+    async def create(self, resource: str, obj: dict[str, Any], namespace: str = "default") -> Any:
+        """Create an object of the core group."""
+        place = f"namespaces/{namespace}/" if namespace else ""
+        return await self.api.create(f"/api/v1/{place}{resource}", obj)
+
+
+@asynccontextmanager
+async def accounts(policy: IssuePolicy | None = None, key: SigningKey = KEY) -> AsyncIterator[Accounts]:
+    """Ends with the block."""
+    clock, issuer = Clock(), TokenIssuer(ISSUER, key, policy)
+    made: list[ServiceAccountTokens] = []
+
+    def identity(cluster: Cluster) -> Identity:
+        cluster.clock = clock
+        keys = [key.verifying]
+        tokens = ServiceAccountTokens(cluster.reader, keys, issuers=[ISSUER], api_audiences=["api"], now=clock.seconds)
+        made.append(tokens)
+        discovery = IssuerDiscovery(ISSUER, keys, lambda: "127.0.0.1:6443")
+        bootstrap = BootstrapTokens(cluster.reader, clock.seconds)
+        return Identity([tokens, bootstrap], ("api",), issuer, discovery)
+
+    async with served(identity=identity) as api:
+        robot = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}}
+        await api.create("/api/v1/namespaces/default/serviceaccounts", robot)
+        yield Accounts(api, clock, made[0], issuer)
+
+
+def claims_of(token: str) -> Any:
+    """What a token says."""
+    return jwt.decode(token, options={"verify_signature": False})

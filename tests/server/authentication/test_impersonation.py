@@ -1,0 +1,79 @@
+"""Impersonate-* headers: who may act as somebody else, and as whom the request goes on."""
+
+import pytest
+
+from sampan.core.errors import StatusError
+from sampan.server.authorization.union import UnionAuthorizer
+from sampan.server.filters.impersonation import with_impersonation
+from sampan.server.request import Request, Response, UserInfo
+from sampan.server.request_info import parse_target
+
+ADMIN = UserInfo("admin", groups=("system:masters", "system:authenticated"))
+BOB = UserInfo("bob", groups=("system:authenticated",))
+
+
+async def no_body(limit: int) -> bytes:
+    return b""
+
+
+async def seen_as(user: UserInfo, headers: dict[str, str]) -> tuple[UserInfo, dict[str, str]]:
+    """The user and the headers that reach the handler behind the filter."""
+    target = parse_target("GET", b"/api/v1/pods")
+    assert target.info is not None
+    request = Request("GET", target.path, "", dict(headers), no_body, target.query, target.info, user)
+    reached: list[Request] = []
+
+    async def handler(request: Request) -> Response:
+        reached.append(request)
+        return Response()
+
+    await with_impersonation(UnionAuthorizer([]))(handler)(request)
+    assert reached[0].user is not None
+    return reached[0].user, reached[0].headers
+
+
+async def test_without_headers_nobody_is_impersonated() -> None:
+    assert (await seen_as(ADMIN, {"accept": "*/*"}))[0] is ADMIN
+
+
+async def test_an_administrator_becomes_the_user_and_loses_all_rights() -> None:
+    user, headers = await seen_as(ADMIN, {"impersonate-user": "eve"})
+    assert user == UserInfo("eve", groups=("system:authenticated",))
+    assert headers == {}
+
+
+async def test_groups_uid_and_extra_are_taken_over() -> None:
+    user, _ = await seen_as(
+        ADMIN,
+        {
+            "impersonate-user": "eve",
+            "impersonate-group": "dev\nops",
+            "impersonate-uid": "7",
+            "impersonate-extra-acme.com%2fscope": "read",
+        },
+    )
+    assert user == UserInfo("eve", "7", ("dev", "ops", "system:authenticated"), {"acme.com/scope": ("read",)})
+
+
+async def test_a_service_account_has_its_groups() -> None:
+    user, _ = await seen_as(ADMIN, {"impersonate-user": "system:serviceaccount:ns:robot"})
+    assert user.groups == ("system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated")
+
+
+async def test_the_anonymous_user_is_not_authenticated() -> None:
+    user, _ = await seen_as(ADMIN, {"impersonate-user": "system:anonymous"})
+    assert user.groups == ("system:unauthenticated",)
+
+
+async def test_who_has_no_right_to_impersonate_is_refused() -> None:
+    with pytest.raises(StatusError) as refused:
+        await seen_as(BOB, {"impersonate-user": "admin", "impersonate-group": "system:masters"})
+    assert refused.value.code == 403
+    assert 'User "bob" cannot impersonate resource "users"' in refused.value.message
+
+
+@pytest.mark.parametrize("header", ["impersonate-group", "impersonate-uid", "impersonate-extra-scope"])
+async def test_parts_without_a_user_are_a_bad_request(header: str) -> None:
+    with pytest.raises(StatusError, match="without impersonating a user") as refused:
+        await seen_as(ADMIN, {header: "x"})
+    assert refused.value.code == 400

@@ -1,0 +1,246 @@
+"""JWTs of an issuer outside: a real one, over HTTPS with its own CA and keys that change."""
+
+import datetime
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jwt
+import orjson
+import pytest
+import yaml
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
+
+from sampan.server.authentication.authenticator import TokenError, TokenUser
+from sampan.server.authentication.jwt.configuration import JwtIssuer, parse_configuration
+from sampan.server.authentication.jwt.configured import ConfiguredIssuers, IssuerRules
+from sampan.server.authentication.jwt.https import HttpsGet
+from sampan.server.authentication.jwt.keys import REFETCH_INTERVAL_S, IssuerKeys
+from tests.server.authentication.https_server import HttpsServer, https_server
+
+NOW = int(datetime.datetime.now(datetime.UTC).timestamp())
+DAY_S = 86_400
+FIRST, SECOND = ec.generate_private_key(ec.SECP256R1()), rsa.generate_private_key(65537, 2048)
+PLAIN: dict[str, Any] = {"username": {"claim": "sub", "prefix": "oidc:"}}
+
+
+@dataclass
+class Issuer:
+    """An issuer whose keys change, and who believes in it."""
+
+    server: HttpsServer
+    jwks: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def publish(self, *keys: tuple[str, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey]) -> None:
+        """Have these keys and no others."""
+        self.jwks[:] = [{**_jwk(key), "kid": name, "use": "sig"} for name, key in keys]
+
+    def token(self, key: Any = FIRST, kid: str = "1", /, **claims: Any) -> str:
+        """A token; claims that are None are left out."""
+        alg = "ES256" if isinstance(key, ec.EllipticCurvePrivateKey) else "RS256"
+        said = {"iss": self.server.url, "aud": "sampan", "sub": "jane", "exp": NOW + DAY_S, **claims}
+        payload = {name: value for name, value in said.items() if value is not None}
+        return jwt.encode(payload, key, alg, headers={"kid": kid})
+
+    def configuration(self, mappings: Any = None, **parts: Any) -> bytes:
+        """An AuthenticationConfiguration that names this issuer."""
+        issuer = {"url": self.server.url, "certificateAuthority": self.server.ca_pem, "audiences": ["sampan"]}
+        one = {"issuer": issuer, "claimMappings": mappings or PLAIN, **parts}
+        return _file([one])
+
+    def keys(self, spec: JwtIssuer) -> IssuerKeys:
+        """Its keys, by a clock of the test's."""
+        get = HttpsGet(spec.issuer.certificate_authority, timeout_s=5)
+        return IssuerKeys(spec.issuer.url, get, now=lambda: self.seconds)
+
+    async def believers(self, mappings: Any = None, file: Path | None = None, **parts: Any) -> ConfiguredIssuers:
+        """Who knows its tokens."""
+        configuration = parse_configuration(self.configuration(mappings, **parts))
+        made = ConfiguredIssuers(configuration, IssuerRules(keys=self.keys), file=file)
+        await made.look()
+        return made
+
+
+def _jwk(key: Any) -> dict[str, Any]:
+    if isinstance(key, ec.EllipticCurvePrivateKey):
+        return ECAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    return RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
+
+
+def _file(issuers: list[Any]) -> bytes:
+    document = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AuthenticationConfiguration", "jwt": issuers}
+    return yaml.safe_dump(document).encode()
+
+
+@asynccontextmanager
+async def issuing(folder: Path) -> AsyncIterator[Issuer]:
+    """An issuer with its first key."""
+    jwks: list[dict[str, Any]] = []
+
+    async def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        if path == "/.well-known/openid-configuration":
+            return 200, orjson.dumps({"issuer": server.url, "jwks_uri": f"{server.url}/keys"})
+        return (200, orjson.dumps({"keys": jwks})) if path == "/keys" else (404, b"")
+
+    async with https_server(folder, answer) as server:
+        issuer = Issuer(server, jwks)
+        issuer.publish(("1", FIRST))
+        yield issuer
+
+
+async def known(issuers: ConfiguredIssuers, token: str) -> TokenUser:
+    """The user of a token that must be good."""
+    found = await issuers.authenticate_token(token)
+    assert found is not None
+    return found
+
+
+async def fault(issuers: ConfiguredIssuers, token: str) -> str:
+    """What is wrong with a token that must be wrong."""
+    with pytest.raises(TokenError) as caught:
+        await issuers.authenticate_token(token)
+    return str(caught.value)
+
+
+async def test_a_claim_with_a_prefix_is_the_user(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        mappings = {**PLAIN, "groups": {"claim": "roles", "prefix": "g:"}, "uid": {"claim": "oid"}}
+        issuers = await issuer.believers(mappings)
+        user = (await known(issuers, issuer.token(roles=["dev", "ops"], oid="7", jti="t1"))).user
+        assert (user.name, user.uid, user.groups) == ("oidc:jane", "7", ("g:dev", "g:ops"))
+        assert user.extra == {"authentication.kubernetes.io/credential-id": ("JTI=t1",)}
+        assert issuer.server.asked == ["/.well-known/openid-configuration", "/keys"]
+
+
+async def test_expressions_make_the_user(tmp_path: Path) -> None:
+    mappings = {
+        "username": {"expression": "claims.sub + '@' + claims.org.name"},
+        "groups": {"expression": "claims.roles.filter(r, r != '').map(r, 'x:' + r)"},
+        "uid": {"expression": "claims.?oid.orValue('none')"},
+        "extra": [
+            {"key": "acme.io/tier", "valueExpression": "claims.tier"},
+            {"key": "acme.io/none", "valueExpression": "''"},
+        ],
+    }
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers(mappings)
+        token = issuer.token(org={"name": "acme"}, roles=["dev", ""], tier=["gold", "old"])
+        user = (await known(issuers, token)).user
+        assert (user.name, user.uid, user.groups) == ("jane@acme", "none", ("x:dev",))
+        assert user.extra == {"acme.io/tier": ("gold", "old")}
+        assert "resulted in error" in await fault(issuers, issuer.token())
+
+
+@pytest.mark.parametrize(
+    ("claims", "text"),
+    [
+        pytest.param({"exp": NOW - 1}, "oidc: verify token: oidc: token is expired", id="expired"),
+        pytest.param({"exp": None}, "oidc: token is expired", id="without an end"),
+        pytest.param({"nbf": NOW + DAY_S}, "before the nbf (not before) time", id="not yet"),
+        pytest.param({"aud": "others"}, 'oidc: expected audience "sampan" got ["others"]', id="for others"),
+        pytest.param({"sub": None}, 'oidc: parse username claims "sub": claim not present', id="without a name"),
+    ],
+)
+async def test_wrong_claims_are_refused(tmp_path: Path, claims: dict[str, Any], text: str) -> None:
+    async with issuing(tmp_path) as issuer:
+        assert text in await fault(await issuer.believers(), issuer.token(**claims))
+
+
+async def test_rules_about_claims_and_the_user_must_hold(tmp_path: Path) -> None:
+    rules: dict[str, Any] = {
+        "claimValidationRules": [
+            {"claim": "org", "requiredValue": "acme"},
+            {"expression": "claims.exp - claims.iat <= 90000", "message": "too long"},
+        ],
+        "userValidationRules": [{"expression": "!user.username.startsWith('system:')", "message": "reserved"}],
+    }
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers({"username": {"claim": "sub", "prefix": ""}}, **rules)
+        good = {"org": "acme", "iat": NOW}
+        assert (await known(issuers, issuer.token(**good))).user.name == "jane"
+        assert "required claim org not present" in await fault(issuers, issuer.token(iat=NOW))
+        assert "Got = x, want = acme" in await fault(issuers, issuer.token(org="x", iat=NOW))
+        assert "failed: too long" in await fault(issuers, issuer.token(**{**good, "exp": NOW + 2 * DAY_S}))
+        assert "failed: reserved" in await fault(issuers, issuer.token(**good, sub="system:admin"))
+
+
+async def test_an_address_that_is_not_verified_is_nobodys(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers({"username": {"claim": "email", "prefix": ""}})
+        token = issuer.token(email="j@acme.io", email_verified=False)
+        assert await fault(issuers, token) == "oidc: email not verified"
+
+
+async def test_new_keys_are_fetched_when_a_token_names_one(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers()
+        await known(issuers, issuer.token())
+        issuer.publish(("1", FIRST), ("2", SECOND))
+        issuer.seconds += REFETCH_INTERVAL_S
+        await known(issuers, issuer.token(SECOND, "2"))
+        issuer.publish(("2", SECOND))
+        assert issuer.server.asked.count("/keys") == 2
+
+
+async def test_unknown_keys_do_not_make_us_ask_again_and_again(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers()
+        for number in range(20):
+            issuer.seconds += 0.01
+            assert "failed to verify signature" in await fault(issuers, issuer.token(SECOND, f"k{number}"))
+        assert issuer.server.asked.count("/keys") == 1
+
+
+async def test_a_token_signed_with_the_public_key_is_refused(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        claims = {"iss": issuer.server.url, "aud": "sampan", "sub": "jane", "exp": NOW + DAY_S}
+        forged = jwt.encode(claims, "k" * 64, "HS256", headers={"kid": "1"})
+        assert "unsupported algorithm" in await fault(await issuer.believers(), forged)
+
+
+async def test_tokens_of_other_issuers_are_for_others(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers()
+        assert await issuers.authenticate_token(issuer.token(iss="https://other")) is None
+        assert await issuers.authenticate_token("opaque") is None
+
+
+async def test_an_issuer_that_is_down_holds_nobody_up(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        dead = {
+            "issuer": {"url": "https://127.0.0.1:1", "audiences": ["x"]},
+            "claimMappings": PLAIN,
+        }
+        alive = yaml.safe_load(issuer.configuration())["jwt"][0]
+        issuers = ConfiguredIssuers(parse_configuration(_file([dead, alive])), IssuerRules(keys=issuer.keys))
+        assert await fault(issuers, issuer.token()) == "oidc: authenticator not initialized"
+        await issuers.look()
+        assert (await known(issuers, issuer.token())).user.name == "oidc:jane"
+        late = issuer.token(iss="https://127.0.0.1:1")
+        assert await fault(issuers, late) == "oidc: authenticator not initialized"
+
+
+async def test_an_issuer_that_says_to_be_another_is_not_believed(tmp_path: Path) -> None:
+    async def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        return 200, orjson.dumps({"issuer": "https://other", "jwks_uri": "https://other/keys"})
+
+    async with https_server(tmp_path, answer) as server:
+        issuer = Issuer(server)
+        assert "not initialized" in await fault(await issuer.believers(), issuer.token())
+
+
+async def test_a_new_configuration_counts_when_it_is_good(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        file = tmp_path / "config.yaml"
+        file.write_bytes(issuer.configuration())
+        issuers = await issuer.believers(file=file)
+        file.write_bytes(b"kind: Nonsense")
+        await issuers.look()
+        assert (await known(issuers, issuer.token())).user.name == "oidc:jane"
+        file.write_bytes(issuer.configuration({"username": {"claim": "sub", "prefix": "new:"}}))
+        await issuers.look()
+        assert (await known(issuers, issuer.token())).user.name == "new:jane"

@@ -1,0 +1,116 @@
+"""The front proxy: whom its headers name, and that nobody else's headers name anybody."""
+
+import datetime
+
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from sampan.core.errors import StatusError
+from sampan.server.authentication.anonymous import ANONYMOUS_USER, AnonymousAuthenticator
+from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
+from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
+from sampan.server.authentication.request_header import RequestHeaderAuthenticator, RequestHeaders
+from sampan.server.authentication.static_token import StaticTokenAuthenticator
+from sampan.server.authentication.union import UnionAuthenticator
+from sampan.server.filters.authentication import with_authentication
+from sampan.server.incoming import joined
+from sampan.server.pki.certificates import KeyPair, make_ca, make_client
+from sampan.server.pki.client_verifier import ClientCertificateVerifier
+from sampan.server.request import Request, Response, UserInfo
+
+NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
+PROXIES, CLIENTS = make_ca("front-proxy-ca", NOW), make_ca("ca", NOW)
+HEADERS = RequestHeaders(allowed_names=("front-proxy",))
+JANE = {"x-remote-user": "jane", "x-remote-group": "dev\nCN=ops,O=acme", "x-remote-uid": "7"}
+
+
+def certificate(name: str = "front-proxy", ca: KeyPair = PROXIES) -> bytes:
+    """A client certificate."""
+    return make_client(ca, name, (), NOW).certificate.public_bytes(Encoding.DER)
+
+
+async def no_body(limit: int) -> bytes:
+    return b""
+
+
+def asking(headers: dict[str, str], der: bytes | None = None) -> Request:
+    """A request."""
+    return Request("GET", "/api", "", dict(headers), no_body, client_certificate=der)
+
+
+def union(*, anonymous: AnonymousAuthenticator | None = None) -> UnionAuthenticator:
+    """Front proxies, client certificates, and the token `good`."""
+    tokens = BearerTokenAuthenticator([StaticTokenAuthenticator({"good": UserInfo("bob")})])
+    return UnionAuthenticator(
+        [
+            RequestHeaderAuthenticator(ClientCertificateVerifier([PROXIES.certificate]), HEADERS, NOW.timestamp),
+            ClientCertificateAuthenticator(ClientCertificateVerifier([CLIENTS.certificate]), NOW.timestamp),
+            tokens,
+        ],
+        anonymous=anonymous,
+    )
+
+
+async def test_the_proxy_names_the_user() -> None:
+    user = await union().authenticate(asking({**JANE, "x-remote-extra-acme.io%2fscope": "a"}, certificate()))
+    assert user == UserInfo("jane", "7", ("dev", "CN=ops,O=acme", "system:authenticated"), {"acme.io/scope": ("a",)})
+
+
+async def test_without_a_certificate_headers_name_nobody() -> None:
+    assert await union().authenticate(asking(JANE)) is None
+
+
+@pytest.mark.parametrize(
+    "der", [certificate("somebody"), certificate(ca=make_ca("other", NOW))], ids=["other name", "other CA"]
+)
+async def test_other_certificates_are_refused(der: bytes) -> None:
+    with pytest.raises(StatusError) as caught:
+        await union().authenticate(asking(JANE, der))
+    assert caught.value.code == 401
+
+
+async def test_a_client_of_ours_is_itself_whatever_its_headers_say() -> None:
+    user = await union().authenticate(asking({**JANE, "x-remote-group": "system:masters"}, certificate("eve", CLIENTS)))
+    assert user is not None
+    assert (user.name, user.groups) == ("eve", ("system:authenticated",))
+
+
+async def test_a_remembered_token_does_not_come_before_the_proxy() -> None:
+    known, token = union(), {"authorization": "Bearer good"}
+    await known.authenticate(asking(token))
+    user = known.recall(asking({**JANE, **token}, certificate()))
+    assert user is not None
+    assert user.name == "jane"
+
+
+async def test_a_remembered_token_does_not_come_before_a_certificate() -> None:
+    known, token = union(), {"authorization": "Bearer good"}
+    await known.authenticate(asking(token))
+    user = known.recall(asking(token, certificate("eve", CLIENTS)))
+    assert user is not None
+    assert user.name == "eve"
+
+
+@pytest.mark.parametrize("der", [certificate(), certificate("eve", CLIENTS)], ids=["proxy", "client"])
+async def test_the_headers_go_no_further(der: bytes) -> None:
+    seen: list[dict[str, str]] = []
+
+    async def handler(request: Request) -> Response:
+        seen.append(request.headers)
+        return Response()
+
+    request = asking({**JANE, "x-remote-extra-a": "b", "accept": "*/*"}, der)
+    await with_authentication(union(), HEADERS)(handler)(request)
+    assert seen == [{"accept": "*/*"}]
+
+
+def test_repeated_headers_of_identity_are_told_apart_from_commas() -> None:
+    assert joined("x-remote-group", ["a,b", "c"]) == "a,b\nc"
+    assert joined("accept", ["a", "b"]) == "a, b"
+
+
+async def test_the_anonymous_may_be_let_in_on_some_paths_only() -> None:
+    known = union(anonymous=AnonymousAuthenticator(["/livez"]))
+    livez = Request("GET", "/livez", "", {}, no_body)
+    assert await known.authenticate(livez) == ANONYMOUS_USER
+    assert await known.authenticate(asking({})) is None

@@ -1,0 +1,193 @@
+"""Tokens that a webhook knows: asked over HTTPS, slow, dead and lying ones too."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+
+from sampan.registry.reader import CacheReader
+from sampan.registry.webhook.client import HttpsWebhook, WebhookError
+from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
+from sampan.registry.webhook.services import ServiceResolver
+from sampan.server.authentication.authenticator import TokenError
+from sampan.server.authentication.webhook_token import TRIES, WebhookTokens, WebhookTokenSettings
+from tests.server.authentication.https_server import HttpsServer, https_server
+
+JANE = {"authenticated": True, "user": {"username": "jane", "uid": "7", "groups": ["dev"], "extra": {"a": ["b"]}}}
+SETTINGS = WebhookTokenSettings(api_audiences=("api",), timeout_s=0.2)
+
+
+class FakeWebhook:
+    """Answers in the process; `waits` holds what was slept."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.asked: list[Any] = []
+        self.waits: list[float] = []
+        self.seconds = 0.0
+
+    async def post(self, body: bytes, timeout_s: float) -> bytes:
+        """As `Webhook.post`; the last answer is given again and again."""
+        self.asked.append(orjson.loads(body))
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if isinstance(answer, bytes) else review(answer)
+
+    async def sleep(self, seconds: float) -> None:
+        """Takes no time."""
+        self.waits.append(seconds)
+
+    def tokens(self, settings: WebhookTokenSettings = SETTINGS) -> WebhookTokens:
+        """Who asks it."""
+        return WebhookTokens(self, settings, now=lambda: self.seconds, sleep=self.sleep)
+
+
+def review(status: Any, version: str = "v1") -> bytes:
+    """A review with this status."""
+    return orjson.dumps({"kind": "TokenReview", "apiVersion": f"authentication.k8s.io/{version}", "status": status})
+
+
+async def fault(tokens: WebhookTokens) -> str:
+    """What is said against a token."""
+    with pytest.raises(TokenError) as caught:
+        await tokens.authenticate_token("t0ken")
+    return str(caught.value)
+
+
+async def test_the_webhook_says_who_it_is() -> None:
+    webhook = FakeWebhook(JANE)
+    found = await webhook.tokens().authenticate_token("t0ken")
+    assert found is not None
+    user = found.user
+    assert (user.name, user.uid, user.groups, user.extra) == ("jane", "7", ("dev",), {"a": ("b",)})
+    assert found.audiences == ("api",)
+    assert webhook.asked[0]["spec"] == {"token": "t0ken", "audiences": ["api"]}
+
+
+async def test_what_it_says_is_remembered_for_a_while() -> None:
+    webhook = FakeWebhook(JANE)
+    tokens = webhook.tokens()
+    for second in (0, 119, 121):
+        webhook.seconds = second
+        await tokens.authenticate_token("t0ken")
+    assert len(webhook.asked) == 2
+
+
+async def test_a_token_that_it_does_not_know_is_nobodys() -> None:
+    assert await FakeWebhook({"authenticated": False}).tokens().authenticate_token("t0ken") is None
+    assert await fault(FakeWebhook({"error": "revoked"}).tokens()) == "revoked"
+
+
+async def test_a_token_for_others_is_nobodys() -> None:
+    assert await FakeWebhook({**JANE, "audiences": ["vault"]}).tokens().authenticate_token("t0ken") is None
+
+
+async def test_faults_that_pass_are_tried_again() -> None:
+    broken = WebhookError('an error on the server ("busy") has prevented the request from succeeding')
+    webhook = FakeWebhook(broken, broken, JANE)
+    assert await webhook.tokens().authenticate_token("t0ken") is not None
+    assert webhook.waits == [0.5, 0.75]
+
+
+async def test_a_webhook_that_stays_broken_is_given_up_and_asked_again_next_time() -> None:
+    webhook = FakeWebhook(WebhookError("unexpected EOF"))
+    tokens = webhook.tokens()
+    assert await fault(tokens) == "unexpected EOF"
+    assert len(webhook.asked) == TRIES
+    await fault(tokens)
+    assert len(webhook.asked) == 2 * TRIES
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"nonsense",
+        b"[]",
+        b'{"kind":"Pod"}',
+        b'{"kind":"TokenReview"}',
+        review(JANE, "v1beta1"),
+        review({"authenticated": True, "user": {"groups": 7}}),
+    ],
+    ids=["no JSON", "a list", "another kind", "no status", "another version", "groups that are none"],
+)
+async def test_a_webhook_that_answers_nonsense_lets_nobody_in(answer: bytes) -> None:
+    assert await fault(FakeWebhook(answer).tokens())
+
+
+@pytest.mark.parametrize("status", [{"authenticated": "true", "user": {"username": "x"}}, {"user": {"username": "x"}}])
+async def test_only_true_is_yes(status: Any) -> None:
+    assert await FakeWebhook(status).tokens().authenticate_token("t0ken") is None
+
+
+async def test_an_old_webhook_is_asked_in_its_version() -> None:
+    webhook = FakeWebhook(review(JANE, "v1beta1"))
+    assert await webhook.tokens(WebhookTokenSettings("v1beta1")).authenticate_token("t0ken") is not None
+    assert webhook.asked[0]["apiVersion"] == "authentication.k8s.io/v1beta1"
+
+
+def kubeconfig(folder: Path, server: HttpsServer) -> Path:
+    """A file that tells where the webhook is."""
+    file = folder / "webhook.kubeconfig"
+    (folder / "ca.crt").write_text(server.ca_pem)
+    config = {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "w", "user": "u"}}],
+        "clusters": [{"name": "w", "cluster": {"server": f"{server.url}/check", "certificate-authority": "ca.crt"}}],
+        "users": [{"name": "u", "user": {"token": "server-token"}}],
+    }
+    file.write_text(yaml.safe_dump(config))
+    return file
+
+
+@contextmanager
+def over_https(file: Path) -> Iterator[WebhookTokens]:
+    """Who asks the webhook of a kubeconfig."""
+    target, credentials = read_webhook_kubeconfig(file)
+    webhook = HttpsWebhook(target, ServiceResolver(NOTHING), credentials)
+    yield WebhookTokens(webhook, SETTINGS)
+    webhook.close()
+
+
+class _Nothing(CacheReader):
+    """A cluster without objects."""
+
+    def __init__(self) -> None:
+        pass
+
+
+NOTHING = _Nothing()
+
+
+async def test_a_webhook_is_asked_over_https_as_its_kubeconfig_says(tmp_path: Path) -> None:
+    async def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        return 200, review(JANE)
+
+    async with https_server(tmp_path, answer) as server:
+        with over_https(kubeconfig(tmp_path, server)) as tokens:
+            assert await tokens.authenticate_token("t0ken") is not None
+        assert server.asked[0].startswith("/check?timeout=")
+        assert b"Authorization: Bearer server-token" in server.heads[0]
+
+
+async def test_a_slow_webhook_lets_nobody_in(tmp_path: Path) -> None:
+    async def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        await asyncio.Event().wait()
+        return 200, b""
+
+    async with https_server(tmp_path, answer) as server:
+        with over_https(kubeconfig(tmp_path, server)) as tokens:
+            text = await fault(tokens)
+        assert "context deadline exceeded" in text
+        assert "t0ken" not in text
+
+
+async def test_a_dead_webhook_lets_nobody_in(tmp_path: Path) -> None:
+    server = HttpsServer("https://127.0.0.1:1", "")
+    with over_https(kubeconfig(tmp_path, server)) as tokens:
+        assert "connection refused" in await fault(tokens)

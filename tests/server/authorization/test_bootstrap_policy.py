@@ -1,0 +1,104 @@
+"""The default roles: made, kept, mended."""
+
+from typing import Any
+
+import pytest
+
+from sampan.registry.bootstrap_policy.objects import (
+    AUTO_UPDATE,
+    cluster_role_bindings,
+    cluster_roles,
+    role_bindings,
+    roles,
+)
+from sampan.registry.bootstrap_policy.reconcile import ensure_policy, merged
+from tests.server.authorization.caches import RBAC, rule, user
+from tests.server.cluster import Api, served
+from tests.server.frame import JANE
+
+ROOT = f"/apis/{RBAC}/v1"
+
+
+async def ensure(api: Api) -> None:
+    """As at a start."""
+    await ensure_policy(api.cluster.endpoint, api.cluster.clock)
+
+
+def test_there_are_as_many_as_in_kubernetes() -> None:
+    makers = (cluster_roles, cluster_role_bindings, roles, role_bindings)
+    assert [len(list(maker())) for maker in makers] == [70, 51, 7, 7]
+
+
+async def test_every_default_is_one_that_the_api_takes() -> None:
+    async with served() as api:
+        for maker in (cluster_roles, cluster_role_bindings, roles, role_bindings):
+            for obj in maker():
+                namespace = obj["metadata"].get("namespace")
+                place = f"{ROOT}/namespaces/{namespace}" if namespace else ROOT
+                target = f"{place}/{obj['kind'].lower()}s"
+                stored = (await api.get(f"{target}/{obj['metadata']['name']}")).body
+                obj["metadata"]["name"] += "-again"
+                answer = await api.post(f"{target}?dryRun=All", obj)
+                assert answer.code == 201, answer.body
+                for each in (stored, answer.body):
+                    del each["metadata"]
+                assert answer.body == stored
+
+
+async def test_a_second_start_writes_nothing() -> None:
+    async with served() as api:
+        before = await api.cluster.store.revision()
+        await ensure(api)
+        assert await api.cluster.store.revision() == before
+
+
+async def test_missing_rules_and_subjects_come_back_and_others_stay() -> None:
+    async with served() as api:
+        own = rule("get", "core", "nodes")
+        await api.patch(f"{ROOT}/clusterroles/system:kube-dns", {"rules": [own]})
+        await api.patch(f"{ROOT}/clusterrolebindings/system:discovery", {"subjects": [user("jane")]})
+        await ensure(api)
+        found = (await api.get(f"{ROOT}/clusterroles/system:kube-dns")).body["rules"]
+        assert found[0] == own
+        assert {verb for each in found[1:] for verb in each["verbs"]} == {"list", "watch"}
+        subjects = (await api.get(f"{ROOT}/clusterrolebindings/system:discovery")).body["subjects"]
+        assert [each["name"] for each in subjects] == ["jane", "system:authenticated"]
+
+
+async def test_what_says_so_is_left_alone() -> None:
+    async with served() as api:
+        change = {"metadata": {"annotations": {AUTO_UPDATE: "false"}}, "rules": []}
+        await api.patch(f"{ROOT}/clusterroles/system:kube-dns", change)
+        await ensure(api)
+        assert (await api.get(f"{ROOT}/clusterroles/system:kube-dns")).body.get("rules") is None
+
+
+async def test_a_binding_to_another_role_is_made_anew() -> None:
+    async with served() as api:
+        target = f"{ROOT}/clusterrolebindings/system:discovery"
+        before = (await api.get(target)).body
+        await api.delete(target)
+        other = {"kind": "ClusterRole", "name": "view", "apiGroup": RBAC}
+        await api.create(f"{ROOT}/clusterrolebindings", {"metadata": {"name": "system:discovery"}, "roleRef": other})
+        await ensure(api)
+        after = (await api.get(target)).body
+        assert after["roleRef"] == before["roleRef"]
+        assert after["subjects"] == before["subjects"]
+
+
+def test_an_aggregation_that_is_not_expected_goes() -> None:
+    expected: dict[str, Any] = {"metadata": {"labels": {}, "annotations": {}}, "rules": []}
+    existing = {"metadata": {}, "aggregationRule": {"clusterRoleSelectors": []}, "rules": []}
+    assert "aggregationRule" not in merged(existing, expected)
+
+
+PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
+KNOWN = ["/api", "/apis", "/apis/apps", "/apis/apps/v1", "/openapi/v2"]
+NOBODYS = ["/metrics", "/statusz", "/debug/pprof/", "/healthz/ping"]
+
+
+@pytest.mark.parametrize("path", [*PUBLIC, *KNOWN, *NOBODYS])
+async def test_what_everybody_who_is_known_may_read(path: str) -> None:
+    async with served() as api:
+        answer = await Api(api.server, JANE).get(path)
+        assert (answer.code == 403) is (path in NOBODYS)

@@ -1,0 +1,110 @@
+"""What RBAC says, and why."""
+
+from typing import Any
+
+import pytest
+
+from sampan.server.authorization.authorizer import Decision
+from sampan.server.authorization.rbac.authorizer import RbacAuthorizer
+from sampan.server.authorization.rbac.index import RbacIndex
+from sampan.server.request import RequestInfo, UserInfo
+from tests.server.authorization.caches import FakeReader, account, binding, group, role, rule, user
+
+JANE = UserInfo("jane", groups=("devs",))
+BOT = UserInfo("system:serviceaccount:east:bot")
+
+
+def pods(verb: str = "get", namespace: str = "", name: str = "", subresource: str = "") -> RequestInfo:
+    """A request for pods."""
+    return RequestInfo("", verb, True, "", "v1", namespace, "pods", subresource, name)
+
+
+def authorizer(reader: FakeReader) -> RbacAuthorizer:
+    """One of its own."""
+    return RbacAuthorizer(RbacIndex(reader.as_reader()))
+
+
+REASONS = [
+    pytest.param(
+        JANE,
+        "",
+        binding("b", "reader", group("devs")),
+        'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "reader" to Group "devs"',
+        id="group",
+    ),
+    pytest.param(
+        JANE,
+        "east",
+        binding("b", "reader", user("joe"), user("jane"), namespace="east"),
+        'RBAC: allowed by RoleBinding "b/east" of ClusterRole "reader" to User "jane"',
+        id="user in a namespace",
+    ),
+    pytest.param(
+        BOT,
+        "east",
+        binding("b", "reader", account("bot"), namespace="east"),
+        'RBAC: allowed by RoleBinding "b/east" of ClusterRole "reader" to ServiceAccount "bot/east"',
+        id="account of the binding's namespace",
+    ),
+    pytest.param(
+        BOT,
+        "west",
+        binding("b", "local", account("bot", "east"), namespace="west", kind="Role"),
+        'RBAC: allowed by RoleBinding "b/west" of Role "local" to ServiceAccount "bot/east"',
+        id="account of another namespace, by a Role",
+    ),
+]
+
+
+@pytest.mark.parametrize(("who", "namespace", "bound", "reason"), REASONS)
+async def test_it_says_which_binding_allows(who: UserInfo, namespace: str, bound: dict[str, Any], reason: str) -> None:
+    reader = FakeReader()
+    reader.put("clusterroles", role("reader", rule("get", "core", "pods")))
+    reader.put("roles", role("local", rule("get", "core", "pods"), namespace="west"))
+    reader.put("rolebindings" if bound["kind"] == "RoleBinding" else "clusterrolebindings", bound)
+    assert await authorizer(reader).authorize(who, pods(namespace=namespace)) == (Decision.ALLOW, reason, "")
+
+
+async def test_it_names_each_missing_role_once() -> None:
+    reader = FakeReader()
+    reader.put("clusterrolebindings", binding("a", "gone", user("jane")), binding("b", "gone", group("devs")))
+    reader.put("rolebindings", binding("c", "local", user("jane"), namespace="east", kind="Role"))
+    verdict = await authorizer(reader).authorize(JANE, pods(namespace="east"))
+    assert verdict.decision is Decision.NO_OPINION
+    assert verdict.reason == (
+        'RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, '
+        'role.rbac.authorization.k8s.io "local" not found]'
+    )
+
+
+async def test_names_do_not_limit_what_has_none() -> None:
+    reader = FakeReader()
+    reader.put("clusterroles", role("one", rule("get create deletecollection", "core", "pods", ["a"])))
+    reader.put("clusterrolebindings", binding("b", "one", user("jane")))
+    rbac = authorizer(reader)
+    allowed = {}
+    for info in (pods("get", name="a"), pods("get", name="b"), pods("create"), pods("deletecollection")):
+        allowed[info.verb, info.name] = (await rbac.authorize(JANE, info)).decision is Decision.ALLOW
+    assert [key for key, may in allowed.items() if may] == [("get", "a")]
+
+
+async def test_a_change_counts_for_the_next_question() -> None:
+    reader = FakeReader()
+    rbac = authorizer(reader)
+    seen = []
+
+    async def ask() -> None:
+        seen.append((await rbac.authorize(JANE, pods())).decision is Decision.ALLOW)
+
+    await ask()
+    reader.put("clusterrolebindings", binding("b", "reader", user("jane")))
+    await ask()
+    reader.put("clusterroles", role("reader", rule("get", "core", "pods")))
+    await ask()
+    reader.put("clusterroles", role("reader", rule("list", "core", "pods")))
+    await ask()
+    reader.put("clusterroles", role("reader", rule("*", "*", "*")))
+    await ask()
+    reader.cache("clusterrolebindings").remove("", "b")
+    await ask()
+    assert seen == [False, False, True, False, True, False]

@@ -1,0 +1,193 @@
+"""The webhook authorizer: what it sends, what it makes of answers, and what it remembers."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+
+from sampan.core.field import Path
+from sampan.registry.webhook.client import WebhookError
+from sampan.schema.cel import Program
+from sampan.server.authorization.authorizer import Decision, Verdict
+from sampan.server.authorization.webhook.authorizer import WebhookAuthorizer, WebhookRules
+from sampan.server.authorization.webhook.conditions import ConditionCompiler, MatchConditions
+from sampan.server.request import RequestInfo, UserInfo
+
+JANE = UserInfo("jane", "u-1", ("devs",), {"team": ("red", "blue")})
+PODS = RequestInfo("", "list", True, "", "v1", "east", "pods", field_selector="spec.nodeName=n1,status.phase!=Failed")
+
+
+class FakeWebhook:
+    """Answers with `status`; `down` is an error."""
+
+    def __init__(self, status: Any = None) -> None:
+        self.asked: list[Any] = []
+        self.status: Any = {"allowed": True} if status is None else status
+        self.answer: Callable[[Any], bytes] = orjson.dumps
+        self.down = ""
+
+    async def post(self, body: bytes, timeout_s: float) -> bytes:
+        """As `Webhook.post`."""
+        review = orjson.loads(body)
+        self.asked.append(review)
+        if self.down:
+            raise WebhookError(self.down)
+        return self.answer({**review, "status": self.status})
+
+
+class Clock:
+    """Seconds that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def conditions(*expressions: str) -> MatchConditions:
+    """Compiled conditions."""
+    compiler, programs = ConditionCompiler(), []
+    for expression in expressions:
+        program = compiler.compile(expression, Path("x"))
+        assert isinstance(program, Program), program
+        programs.append(program)
+    return MatchConditions(programs)
+
+
+def authorizer(webhook: FakeWebhook, clock: Clock | None = None, **rules: Any) -> WebhookAuthorizer:
+    """One that asks `webhook`."""
+    return WebhookAuthorizer(webhook, WebhookRules("w", **rules), clock or Clock())
+
+
+async def test_a_review_says_who_wants_what() -> None:
+    webhook = FakeWebhook()
+    await authorizer(webhook).authorize(JANE, PODS)
+    assert webhook.asked[0]["apiVersion"] == "authorization.k8s.io/v1"
+    assert webhook.asked[0]["spec"] == {
+        "resourceAttributes": {
+            "namespace": "east",
+            "verb": "list",
+            "version": "v1",
+            "resource": "pods",
+            "fieldSelector": {
+                "requirements": [
+                    {"key": "spec.nodeName", "operator": "In", "values": ["n1"]},
+                    {"key": "status.phase", "operator": "NotIn", "values": ["Failed"]},
+                ]
+            },
+        },
+        "user": "jane",
+        "groups": ["devs"],
+        "extra": {"team": ["red", "blue"]},
+        "uid": "u-1",
+    }
+
+
+async def test_the_old_version_says_group() -> None:
+    webhook = FakeWebhook()
+    await authorizer(webhook, version="v1beta1").authorize(JANE, RequestInfo("/x", "get"))
+    assert webhook.asked[0]["apiVersion"] == "authorization.k8s.io/v1beta1"
+    spec = webhook.asked[0]["spec"]
+    assert (spec["group"], spec["nonResourceAttributes"]) == (["devs"], {"path": "/x", "verb": "get"})
+
+
+ANSWERS = [
+    pytest.param({"allowed": True, "reason": "fine"}, Verdict(Decision.ALLOW, "fine"), id="allowed"),
+    pytest.param({"allowed": False, "reason": "no"}, Verdict(Decision.NO_OPINION, "no"), id="not allowed"),
+    pytest.param({"allowed": False, "denied": True}, Verdict(Decision.DENY), id="denied"),
+    pytest.param(
+        {"allowed": True, "denied": True},
+        Verdict(Decision.DENY, "", "webhook subject access review returned both allow and deny response"),
+        id="both",
+    ),
+    pytest.param({}, Verdict(Decision.NO_OPINION), id="nothing"),
+    pytest.param({"allowed": "true"}, Verdict(Decision.NO_OPINION), id="a text is no truth"),
+]
+
+
+@pytest.mark.parametrize(("status", "verdict"), ANSWERS)
+async def test_an_answer_is_taken_at_its_word(status: Any, verdict: Verdict) -> None:
+    assert await authorizer(FakeWebhook(status)).authorize(JANE, PODS) == verdict
+
+
+LIES: list[Any] = [
+    pytest.param(lambda review: b"no JSON", id="no JSON"),
+    pytest.param(lambda review: b"[]", id="a list"),
+    pytest.param(lambda review: orjson.dumps({"status": {"allowed": True}}), id="no kind"),
+    pytest.param(lambda review: orjson.dumps({**review, "status": [True]}), id="a strange status"),
+]
+
+
+@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("on_error", [Decision.DENY, Decision.NO_OPINION])
+async def test_an_answer_that_is_none_never_allows(lie: Callable[[Any], bytes], on_error: Decision) -> None:
+    webhook = FakeWebhook()
+    webhook.answer = lie
+    verdict = await authorizer(webhook, on_error=on_error).authorize(JANE, PODS)
+    assert (verdict.decision, bool(verdict.error)) == (on_error, True)
+
+
+@pytest.mark.parametrize("on_error", [Decision.DENY, Decision.NO_OPINION])
+async def test_a_dead_webhook_is_what_the_failure_policy_says(on_error: Decision) -> None:
+    webhook = FakeWebhook()
+    webhook.down = "connection refused"
+    asking = authorizer(webhook, on_error=on_error)
+    assert await asking.authorize(JANE, PODS) == Verdict(on_error, "", "connection refused")
+    webhook.down = ""
+    assert (await asking.authorize(JANE, PODS)).decision is Decision.ALLOW
+
+
+async def test_answers_are_remembered_allowances_longer() -> None:
+    webhook, clock = FakeWebhook(), Clock()
+    asking = authorizer(webhook, clock)
+    times = []
+    for now in (0.0, 299.0, 301.0):
+        clock.now = now
+        await asking.authorize(JANE, PODS)
+        times.append(len(webhook.asked))
+    assert times == [1, 1, 2]
+    webhook.status = {"allowed": False}
+    for now in (1000.0, 1029.0, 1031.0):
+        clock.now = now
+        await asking.authorize(JANE, PODS)
+        times.append(len(webhook.asked))
+    assert times[3:] == [3, 3, 4]
+
+
+async def test_another_request_is_another_question() -> None:
+    webhook = FakeWebhook()
+    asking = authorizer(webhook)
+    for who in (JANE, UserInfo("jane"), UserInfo("jane", groups=("devs",))):
+        await asking.authorize(who, PODS)
+    assert len(webhook.asked) == 3
+
+
+MATCHES = [
+    pytest.param(["request.user == 'jane'"], True, id="user"),
+    pytest.param(["'devs' in request.groups", "request.resourceAttributes.resource == 'nodes'"], False, id="one no"),
+    pytest.param(["has(request.resourceAttributes)", "request.resourceAttributes.group == ''"], True, id="empty text"),
+    pytest.param(["request.extra['team'].exists(x, x == 'blue')"], True, id="extra"),
+    pytest.param(["request.nonResourceAttributes.path == '/'", "request.user == 'joe'"], False, id="no beats error"),
+    pytest.param(
+        ["request.resourceAttributes.fieldSelector.requirements[0].values[0] == 'n1'"], True, id="field selector"
+    ),
+]
+
+
+@pytest.mark.parametrize(("expressions", "asked"), MATCHES)
+async def test_conditions_say_which_requests_it_is_asked_about(expressions: list[str], asked: bool) -> None:
+    webhook = FakeWebhook()
+    verdict = await authorizer(webhook, conditions=conditions(*expressions)).authorize(JANE, PODS)
+    assert bool(webhook.asked) is asked
+    assert verdict.decision is (Decision.ALLOW if asked else Decision.NO_OPINION)
+
+
+@pytest.mark.parametrize("on_error", [Decision.DENY, Decision.NO_OPINION])
+async def test_a_condition_that_fails_is_a_failure(on_error: Decision) -> None:
+    webhook = FakeWebhook()
+    broken = conditions("request.nonResourceAttributes.path == '/'")
+    verdict = await authorizer(webhook, conditions=broken, on_error=on_error).authorize(JANE, PODS)
+    assert (verdict.decision, webhook.asked) == (on_error, [])
+    assert "request.nonResourceAttributes.path" in verdict.error

@@ -1,0 +1,111 @@
+"""What those are told who are refused, and the two limits without priority and fairness."""
+
+import asyncio
+
+import pytest
+
+from sampan.server.authorization.masters import MASTERS
+from sampan.server.flow_control.dropped_requests import DroppedRequests
+from sampan.server.flow_control.max_in_flight import with_max_in_flight
+from sampan.server.request import Request, Response, UserInfo
+from sampan.server.request_info import parse_target
+from tests.server.client import header
+from tests.server.flow_control.sets import Clock
+
+POD = "/api/v1/namespaces/a/pods/p"
+
+
+def request(method: str, target: str = POD, *groups: str) -> Request:
+    async def read_body(limit: int) -> bytes:
+        return b""
+
+    parsed = parse_target(method, target.encode())
+    user = UserInfo("jane", groups=groups)
+    return Request(
+        method, parsed.path, "", {}, read_body, parsed.query, parsed.info, user=user, long_running=parsed.long_running
+    )
+
+
+class Limited:
+    """One reading and one changing request at a time; none is answered before `release`."""
+
+    def __init__(self, reading: int = 1, changing: int = 1) -> None:
+        self.release = asyncio.Event()
+        self.handler = with_max_in_flight(reading, changing)(self._route)
+
+    async def _route(self, asked: Request) -> Response:
+        await self.release.wait()
+        return Response()
+
+    async def statuses(self, *asked: Request) -> list[int]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._ask(one)) for one in asked]
+            await asyncio.sleep(0)
+            self.release.set()
+        return [task.result().status for task in tasks]
+
+    async def _ask(self, asked: Request) -> Response:
+        return await self.handler(asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "statuses"),
+    [
+        ([request("GET"), request("GET")], [200, 429]),
+        ([request("PUT"), request("PUT")], [200, 429]),
+        ([request("GET"), request("PUT")], [200, 200]),
+        ([request("GET"), request("GET", POD, MASTERS)], [200, 200]),
+        ([request("GET"), request("GET", "/api/v1/pods?watch=1")], [200, 200]),
+    ],
+    ids=["reads", "writes", "each its own", "administrators", "streams"],
+)
+async def test_beyond_the_limit_requests_are_refused(asked: list[Request], statuses: list[int]) -> None:
+    assert await Limited().statuses(*asked) == statuses
+
+
+async def test_zero_is_no_limit() -> None:
+    assert await Limited(reading=0).statuses(request("GET"), request("GET")) == [200, 200]
+
+
+async def test_a_seat_is_free_again_after_the_answer() -> None:
+    limited = Limited()
+    limited.release.set()
+    assert [(await limited.handler(request("GET"))).status for _ in range(2)] == [200, 200]
+
+
+async def test_a_refusal_says_when_to_come_back() -> None:
+    limited = Limited()
+    first = asyncio.create_task(limited._ask(request("GET")))
+    await asyncio.sleep(0)
+    answer = await limited.handler(request("GET"))
+    assert answer.body == b"Too many requests, please try again later.\n"
+    assert header(answer, "Retry-After") == "1"
+    limited.release.set()
+    await first
+
+
+def test_the_more_are_refused_the_longer_they_are_to_wait() -> None:
+    clock = Clock()
+    dropped = DroppedRequests(clock)
+    waits = []
+    for _ in range(30):
+        waits += [dropped.record("level") for _ in range(100)]
+        clock.advance(1)
+    assert waits[0] == 1
+    assert waits[-1] >= 16
+    assert max(waits) <= 32
+
+
+def test_who_was_refused_seldom_waits_less_long_again() -> None:
+    clock = Clock()
+    dropped = DroppedRequests(clock)
+    for _ in range(10):
+        for _ in range(100):
+            dropped.record("level")
+        clock.advance(1)
+    long = dropped.record("level")
+    for _ in range(60):
+        clock.advance(5)
+        last = dropped.record("level")
+    assert last < long
+    assert last == 1

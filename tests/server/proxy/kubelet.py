@@ -1,0 +1,65 @@
+"""A cluster with a Node whose kubelet is an upstream of the test: HTTPS, with client certificates."""
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sampan.server.proxy.kubelet import KubeletSettings
+from sampan.server.proxy.upstreams import ProxySettings
+from tests.server.cluster import Api, served
+from tests.server.proxy.upstream import Answer, Upstream, upstream
+from tests.server.tls_files import make_files
+
+PODS = "/api/v1/namespaces/default/pods"
+
+
+@dataclass
+class Cell:
+    """A server, its one Node `n1`, and that one's kubelet."""
+
+    api: Api
+    kubelet: Upstream
+
+    async def add_node(self, name: str, **status: Any) -> None:
+        """A Node with this status."""
+        await self.api.create("/api/v1/nodes", {"metadata": {"name": name}})
+        answer = await self.api.patch(f"/api/v1/nodes/{name}/status", {"status": status})
+        assert answer.code == 200, answer.body
+
+    async def add_pod(
+        self, name: str = "p", *containers: str, node: str | None = "n1", ip: str = "", **spec: Any
+    ) -> None:
+        """A Pod with containers of these names (or one, `c`)."""
+        listed = [{"name": each, "image": "i"} for each in containers or ("c",)]
+        spec = {"containers": listed, **({"nodeName": node} if node else {}), **spec}
+        await self.api.create(PODS, {"metadata": {"name": name}, "spec": spec})
+        if ip:
+            status = {"podIP": ip, "podIPs": [{"ip": ip}]}
+            answer = await self.api.patch(f"{PODS}/{name}/status", {"status": status})
+            assert answer.code == 200, answer.body
+
+
+@asynccontextmanager
+async def cell(folder: Path, answer: Answer, *, verified: bool = True, loopback: bool = True) -> AsyncIterator[Cell]:
+    """`verified`: the server knows who signs the kubelet's certificate."""
+    files = make_files(folder)
+    serving, client = files.serving("kubelet", "127.0.0.1"), files.client("kube-apiserver-kubelet-client")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(serving.certificate, serving.key)
+    tls.load_verify_locations(files.ca_file)
+    tls.verify_mode = ssl.CERT_REQUIRED
+    settings = KubeletSettings(client.certificate, client.key, files.ca_file if verified else None)
+    async with (
+        upstream(answer, tls) as kubelet,
+        served(proxy=ProxySettings(settings, allow_loopback=loopback)) as api,
+    ):
+        made = Cell(api, kubelet)
+        await made.add_node(
+            "n1",
+            addresses=[{"type": "Hostname", "address": "n1"}, {"type": "InternalIP", "address": "127.0.0.1"}],
+            daemonEndpoints={"kubeletEndpoint": {"Port": kubelet.port}},
+        )
+        yield made

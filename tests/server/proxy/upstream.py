@@ -1,0 +1,185 @@
+"""Upstreams of a test: servers on real sockets, whose answers are functions; and a front that passes everything on."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from sampan.server.filters.answers import with_answers
+from sampan.server.proxy.forward import Proxy
+from sampan.server.proxy.target import Target
+from sampan.server.request import Request, Response
+from tests.server.test_websocket import listening
+
+
+@dataclass
+class Asked:
+    """A request as the upstream got it, and the connection that it came on."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    """The headers as they came."""
+
+    async def body(self) -> bytes:
+        """All of it."""
+        return b"".join([piece async for piece in self.pieces()])
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The body as it comes."""
+        if self.headers.get("transfer-encoding") == "chunked":
+            while size := int(await self.reader.readline(), 16):
+                yield await self.reader.readexactly(size)
+                await self.reader.readline()
+            await self.reader.readline()
+        else:
+            yield await self.reader.readexactly(int(self.headers.get("content-length", "0")))
+
+    async def say(self, data: bytes) -> None:
+        """Send bytes."""
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def answer(self, body: bytes = b"", head: str = "HTTP/1.1 200 OK\r\n") -> None:
+        """An answer with a length."""
+        await self.say(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+
+    async def gone(self) -> None:
+        """Returns when the other side has closed the connection."""
+        try:
+            async with asyncio.timeout(5):
+                while await self.reader.read(1 << 16):
+                    pass
+        except ConnectionError:
+            pass
+
+
+Answer = Callable[[Asked], Awaitable[None]]
+
+
+@dataclass
+class Upstream:
+    """A server that answers by a function; `asked` holds what came."""
+
+    answer: Answer
+    port: int = 0
+    connections: int = 0
+    asked: list[Asked] = field(default_factory=list)
+    certificates: list[object] = field(default_factory=list)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a connection has ended."""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        self.connections += 1
+        ssl_object = writer.get_extra_info("ssl_object")
+        if ssl_object is not None:
+            self.certificates.append(ssl_object.getpeercert())
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+                method, target, _ = head[0].split(" ")
+                pairs = [line.partition(":") for line in head[1:] if line]
+                lines = [(name, value.strip()) for name, _, value in pairs]
+                headers = {name.lower(): value for name, value in lines}
+                once = [name.lower() for name, _ in lines if name != "X-Remote-Group"]
+                assert len(once) == len(set(once)), "a header twice"
+                asked = Asked(method, target, headers, reader, writer, lines)
+                self.asked.append(asked)
+                await self.answer(asked)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+            self.ended.set()
+
+    @property
+    def last(self) -> Asked:
+        """The last request."""
+        return self.asked[-1]
+
+
+@asynccontextmanager
+async def upstream(answer: Answer, tls: ssl.SSLContext | None = None) -> AsyncIterator[Upstream]:
+    """A server on a free port until the end of the block."""
+    served, tasks = Upstream(answer), set[asyncio.Task[None]]()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tasks.add(asyncio.create_task(served.serve(reader, writer)))
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls, limit=1 << 20)
+    served.port = server.sockets[0].getsockname()[1]
+    try:
+        yield served
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@dataclass
+class Front:
+    """A server that passes on all that it gets."""
+
+    proxy: Proxy
+    port: int
+
+    async def raw(self, request: bytes) -> bytes:
+        """Send bytes; gives all that comes back until the connection ends."""
+        reader, writer = await self.open(request)
+        try:
+            async with asyncio.timeout(10):
+                return await reader.read()
+        finally:
+            writer.close()
+
+    async def open(self, request: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection on which some bytes have been sent."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(request)
+        await writer.drain()
+        return reader, writer
+
+    async def get(self, target: str = "/", headers: str = "") -> tuple[int, dict[str, str], bytes]:
+        """GET on a connection of its own: code, headers (lower case) and body."""
+        return split(await self.raw(f"GET {target} HTTP/1.1\r\nHost: h\r\n{headers}Connection: close\r\n\r\n".encode()))
+
+
+def split(answer: bytes) -> tuple[int, dict[str, str], bytes]:
+    """Code, headers and body of an answer that is not chunked."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    line, *lines = head.decode("latin-1").split("\r\n")
+    pairs = (each.partition(":") for each in lines)
+    return int(line.split(" ")[1]), {name.lower(): value.strip() for name, _, value in pairs}, body
+
+
+@asynccontextmanager
+async def fronted(target_of: Callable[[Request], Target]) -> AsyncIterator[Front]:
+    """A front on a real socket; its proxy keeps connections."""
+    proxy = Proxy(connect_timeout_s=5)
+
+    async def handler(request: Request) -> Response:
+        return await proxy.forward(request, target_of(request))
+
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(proxy.run())
+        try:
+            async with listening(with_answers([])(handler)) as (_, port):
+                yield Front(proxy, port)
+        finally:
+            running.cancel()
+
+
+def to(served: Upstream, **more: object) -> Callable[[Request], Target]:
+    """Everything goes to that upstream, under the same path."""
+
+    def target_of(request: Request) -> Target:
+        target: Target = Target("127.0.0.1", served.port, request.raw_path, request.query_string, **more)  # type: ignore[arg-type]
+        return target
+
+    return target_of

@@ -1,0 +1,131 @@
+"""`LateStore`: a store that is shared with other servers, whose writes are heard of late."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, suppress
+from random import Random
+from types import TracebackType
+from typing import Self
+
+from sampan.storage.hub import LocalWatch
+from sampan.storage.signal import Signal
+from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, Store
+
+
+class LateStore:
+    """One server's way to the shared store. What was written comes with its watches only every few milliseconds, to
+    each of them at a time of its own; its own writes, too. `held` set: nothing comes at all.
+    """
+
+    def __init__(self, shared: Store, seed: int = 0, *, late_max_s: float = 0.01) -> None:
+        self.shared = shared
+        self.held = False
+        self._random = Random(seed)
+        self._late_max_s = late_max_s
+        self._watches: list[LateWatch] = []
+        self._ticking: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """The shared store is open already."""
+        self._ticking = asyncio.create_task(self._tick())
+
+    async def close(self) -> None:
+        """The shared store stays open."""
+        if self._ticking is not None:
+            self._ticking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._ticking
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(self._random.uniform(0, self._late_max_s))
+            for watch in [] if self.held else list(self._watches):
+                if self._random.random() < 0.7:
+                    watch.hear()
+
+    async def revision(self) -> Revision:
+        """Has the watches tell how far they are, too."""
+        for watch in self._watches:
+            watch.asked = True
+        return await self.shared.revision()
+
+    async def get(self, key: str) -> KeyValue | None:
+        await asyncio.sleep(0)
+        return await self.shared.get(key)
+
+    async def range(
+        self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
+    ) -> RangeResult:
+        return await self.shared.range(start, end, limit=limit, revision=revision, count=count)
+
+    async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
+        await asyncio.sleep(0)
+        revision = await self.shared.create(key, value, ttl_s=ttl_s)
+        await asyncio.sleep(0)
+        return revision
+
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+        await asyncio.sleep(0)
+        return await self.shared.update(key, value, expected, ttl_s=ttl_s)
+
+    async def delete(self, key: str, expected: int) -> Revision:
+        await asyncio.sleep(0)
+        return await self.shared.delete(key, expected)
+
+    def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
+        return LateWatch(self._watches, self.shared.watch(start, end, after))
+
+    async def compact(self, revision: int) -> None:
+        await self.shared.compact(revision)
+
+    async def size_bytes(self) -> int:
+        return await self.shared.size_bytes()
+
+
+class LateWatch:
+    """A watch that is not a `LocalWatch`: its batches come when the store lets it hear."""
+
+    def __init__(
+        self, watches: "list[LateWatch]", inner: AbstractAsyncContextManager[AsyncIterator[EventBatch]]
+    ) -> None:
+        self.asked = False
+        self._watches = watches
+        self._context = inner
+        self._inner: LocalWatch
+        self._heard: deque[EventBatch] = deque()
+        self._signal = Signal()
+        self._past: AsyncIterator[EventBatch]
+
+    async def __aenter__(self) -> Self:
+        self._past = await self._context.__aenter__()
+        assert isinstance(self._past, LocalWatch)
+        self._inner = self._past
+        self._watches.append(self)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._watches.remove(self)
+        await self._context.__aexit__(kind, error, traceback)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> EventBatch:
+        while not self._heard:
+            await self._signal.wait()
+            if not self._heard:
+                return await anext(self._past)
+        return self._heard.popleft()
+
+    def hear(self) -> None:
+        """Let what is pending come."""
+        if not self.asked and not self._inner.has_events:
+            return
+        batch = self._inner.poll()
+        if batch is not None:
+            self.asked = False
+            self._heard.append(batch)
+        self._signal.notify()

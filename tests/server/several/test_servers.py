@@ -1,0 +1,125 @@
+"""Which servers there are: the addresses that the Service kubernetes leads to, and the identity Leases."""
+
+import asyncio
+import datetime
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sampan.app.cluster import run_cluster
+from sampan.registry.cluster import Cluster
+from sampan.registry.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
+from sampan.registry.servers.addresses import TTL_S, Address, ServerAddresses
+from sampan.registry.servers.identity import IdentityLease, ServerName
+from sampan.storage.memory import MemoryStore
+from sampan.storage.store import Store
+from sampan.testing.virtual_time import virtual_time
+from tests.server.several.late_store import LateStore
+
+
+@dataclass
+class Server:
+    """A cluster that runs, and the task that runs it."""
+
+    cluster: Cluster
+    service: KubernetesService
+    task: "asyncio.Task[None]"
+
+
+@asynccontextmanager
+async def server(store: Store, ip: str, port: int = 6443) -> AsyncIterator[Server]:
+    late = LateStore(store, late_max_s=0.2)
+    cluster, started = Cluster(late), asyncio.Event()
+    servers = ServerAddresses(late, Address(ip, port))
+    service = KubernetesService(cluster.endpoint, cluster.clock, port=port, address=ip, servers=servers)
+    task = asyncio.create_task(run_cluster(cluster, service=service, started=started.set))
+    await started.wait()
+    try:
+        yield Server(cluster, service, task)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def led_to(one: Server) -> list[tuple[str, int]]:
+    """Where the Service leads to, by the Endpoints and, if it says the same, by the EndpointSlice."""
+    for group, resource in (("", "endpoints"), ("discovery.k8s.io", "endpointslices")):
+        endpoint = one.cluster.endpoint(group, "v1", resource)
+        assert endpoint is not None
+        await endpoint.store.cache.fresh()
+    endpoints = one.cluster.reader.get("", "endpoints", "default", "kubernetes")
+    found = one.cluster.reader.get("discovery.k8s.io", "endpointslices", "default", "kubernetes")
+    assert endpoints is not None
+    assert found is not None
+    told = [(a["ip"], s["ports"][0]["port"]) for s in endpoints["subsets"] for a in s["addresses"]]
+    port = found["ports"][0]["port"]
+    assert [(each["addresses"][0], port) for each in found["endpoints"]] == [one for one in told if one[1] == port]
+    return told
+
+
+@virtual_time
+async def test_the_service_leads_to_all_living_servers() -> None:
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    await store.open()
+    async with AsyncExitStack() as stack:
+        a = await stack.enter_async_context(server(store, "10.0.0.1"))
+        assert await led_to(a) == [("10.0.0.1", 6443)]
+        b = await stack.enter_async_context(server(store, "10.0.0.2"))
+        c = await stack.enter_async_context(server(store, "10.0.0.2", 7443))
+        everywhere = [("10.0.0.1", 6443), ("10.0.0.2", 6443), ("10.0.0.2", 7443)]
+        assert await led_to(a) == everywhere
+        await asyncio.sleep(3 * TTL_S)
+        assert await led_to(b) == everywhere
+        await b.service.end()
+        assert await led_to(a) == [("10.0.0.1", 6443), ("10.0.0.2", 7443)]
+        b.task.cancel()
+        c.task.cancel()  # this one does not say good-bye
+        await asyncio.sleep(TTL_S + 2 * KEEP_INTERVAL_S)
+        assert await led_to(a) == [("10.0.0.1", 6443)]
+    await store.close()
+
+
+class Hours:
+    """A clock."""
+
+    def __init__(self) -> None:
+        self.time = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+
+    def now(self) -> datetime.datetime:
+        return self.time
+
+
+def leases(cluster: Cluster) -> list[dict[str, Any]]:
+    return cluster.reader.list("coordination.k8s.io", "leases", "kube-system")
+
+
+async def test_each_server_has_a_lease_and_removes_those_that_have_expired() -> None:
+    store = MemoryStore()
+    async with server(store, "10.0.0.1") as one:
+        endpoint = one.cluster.endpoint("coordination.k8s.io", "v1", "leases")
+        assert endpoint is not None
+        cache, clock = endpoint.store.cache, Hours()
+        first = IdentityLease(endpoint.store, clock, ServerName("host", 6443))
+        second = IdentityLease(endpoint.store, clock, ServerName("host", 7443))
+        await first.renew()
+        await second.renew()
+        await cache.fresh()
+        names = {ServerName("host", port).lease for port in (6443, 7443)}
+        assert {lease["metadata"]["name"] for lease in leases(one.cluster)} == names
+        lease = leases(one.cluster)[0]
+        assert lease["metadata"]["labels"] == {
+            "apiserver.kubernetes.io/identity": "kube-apiserver",
+            "kubernetes.io/hostname": "host",
+        }
+        assert lease["spec"]["leaseDurationSeconds"] == 3600
+        clock.time += datetime.timedelta(seconds=3601)
+        await first.renew()
+        await cache.fresh()
+        await first.collect()
+        await cache.fresh()
+        assert [lease["metadata"]["name"] for lease in leases(one.cluster)] == [ServerName("host", 6443).lease]
+        await second.remove()
+        await first.remove()
+        await cache.fresh()
+        assert leases(one.cluster) == []

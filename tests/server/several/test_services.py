@@ -1,0 +1,181 @@
+"""Cluster IPs and node ports: given once, whichever server gives them."""
+
+import asyncio
+import datetime
+from typing import Any
+
+import pytest
+
+from sampan.registry.allocation.ports import KEY
+from sampan.registry.allocation.repair import LEAKS_MIN, AllocationRepair
+from sampan.registry.strategies.core.allocators import Holder
+from sampan.storage.encoding import decode
+from sampan.storage.memory import MemoryStore
+from tests.server.cluster import Api, served
+from tests.server.several.servers import several
+
+SERVICES = "/api/v1/namespaces/default/services"
+ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses"
+
+
+def service(name: str, **spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}], **spec}}
+
+
+async def addresses(api: Api) -> dict[str, str]:
+    """Which Service each address is claimed by."""
+    items = (await api.get(ADDRESSES)).body["items"]
+    return {item["metadata"]["name"]: item["spec"]["parentRef"]["name"] for item in items}
+
+
+async def ports(api: Api) -> set[int]:
+    """Which ports are claimed."""
+    assert api.cluster.claims is not None
+    return await api.cluster.claims.ports.taken()
+
+
+def repair_of(api: Api, **later: float) -> AllocationRepair:
+    """A repair, at a later time."""
+    cluster = api.cluster
+    services = cluster.endpoint("", "v1", "services")
+    assert cluster.claims is not None
+    assert services is not None
+    return AllocationRepair(cluster.claims, services.store, Later(datetime.timedelta(**later)))
+
+
+class Later:
+    """A clock that is ahead."""
+
+    def __init__(self, by: datetime.timedelta) -> None:
+        self._by = by
+
+    def now(self) -> datetime.datetime:
+        return datetime.datetime.now(datetime.UTC) + self._by
+
+
+async def test_an_address_belongs_to_its_service() -> None:
+    async with served() as api:
+        made = await api.create(SERVICES, service("web"))
+        ip = made["spec"]["clusterIP"]
+        address = (await api.get(f"{ADDRESSES}/{ip}")).body
+        assert address["spec"]["parentRef"] == {"resource": "services", "namespace": "default", "name": "web"}
+        assert address["metadata"]["labels"] == {
+            "ipaddress.kubernetes.io/ip-family": "IPv4",
+            "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+        }
+        assert (await addresses(api))["10.96.0.1"] == "kubernetes"
+        await api.delete(f"{SERVICES}/web")
+        assert (await api.get(f"{ADDRESSES}/{ip}")).code == 404
+
+
+async def test_the_range_is_shown_as_a_service_cidr() -> None:
+    async with served() as api:
+        shown = (await api.get("/apis/networking.k8s.io/v1/servicecidrs/kubernetes")).body
+        assert shown["spec"]["cidrs"] == ["10.96.0.0/16"]
+        assert [(c["type"], c["status"]) for c in shown["status"]["conditions"]] == [("Ready", "True")]
+
+
+async def test_a_refused_or_dry_service_claims_nothing() -> None:
+    async with served() as api:
+        before = await addresses(api)
+        assert (await api.post(SERVICES, service("web", type="NodePort", externalName="?" * 300))).code in (201, 422)
+        await api.delete(f"{SERVICES}/web")
+        assert (await api.post(SERVICES, service("kubernetes", type="NodePort"))).code == 409
+        assert (await api.post(f"{SERVICES}?dryRun=All", service("dry", type="NodePort"))).code == 201
+        assert await addresses(api) == before
+        assert await ports(api) == set()
+
+
+async def test_services_that_several_servers_make_at_once_get_different_addresses_and_ports() -> None:
+    async with several(3) as servers:
+        made = await asyncio.gather(
+            *(servers[n % 3].create(SERVICES, service(f"s{n}", type="NodePort")) for n in range(60))
+        )
+        assert len({item["spec"]["clusterIP"] for item in made}) == 60
+        given = {item["spec"]["ports"][0]["nodePort"] for item in made}
+        assert len(given) == 60
+        assert await ports(servers[0]) == given
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [{"clusterIP": "10.96.0.77"}, {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30077}]}],
+    ids=["address", "port"],
+)
+async def test_what_two_servers_are_asked_for_at_once_one_of_them_gives(spec: dict[str, Any]) -> None:
+    async with several(2) as servers:
+        asked = (servers[n % 2].post(SERVICES, service(f"s{n}", **spec)) for n in range(6))
+        codes = [answer.code for answer in await asyncio.gather(*asked)]
+        assert sorted(codes) == [201, 422, 422, 422, 422, 422]
+
+
+async def test_what_one_server_has_freed_another_gives_again() -> None:
+    async with several(2) as (a, b):
+        spec = {"clusterIP": "10.96.0.77", "type": "NodePort", "ports": [{"port": 80, "nodePort": 30077}]}
+        for n, (one, other) in enumerate([(a, b), (b, a), (a, b)]):
+            await one.create(SERVICES, service(f"s{n}", **spec))
+            assert (await other.post(SERVICES, service("other", **spec))).code == 422
+            assert (await other.delete(f"{SERVICES}/s{n}")).code == 200
+        await b.create(SERVICES, service("last", **spec))
+
+
+async def test_a_change_of_type_claims_and_frees() -> None:
+    async with several(2) as (a, b):
+        made = await a.create(SERVICES, service("web"))
+        path, ip = f"{SERVICES}/web", made["spec"]["clusterIP"]
+        exposed = await b.patch(path, {"spec": {"type": "NodePort"}})
+        assert await ports(a) == {exposed.body["spec"]["ports"][0]["nodePort"]}
+        hidden = {"spec": {"type": "ExternalName", "externalName": "example.com", "clusterIP": None}}
+        assert (await a.patch(path, hidden | {"spec": {**hidden["spec"], "clusterIPs": None}})).code == 200
+        assert await ports(b) == set()
+        assert ip not in await addresses(b)
+
+
+async def test_services_that_were_stored_without_claims_get_them_at_the_start() -> None:
+    store = MemoryStore()
+    async with served(store) as api:
+        made = await api.create(SERVICES, service("web", type="NodePort"))
+    ip, port = made["spec"]["clusterIP"], made["spec"]["ports"][0]["nodePort"]
+    for key in (KEY, f"/registry/ipaddresses/{ip}"):
+        row = await store.get(key)
+        assert row is not None
+        await store.delete(key, row.mod_revision)
+    async with served(store) as api:
+        assert (await addresses(api))[ip] == "web"
+        assert await ports(api) == {port}
+
+
+async def test_what_no_service_holds_is_given_back_after_a_grace() -> None:
+    async with served() as api:
+        claims = api.cluster.claims
+        assert claims is not None
+        holder = (await api.create(SERVICES, service("web")))["metadata"]["name"]
+        await claims.make(Holder("default", "never-written"), ["10.96.0.9"], [30009])
+        await repair_of(api).once()
+        assert (await addresses(api))["10.96.0.9"] == "never-written"
+        repair = repair_of(api, seconds=62)
+        for _ in range(LEAKS_MIN):
+            assert await ports(api) == {30009}
+            await repair.once()
+        assert "10.96.0.9" not in await addresses(api)
+        assert holder in (await addresses(api)).values()
+        assert await ports(api) == set()
+
+
+async def test_an_address_that_names_another_service_is_repaired() -> None:
+    async with served() as api:
+        ip = (await api.create(SERVICES, service("web")))["spec"]["clusterIP"]
+        await api.delete(f"{ADDRESSES}/{ip}")
+        assert api.cluster.claims is not None
+        await api.cluster.claims.make(Holder("default", "gone"), [ip], [])
+        await repair_of(api).once()
+        assert (await addresses(api))[ip] == "web"
+
+
+async def test_the_stored_ports_are_a_range_allocation_as_kubernetes_has_it() -> None:
+    async with served() as api:
+        await api.create(SERVICES, service("web", type="NodePort", ports=[{"port": 80, "nodePort": 30008}]))
+        row = await api.cluster.store.get("/registry/ranges/servicenodeports")
+        assert row is not None
+        record = decode(row.value)
+        assert (record["kind"], record["range"], record["data"]) == ("RangeAllocation", "30000-32767", "AQA=")

