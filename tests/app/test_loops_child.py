@@ -30,7 +30,7 @@ def test_nothing_is_started_that_nobody_wants() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "components"),
+    ("settings", "beside"),
     [
         (UpSettings(), {"controller-manager", "scheduler"}),
         (UpSettings(controllers="", scheduler=True), {"scheduler"}),
@@ -38,8 +38,16 @@ def test_nothing_is_started_that_nobody_wants() -> None:
     ],
     ids=["all", "scheduler", "several servers"],
 )
-def test_the_server_knows_which_components_run_beside_it(settings: UpSettings, components: set[str]) -> None:
-    assert components_of(settings) == components
+def test_the_server_knows_which_components_run_beside_it(settings: UpSettings, beside: set[str]) -> None:
+    components = components_of(settings, LoopsChild(None))
+    assert {name for name, component in components.items() if component.fault is not None} == beside
+
+
+def test_of_several_servers_the_lease_of_the_loops_tells_of_the_scheduler_too() -> None:
+    components = components_of(UpSettings(storage="etcd"), LoopsChild(None))
+    assert "kube-controller-manager" in components["scheduler"].leases
+    alone = components_of(UpSettings(storage="etcd", scheduler=False), LoopsChild(None))
+    assert alone["scheduler"].leases == ("kube-scheduler",)
 
 
 def test_the_command_says_what_is_wanted() -> None:
@@ -116,11 +124,30 @@ async def test_a_process_that_ends_is_started_again(tmp_path: Path) -> None:
 
 
 async def test_a_program_that_is_not_there_is_said() -> None:
+    loops = LoopsChild(["/nonexistent/program"])
     with said("cannot be started") as failed:
-        task = asyncio.create_task(LoopsChild(["/nonexistent/program"]).run())
+        task = asyncio.create_task(loops.run())
         await failed.wait()
         task.cancel()
         await asyncio.wait({task})
+    assert loops.fault().startswith("the control loops cannot be started: ")
+
+
+async def test_a_process_has_no_fault_while_it_runs() -> None:
+    loops = LoopsChild(python("import sys; sys.stdin.read()"))
+    assert loops.fault() == "the control loops have not been started"
+    with said("control loops started") as started:
+        task = asyncio.create_task(loops.run())
+        await started.wait()
+        assert loops.fault() == ""
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def test_a_process_that_ended_is_a_fault() -> None:
+    loops = LoopsChild(python("import sys; sys.exit(2)"))
+    await loops.run()
+    assert loops.fault() == "the control loops ended with code 2"
 
 
 async def test_the_process_ends_with_its_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.filters.tracing import Tracer
 from sampan.server.proxy.upstreams import ProxySettings
 from sampan.server.request import Response
+from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store
 from tests.server.client import Client
@@ -212,6 +213,7 @@ async def served(
     audit: Audit | None = None,
     tracer: Tracer | None = None,
     at_rest: AtRest | None = None,
+    components: Components = ELSEWHERE,
 ) -> AsyncIterator[Api]:
     """A server that has started; ends with the block. It also knows the tokens that `identity` knows."""
     at_rest = at_rest or Unencrypted()
@@ -227,6 +229,7 @@ async def served(
             aggregation=aggregation or AggregationSettings(),
             audit=audit,
             tracer=tracer,
+            components=components,
         ),
         server_address=lambda: "127.0.0.1:6443",
     )

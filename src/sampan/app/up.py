@@ -51,6 +51,7 @@ from sampan.server.pki.kubeconfig import kubeconfig
 from sampan.server.settings import HttpSettings
 from sampan.server.sni import CertKey
 from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
+from sampan.server.verbs.components import Components
 from sampan.storage.sqlite.restore import is_unfinished
 
 _log = logging.getLogger("sampan.app")
@@ -84,7 +85,8 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     cluster = Cluster(store_of(settings, at_rest))
     authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address)
     observability = Observability(settings, cluster)
-    how = _api_settings(settings, credentials, authentication, observability)
+    loops = LoopsChild(command_of(settings))
+    how = _api_settings(settings, credentials, authentication, observability, components_of(settings, loops))
     api = ApiServer(
         cluster,
         authentication.authenticators,
@@ -119,7 +121,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
                 api.lifecycle.serving = True
                 _settle()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
-                await _until_stopped(api, settings)
+                await _until_stopped(api, loops)
                 await presence.leave()
                 await _end(api, http, settings)
             for task in tasks:
@@ -138,7 +140,11 @@ def _running(
 
 
 def _api_settings(
-    settings: UpSettings, credentials: Credentials, authentication: Authentication, observability: Observability
+    settings: UpSettings,
+    credentials: Credentials,
+    authentication: Authentication,
+    observability: Observability,
+    components: Components,
 ) -> ApiServerSettings:
     """How the server answers. Raises `StartError`."""
     return ApiServerSettings(
@@ -150,7 +156,7 @@ def _api_settings(
         aggregation=aggregation_settings(settings, credentials),
         flow_control=flow_control_settings(settings),
         admission=admission_settings(settings),
-        components=components_of(settings),
+        components=components,
         identity=authentication.identity,
         anonymous=authentication.anonymous,
         request_headers=authentication.request_headers,
@@ -159,14 +165,12 @@ def _api_settings(
     )
 
 
-async def _until_stopped(api: ApiServer, settings: UpSettings) -> None:
+async def _until_stopped(api: ApiServer, loops: LoopsChild) -> None:
     """Serve, with the control loops beside. They end first: what they have begun they can still write."""
-    command = command_of(settings)
     async with asyncio.TaskGroup() as group:
-        loops = group.create_task(LoopsChild(command).run(), name="control loops") if command else None
+        beside = group.create_task(loops.run(), name="control loops")
         await api.lifecycle.stop_requested.wait()
-        if loops is not None:
-            loops.cancel()
+        beside.cancel()
 
 
 async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:

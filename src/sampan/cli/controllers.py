@@ -13,8 +13,7 @@ from sampan.cli.loop_options import controllers_option, leader_elect_option, loo
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.controllers.node_ipam.cidr_set import CidrSet
 from sampan.loops.context import CLUSTER_CIDR
-
-LEASE = "kube-controller-manager"
+from sampan.server.verbs.components import CONTROLLER_MANAGER_LEASE
 
 
 @click.command("controllers")
@@ -51,5 +50,5 @@ def controllers_command(
         CidrSet(options["cluster_cidr"], options["node_cidr_mask_size"])
     except ValueError as error:
         raise click.UsageError(f"--cluster-cidr: {error}") from error
-    lease = LEASE if leader_elect else ""
+    lease = CONTROLLER_MANAGER_LEASE if leader_elect else ""
     run_loops(LoopSettings(kubeconfig, controllers, lease=lease, **options))

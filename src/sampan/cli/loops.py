@@ -9,10 +9,10 @@ from sampan.app.loops.choice import UnknownController, chosen_controllers
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import USAGE_ERROR, LoopSettings, NodeSettings
 from sampan.app.settings import RUNTIMES
-from sampan.cli.controllers import LEASE
 from sampan.cli.loop_options import loop_options, signing_options
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.node.set_up import node_names
+from sampan.server.verbs.components import CONTROLLER_MANAGER_LEASE
 
 
 @click.command("loops", hidden=True)
@@ -32,7 +32,7 @@ def loops_command(controllers: str, scheduler: bool, nodes: int, kubeconfig: Pat
         click.echo(f"sampan: error: --controllers: {error}", err=True)
         return USAGE_ERROR
     node = NodeSettings(options.pop("node_runtime"), options.pop("node_root"))
-    options["lease"] = LEASE if options.pop("leader_elect") else ""
+    options["lease"] = CONTROLLER_MANAGER_LEASE if options.pop("leader_elect") else ""
     nodes = min(nodes, 1) if node.runtime == "process" else nodes
     names = tuple(node_names(nodes, "node-1" if nodes == 1 else "node")) if nodes else ()
     run_loops(LoopSettings(kubeconfig, chosen, scheduler, names, node, ends_with_stdin=True, **options))

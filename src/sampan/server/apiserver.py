@@ -40,6 +40,7 @@ from sampan.server.request import Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
 from sampan.server.status import json_response
+from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.scope import Shared
 from sampan.server.version import version_info
 from sampan.server.zpages import flagz, statusz
@@ -74,8 +75,8 @@ class ApiServerSettings:
     """How the servers behind APIServices are reached."""
     flow_control: FlowControlSettings = field(default_factory=FlowControlSettings)
     """How many requests run at once, and whose."""
-    components: frozenset[str] = frozenset()
-    """What runs beside the server: controller-manager, scheduler."""
+    components: Components = field(default_factory=lambda: ELSEWHERE)
+    """How one knows whether controller-manager and scheduler work."""
 
 
 class ApiServer:

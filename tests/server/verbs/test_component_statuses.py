@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sampan.core.time import format_micro_time
+from sampan.server.verbs.components import ELSEWHERE, Component
 from tests.server.cluster import Api, served
 
 ALL = "/api/v1/componentstatuses"
@@ -63,6 +64,22 @@ async def test_a_component_that_no_longer_renews_its_lease_is_unhealthy(api: Api
     await api.create(LEASES, body)
     text = "me has not renewed the Lease kube-system/kube-scheduler since 2020-01-01T00:00:00.000000Z"
     assert await condition(api, "scheduler") == {"type": "Healthy", "status": "False", "message": text}
+
+
+async def test_a_component_elsewhere_may_hold_one_of_several_leases() -> None:
+    components = {**ELSEWHERE, "scheduler": Component(("kube-controller-manager", "kube-scheduler"))}
+    async with served(components=components) as api:
+        assert (await condition(api, "scheduler"))["status"] == "False"
+        await hold(api, "kube-controller-manager", seconds=3600)
+        assert (await condition(api, "scheduler"))["status"] == "True"
+
+
+async def test_a_component_beside_the_server_says_itself_what_is_wrong() -> None:
+    faults = ["it has ended", ""]
+    components = {**ELSEWHERE, "scheduler": Component(("kube-scheduler",), lambda: faults.pop(0))}
+    async with served(components=components) as api:
+        assert await condition(api, "scheduler") == {"type": "Healthy", "status": "False", "message": "it has ended"}
+        assert await condition(api, "scheduler") == {"type": "Healthy", "status": "True", "message": "ok"}
 
 
 async def test_what_nobody_has_heard_of_is_not_found(api: Api) -> None:

@@ -14,7 +14,15 @@ from typing import Final
 
 from sampan.app.loops.settings import USAGE_ERROR
 from sampan.app.settings import UpSettings
-from sampan.server.verbs.component_statuses import CONTROLLER_MANAGER, SCHEDULER
+from sampan.server.verbs.components import (
+    CONTROLLER_MANAGER,
+    CONTROLLER_MANAGER_LEASE,
+    ELSEWHERE,
+    SCHEDULER,
+    SCHEDULER_LEASE,
+    Component,
+    Components,
+)
 
 BACKOFF_FIRST_S: Final = 1.0
 BACKOFF_MAX_S: Final = 30.0
@@ -50,14 +58,22 @@ def command_of(settings: UpSettings) -> list[str] | None:
     ]
 
 
-def components_of(settings: UpSettings) -> frozenset[str]:
-    """What that process is of a control plane. Where several servers share a store it need not be the one that works:
-    then the Lease tells.
+def components_of(settings: UpSettings, child: "LoopsChild") -> Components:
+    """How one knows whether controllers and scheduler work.
+
+    Where several servers share a store the process beside this one need not be the one that works: then the Lease tells
+    that it has for both.
     """
+    found = dict(ELSEWHERE)
     if settings.storage == "etcd":
-        return frozenset()
-    found = {CONTROLLER_MANAGER: bool(settings.controllers.strip()), SCHEDULER: settings.scheduler}
-    return frozenset(name for name, runs in found.items() if runs)
+        if settings.scheduler:
+            found[SCHEDULER] = Component((CONTROLLER_MANAGER_LEASE, SCHEDULER_LEASE))
+        return found
+    if settings.controllers.strip():
+        found[CONTROLLER_MANAGER] = Component((CONTROLLER_MANAGER_LEASE,), child.fault)
+    if settings.scheduler:
+        found[SCHEDULER] = Component((SCHEDULER_LEASE,), child.fault)
+    return found
 
 
 def _key(settings: UpSettings) -> Path:
@@ -71,18 +87,25 @@ def _node_options(settings: UpSettings) -> list[str]:
 
 
 class LoopsChild:
-    """Keeps one process alive."""
+    """Keeps one process alive. `command` None: there is none."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str] | None) -> None:
         self._command = command
+        self._fault = "the control loops have not been started"
+
+    def fault(self) -> str:
+        """Why the process does not run now; nothing if it does."""
+        return self._fault
 
     async def run(self) -> None:
         """Until cancelled; ends by itself only when the process says that it was called wrongly."""
+        if self._command is None:
+            return
         loop = asyncio.get_running_loop()
         backoff_s = BACKOFF_FIRST_S
         while True:
             began = loop.time()
-            code = await self._run_once()
+            code = await self._run_once(self._command)
             if code == USAGE_ERROR:
                 _log.error("the control loops cannot be started: they are not tried again")
                 return
@@ -92,19 +115,21 @@ class LoopsChild:
             await asyncio.sleep(backoff_s)
             backoff_s = min(BACKOFF_MAX_S, backoff_s * 2)
 
-    async def _run_once(self) -> int:
+    async def _run_once(self, command: Sequence[str]) -> int:
         """Run the process until it ends; gives its exit code, `_NOT_STARTED` when it could not even begin."""
         # A session of its own: what a terminal sends to the server's group, Ctrl-C, the server tells it in its order.
         try:
-            process = await asyncio.create_subprocess_exec(
-                *self._command, stdin=PIPE, stdout=DEVNULL, start_new_session=True
-            )
+            process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=DEVNULL, start_new_session=True)
         except OSError as error:
             _log.error("the control loops cannot be started: %s", error)
+            self._fault = f"the control loops cannot be started: {error}"
             return _NOT_STARTED
+        self._fault = ""
         _log.info("control loops started", extra={"pid": process.pid})
         try:
-            return await process.wait()
+            code = await process.wait()
+            self._fault = f"the control loops ended with code {code}"
+            return code
         finally:
             await _end(process)
 

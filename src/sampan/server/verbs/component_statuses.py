@@ -1,7 +1,7 @@
 """GET and LIST of componentstatuses: how the store, the scheduler and the controllers are, asked when somebody asks.
 
-The store answers for etcd. A component is well when it runs beside this server or holds its Lease, as those elsewhere
-do; Kubernetes asks only those of its own machine.
+The store answers for etcd. A component is well when its process beside this server runs, or when somebody holds its
+Lease, as those elsewhere do; Kubernetes asks only those of its own machine.
 Source: kubernetes pkg/registry/core/componentstatus/{rest,validator}.go (1.36).
 """
 
@@ -15,6 +15,7 @@ from sampan.core.selectors import parse_fields, parse_labels
 from sampan.core.time import parse_time
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
+from sampan.server.verbs.components import CONTROLLER_MANAGER, SCHEDULER
 from sampan.server.verbs.list import acceptable_for_list
 from sampan.server.verbs.options import ListOptions, list_options
 from sampan.server.verbs.respond import include_object, not_acceptable
@@ -25,8 +26,6 @@ from sampan.wire import json as wire_json
 from sampan.wire.negotiation import MediaType
 from sampan.wire.partial import partial_bytes
 
-CONTROLLER_MANAGER: Final = "controller-manager"
-SCHEDULER: Final = "scheduler"
 _STORE: Final = "etcd-0"
 _STORE_TIMEOUT_S: Final = 20.0
 _NAMESPACE: Final = "kube-system"
@@ -96,10 +95,15 @@ async def _store_fault(scope: Scope) -> str:
     return ""
 
 
-def _fault(scope: Scope, component: str) -> str:
-    if component in scope.shared.components:
-        return ""
-    name = f"kube-{component}"
+def _fault(scope: Scope, name: str) -> str:
+    component = scope.shared.components[name]
+    if component.fault is not None:
+        return component.fault()
+    faults = [_lease_fault(scope, lease) for lease in component.leases]
+    return "" if "" in faults else faults[0]
+
+
+def _lease_fault(scope: Scope, name: str) -> str:
     lease = scope.cluster.reader.get("coordination.k8s.io", "leases", _NAMESPACE, name)
     spec = (lease or {}).get("spec") or {}
     if not spec.get("holderIdentity") or not spec.get("renewTime"):

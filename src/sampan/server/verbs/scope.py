@@ -13,6 +13,7 @@ from sampan.server.histogram import Counter
 from sampan.server.proxy.upstreams import Upstreams
 from sampan.server.request import Request
 from sampan.server.verbs.bodies import ListBodies
+from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.messages import MessageCache
 from sampan.server.verbs.tables import RowCache
 
@@ -31,8 +32,8 @@ class Shared:
     """Where logs, exec and proxied requests go."""
     deprecated: set[tuple[str, str, str, str]] = field(kw_only=True)
     """Deprecated versions that were asked for: group, version, resource and subresource."""
-    components: frozenset[str] = frozenset()
-    """The components that run beside the server, as componentstatuses names them."""
+    components: Components = field(default_factory=lambda: ELSEWHERE)
+    """How componentstatuses know of the scheduler and the controllers."""
     bodies: ListBodies = field(default_factory=ListBodies)
     messages: MessageCache = field(default_factory=MessageCache)
     rows: RowCache = field(default_factory=RowCache)
