@@ -22,6 +22,12 @@ def joined(name: str, values: Sequence[str]) -> str:
     return ("; " if name == "cookie" else ", ").join(values)
 
 
+def identity_values(header: str) -> tuple[str, ...]:
+    """The values of a header that says who somebody is, one or more. What their bytes mean is UTF-8."""
+    values = (value.strip(" \t") for value in header.split(VALUE_END))
+    return tuple(v if v.isascii() else v.encode("latin-1").decode("utf-8", "replace") for v in values)
+
+
 class Source(Protocol):
     """The connection that a request arrives on."""
 

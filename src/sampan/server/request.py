@@ -65,6 +65,8 @@ class Request:
     user: UserInfo | None = None
     impersonator: UserInfo | None = None
     """Who has sent the request, where `user` is somebody else by impersonation."""
+    impersonation_constraint: str = ""
+    """The verb of the limited mode that allows the impersonation; "": there is none, or it is not limited."""
     audit_id: str = ""
     client_certificate: bytes | None = None
     """DER of the client's certificate, if it gave one. The client has its key; nobody has verified who signed it."""

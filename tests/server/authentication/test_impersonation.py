@@ -3,6 +3,7 @@
 import pytest
 
 from sampan.core.errors import StatusError
+from sampan.server.authorization.masters import MastersAuthorizer
 from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.filters.impersonation import with_impersonation
 from sampan.server.request import Request, Response, UserInfo
@@ -27,7 +28,7 @@ async def seen_as(user: UserInfo, headers: dict[str, str]) -> tuple[UserInfo, di
         reached.append(request)
         return Response()
 
-    await with_impersonation(UnionAuthorizer([]))(handler)(request)
+    await with_impersonation(UnionAuthorizer([MastersAuthorizer()]))(handler)(request)
     assert reached[0].user is not None
     return reached[0].user, reached[0].headers
 
@@ -69,11 +70,43 @@ async def test_who_has_no_right_to_impersonate_is_refused() -> None:
     with pytest.raises(StatusError) as refused:
         await seen_as(BOB, {"impersonate-user": "admin", "impersonate-group": "system:masters"})
     assert refused.value.code == 403
-    assert 'User "bob" cannot impersonate resource "users"' in refused.value.message
+    assert refused.value.message == (
+        'pods is forbidden: User "bob" cannot impersonate-on:user-info:list resource "pods" in API group "" '
+        "at the cluster scope"
+    )
 
 
-@pytest.mark.parametrize("header", ["impersonate-group", "impersonate-uid", "impersonate-extra-scope"])
-async def test_parts_without_a_user_are_a_bad_request(header: str) -> None:
-    with pytest.raises(StatusError, match="without impersonating a user") as refused:
-        await seen_as(ADMIN, {header: "x"})
+@pytest.mark.parametrize(
+    ("header", "shown"),
+    [
+        (
+            "impersonate-group",
+            'Name:"", UID:"", Groups:[]string{"x", "y"}, Extra:map[string][]string(nil)',
+        ),
+        ("impersonate-uid", 'Name:"", UID:"x", Groups:[]string(nil), Extra:map[string][]string(nil)'),
+        (
+            "impersonate-extra-scope",
+            'Name:"", UID:"", Groups:[]string(nil), Extra:map[string][]string{"scope":[]string{"x", "y"}}',
+        ),
+    ],
+)
+async def test_parts_without_a_user_are_a_bad_request(header: str, shown: str) -> None:
+    with pytest.raises(StatusError) as refused:
+        await seen_as(ADMIN, {header: "x\ny"})
     assert refused.value.code == 400
+    assert refused.value.message == f"requested &user.DefaultInfo{{{shown}}} without impersonating a user name"
+
+
+async def test_of_several_names_the_first_counts() -> None:
+    assert (await seen_as(ADMIN, {"impersonate-user": "eve\nmallory"}))[0].name == "eve"
+
+
+async def test_names_are_read_as_utf_8() -> None:
+    headers = {"impersonate-user": "jürgen".encode().decode("latin-1")}
+    assert (await seen_as(ADMIN, headers))[0].name == "jürgen"
+
+
+@pytest.mark.parametrize(("key", "read"), [("a%2fb", "a/b"), ("a%2", "a%2"), ("a%zz", "a%zz")])
+async def test_keys_of_extra_values_are_unescaped_where_that_is_possible(key: str, read: str) -> None:
+    user, _ = await seen_as(ADMIN, {"impersonate-user": "eve", f"impersonate-extra-{key}": "x"})
+    assert user.extra == {read: ("x",)}

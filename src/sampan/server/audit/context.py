@@ -87,6 +87,8 @@ class AuditContext:
         fields["stage"] = stage
         if request.impersonator is not None:
             fields["impersonatedUser"] = _user(request.user)
+            if request.impersonation_constraint:
+                fields["authenticationMetadata"] = {"impersonationConstraint": request.impersonation_constraint}
         if self._reference is not None:
             fields["objectRef"] = dict(self._reference)
         if self._status is not None:

@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 from sampan.core.errors import StatusError, unauthorized
 from sampan.core.field import quote
 from sampan.server.authentication.authenticator import with_authenticated_group
-from sampan.server.incoming import VALUE_END
+from sampan.server.incoming import identity_values
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, UserInfo
 
@@ -121,11 +121,11 @@ class RequestHeaderAuthenticator:
 def _first(headers: dict[str, str], names: tuple[str, ...]) -> str:
     """The value of the first of these headers that has one; of a repeated header the first value."""
     for name in names:
-        value = headers.get(name, "").partition(VALUE_END)[0].strip()
+        value = identity_values(headers.get(name, ""))[0]
         if value:
             return value
     return ""
 
 
 def _values(header: str) -> list[str]:
-    return [value.strip() for value in header.split(VALUE_END) if value.strip()]
+    return [value for value in identity_values(header) if value]

@@ -10,7 +10,7 @@ PREFIX = "system:serviceaccount:"
 ALL_GROUP = "system:serviceaccounts"
 ISSUED_CREDENTIAL_ID = "authentication.kubernetes.io/issued-credential-id"
 _POD_NAME, _POD_UID = "authentication.kubernetes.io/pod-name", "authentication.kubernetes.io/pod-uid"
-_NODE_NAME, _NODE_UID = "authentication.kubernetes.io/node-name", "authentication.kubernetes.io/node-uid"
+NODE_NAME, _NODE_UID = "authentication.kubernetes.io/node-name", "authentication.kubernetes.io/node-uid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ServiceAccountInfo:
         if self.pod is not None and self.pod.name and self.pod.uid:
             extra[_POD_NAME], extra[_POD_UID] = (self.pod.name,), (self.pod.uid,)
         if self.node is not None and self.node.name:
-            extra[_NODE_NAME] = (self.node.name,)
+            extra[NODE_NAME] = (self.node.name,)
             if self.node.uid:
                 extra[_NODE_UID] = (self.node.uid,)
         return UserInfo(make_username(self.namespace, self.name), self.uid, group_names(self.namespace), extra)

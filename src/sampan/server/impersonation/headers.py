@@ -1,0 +1,66 @@
+"""The Impersonate-* headers: as whom the client wants to act.
+
+Source: apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.go (1.36).
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import unquote
+
+from sampan.core.errors import bad_request
+from sampan.core.field import quote
+from sampan.server.incoming import identity_values
+from sampan.server.request import UserInfo
+
+PREFIX: Final = "impersonate-"
+_USER, _GROUP, _UID, _EXTRA = "impersonate-user", "impersonate-group", "impersonate-uid", "impersonate-extra-"
+_BROKEN_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+def wanted_user(headers: dict[str, str]) -> UserInfo | None:
+    """Whom the headers name, nothing added; None: nobody. They are taken away. Raises 400: parts of a user without its
+    name.
+    """
+    values = {name: identity_values(value) for name, value in headers.items() if name.startswith(PREFIX)}
+    name, uid = values.get(_USER, ("",))[0], values.get(_UID, ("",))[0]
+    groups = values.get(_GROUP, ())
+    extra = _extra(values)
+    if not name:
+        if groups or uid or extra:
+            raise bad_request(f"requested {_shown(uid, groups, extra)} without impersonating a user name")
+        return None
+    for header in values:
+        if header in (_USER, _GROUP, _UID) or header.startswith(_EXTRA):
+            del headers[header]
+    return UserInfo(name, uid, groups, extra)
+
+
+def _extra(values: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    extra: dict[str, tuple[str, ...]] = {}
+    for header, said in values.items():
+        if header.startswith(_EXTRA):
+            key = header[len(_EXTRA) :]
+            key = key if _BROKEN_ESCAPE.search(key) else unquote(key)
+            extra[key] = (*extra.get(key, ()), *said)
+    return extra
+
+
+def _shown(uid: str, groups: tuple[str, ...], extra: Mapping[str, tuple[str, ...]]) -> str:
+    """The user without a name, as Go's %#v shows it."""
+    parts = (
+        'Name:""',
+        f"UID:{quote(uid)}",
+        f"Groups:{_strings(groups) if groups else '[]string(nil)'}",
+        f"Extra:{_string_lists(extra) if extra else 'map[string][]string(nil)'}",
+    )
+    return f"&user.DefaultInfo{{{', '.join(parts)}}}"
+
+
+def _strings(values: tuple[str, ...]) -> str:
+    return f"[]string{{{', '.join(quote(value) for value in values)}}}"
+
+
+def _string_lists(extra: Mapping[str, tuple[str, ...]]) -> str:
+    items = ", ".join(f"{quote(key)}:{_strings(extra[key])}" for key in sorted(extra))
+    return f"map[string][]string{{{items}}}"

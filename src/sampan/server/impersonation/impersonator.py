@@ -1,0 +1,61 @@
+"""`Impersonator`: finds the mode in which a requester may act as the wanted user.
+
+Nothing that was allowed is kept: rights that are taken away are gone with the next request.
+Source: apiserver pkg/endpoints/filters/impersonation/{constrained_impersonation,cache}.go (1.36).
+"""
+
+from collections import OrderedDict
+from typing import Final
+
+from sampan.core.errors import StatusError
+from sampan.server.authorization.authorizer import Authorizer, Decision
+from sampan.server.authorization.forbidden import forbidden_error
+from sampan.server.impersonation.modes import MODES, Impersonated, impersonate_unlimited
+from sampan.server.request import RequestInfo, UserInfo
+
+_REMEMBERED_MAX: Final = 10_000
+_UNLIMITED: Final = len(MODES)
+
+
+class Impersonator:
+    """See the module. The mode in which a requester was last allowed is tried first."""
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+        self._last: OrderedDict[str, int] = OrderedDict()
+        """By the requester's name: the number of a mode."""
+
+    async def impersonate(self, requester: UserInfo, wanted: UserInfo, info: RequestInfo) -> Impersonated:
+        """As whom the request `info` goes on. Raises 403 with what the first mode that was tried has refused."""
+        refusal: StatusError | None = None
+        last = self._last.get(requester.name)
+        order = range(_UNLIMITED + 1) if last is None else (last, *(n for n in range(_UNLIMITED + 1) if n != last))
+        for number in order:
+            try:
+                found = await self._in_mode(number, requester, wanted, info)
+            except StatusError as error:
+                refusal = refusal or error
+                continue
+            if found is not None:
+                self._remember(requester.name, number)
+                return found
+        assert refusal is not None, "the last mode is meant for everybody"
+        raise refusal
+
+    async def _in_mode(
+        self, number: int, requester: UserInfo, wanted: UserInfo, info: RequestInfo
+    ) -> Impersonated | None:
+        if number == _UNLIMITED:
+            return await impersonate_unlimited(self._check, requester, wanted)
+        return await MODES[number].impersonate(self._check, requester, wanted, info)
+
+    async def _check(self, user: UserInfo, info: RequestInfo) -> None:
+        verdict = await self._authorizer.authorize(user, info)
+        if verdict.decision is not Decision.ALLOW:
+            raise forbidden_error(user, info, ": ".join(filter(None, (verdict.error, verdict.reason))))
+
+    def _remember(self, name: str, number: int) -> None:
+        self._last[name] = number
+        self._last.move_to_end(name)
+        if len(self._last) > _REMEMBERED_MAX:
+            self._last.popitem(last=False)

@@ -1,0 +1,223 @@
+"""The modes in which somebody may act as somebody else: four that are limited to some requests, and the old one, which
+is not.
+
+In a limited mode the requester needs the verb `impersonate-on:MODE:VERB` on what is asked, and `impersonate:MODE` on
+whom it is done as; in the old one `impersonate` on each part of the user.
+Source: apiserver pkg/endpoints/filters/impersonation/mode.go (1.36).
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from sampan.core.domains import domain_prefixed_path_errors
+from sampan.core.errors import StatusError
+from sampan.core.field import Path, aggregate, quote
+from sampan.core.names import dns1123_subdomain_errors
+from sampan.server.authentication.service_account.user import NODE_NAME, group_names, split_username
+from sampan.server.authorization.forbidden import forbidden_error
+from sampan.server.authorization.masters import MASTERS
+from sampan.server.request import RequestInfo, UserInfo
+
+Check = Callable[[UserInfo, RequestInfo], Awaitable[None]]
+"""Raises 403 unless the user may do this."""
+
+_ANONYMOUS: Final = "system:anonymous"
+_AUTHENTICATED, _UNAUTHENTICATED = "system:authenticated", "system:unauthenticated"
+_NODE_PREFIX: Final = "system:node:"
+_NODES_GROUP: Final = "system:nodes"
+_AUTHENTICATION: Final = "authentication.k8s.io"
+_NODE_KEYS: Final = "authentication.kubernetes.io/associated-node-keys"
+_MANY: Final = 4
+"""From so many groups or extra values on it is asked first whether all may be taken."""
+
+
+class Impersonated(NamedTuple):
+    """As whom the request goes on, and the verb that has allowed it: "" in the old mode."""
+
+    user: UserInfo
+    constraint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A limited mode. `suits` says whether it is meant for this wanted user and this requester."""
+
+    name: str
+    suits: Callable[[UserInfo, UserInfo], bool]
+    any_node: bool = False
+    """Whether the right must be one to all nodes, as the node is not chosen by the requester."""
+
+    async def impersonate(
+        self, check: Check, requester: UserInfo, wanted: UserInfo, info: RequestInfo
+    ) -> Impersonated | None:
+        """None: the mode is not meant for them. Raises 403."""
+        if not self.suits(wanted, requester):
+            return None
+        if self.any_node:
+            requester = replace(requester, extra={_NODE_KEYS: tuple(sorted(requester.extra))})
+        await check(requester, replace(info, verb=f"impersonate-on:{self.name}:{info.verb}"))
+        verb = f"impersonate:{self.name}"
+        for part in self._parts(wanted):
+            await check(requester, _asked(verb, part))
+        await self._check_groups(check, requester, verb, wanted.groups)
+        await self._check_extra(check, requester, verb, wanted.extra)
+        return Impersonated(_completed(wanted, node=True), verb)
+
+    def _parts(self, wanted: UserInfo) -> Iterable["_Part"]:
+        node = node_name(wanted.name)
+        if node:
+            yield _Part("nodes", "*" if self.any_node else node)
+        else:
+            yield _name_part(wanted.name, _AUTHENTICATION)
+        if wanted.uid:
+            yield _Part("uids", wanted.uid)
+
+    async def _check_groups(self, check: Check, requester: UserInfo, verb: str, groups: tuple[str, ...]) -> None:
+        if "" in groups:
+            text = "impersonating the empty string group is not allowed"
+            raise forbidden_error(requester, _asked(verb, _Part("groups")), text)
+        if MASTERS in groups:
+            text = f"impersonating the {MASTERS} group is not allowed"
+            raise forbidden_error(requester, _asked(verb, _Part("groups", MASTERS)), text)
+        await _check_all(check, requester, verb, _Part("groups", "*"), [_Part("groups", group) for group in groups])
+
+    async def _check_extra(
+        self, check: Check, requester: UserInfo, verb: str, extra: dict[str, tuple[str, ...]]
+    ) -> None:
+        fault = _extra_fault(extra)
+        if fault:
+            raise forbidden_error(requester, _asked(verb, _Part("userextras")), fault)
+        await _check_all(check, requester, verb, _Part("userextras", "*", "*"), _extra_parts(extra))
+
+
+class _Part(NamedTuple):
+    """A part of a user as a thing that there are rights to."""
+
+    resource: str
+    name: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    group: str = _AUTHENTICATION
+
+
+async def impersonate_unlimited(check: Check, requester: UserInfo, wanted: UserInfo) -> Impersonated:
+    """The old mode: whoever may act as somebody may do all that they may. Raises 403."""
+    parts = [_name_part(wanted.name, "")]
+    if wanted.uid:
+        parts.append(_Part("uids", wanted.uid))
+    parts += [_Part("groups", group, group="") for group in wanted.groups]
+    for part in (*parts, *_extra_parts(wanted.extra)):
+        await check(requester, _asked("impersonate", part))
+    return Impersonated(_completed(wanted, node=False), "")
+
+
+def node_name(username: str) -> str:
+    """The node of a kubelet's user name; "" when it is none."""
+    name = username.removeprefix(_NODE_PREFIX)
+    return "" if not username.startswith(_NODE_PREFIX) or dns1123_subdomain_errors(name) else name
+
+
+def _name_part(username: str, group: str) -> _Part:
+    account = split_username(username)
+    if account is None:
+        return _Part("users", username, group=group)
+    return _Part("serviceaccounts", account[1], namespace=account[0], group=group)
+
+
+def _extra_parts(extra: dict[str, tuple[str, ...]]) -> list[_Part]:
+    return [_Part("userextras", value, key) for key, values in extra.items() for value in values]
+
+
+def _asked(verb: str, part: _Part) -> RequestInfo:
+    return RequestInfo(
+        "",
+        verb,
+        is_resource=True,
+        group=part.group,
+        version="v1",
+        namespace=part.namespace,
+        resource=part.resource,
+        subresource=part.subresource,
+        name=part.name,
+    )
+
+
+async def _check_all(check: Check, requester: UserInfo, verb: str, every: _Part, parts: list[_Part]) -> None:
+    """Of many parts the right to every one is asked for first."""
+    if len(parts) >= _MANY:
+        try:
+            await check(requester, _asked(verb, every))
+        except StatusError:
+            pass
+        else:
+            return
+    for part in parts:
+        await check(requester, _asked(verb, part))
+
+
+def _extra_fault(extra: dict[str, tuple[str, ...]]) -> str:
+    for key, values in extra.items():
+        if not key:
+            return "impersonating the empty string key in extra is not allowed"
+        faults = domain_prefixed_path_errors(Path("extra", "key"), key)
+        if faults:
+            return f"impersonating an invalid key in extra is not allowed: {aggregate(faults)}"
+        if key != key.lower():
+            return f"impersonating a non-lowercase key in extra is not allowed: {quote(key)}"
+        if "" in values:
+            return "impersonating the empty string value in extra is not allowed"
+    return ""
+
+
+def _completed(wanted: UserInfo, *, node: bool) -> UserInfo:
+    """The wanted user with the groups that follow from who it is. `node`: nodes have theirs too."""
+    groups = wanted.groups
+    if not groups:
+        account = split_username(wanted.name)
+        if account is not None:
+            groups = group_names(account[0])
+        elif node and node_name(wanted.name):
+            groups = (_NODES_GROUP,)
+    if wanted.name == _ANONYMOUS:
+        more = _UNAUTHENTICATED
+    elif _UNAUTHENTICATED in groups:
+        return replace(wanted, groups=groups)
+    else:
+        more = _AUTHENTICATED
+    return replace(wanted, groups=groups if more in groups else (*groups, more))
+
+
+def _only_named(wanted: UserInfo) -> bool:
+    return not (wanted.uid or wanted.groups or wanted.extra)
+
+
+def _is_own_node(wanted: UserInfo, requester: UserInfo) -> bool:
+    node = node_name(wanted.name)
+    return (
+        bool(node)
+        and _only_named(wanted)
+        and split_username(requester.name) is not None
+        and requester.extra.get(NODE_NAME) == (node,)
+    )
+
+
+def _is_node(wanted: UserInfo, _: UserInfo) -> bool:
+    return _only_named(wanted) and bool(node_name(wanted.name))
+
+
+def _is_service_account(wanted: UserInfo, _: UserInfo) -> bool:
+    return _only_named(wanted) and split_username(wanted.name) is not None
+
+
+def _is_other(wanted: UserInfo, _: UserInfo) -> bool:
+    return not node_name(wanted.name) and split_username(wanted.name) is None
+
+
+MODES: Final = (
+    Mode("associated-node", _is_own_node, any_node=True),
+    Mode("arbitrary-node", _is_node),
+    Mode("serviceaccount", _is_service_account),
+    Mode("user-info", _is_other),
+)
+"""The limited modes, in the order in which they are tried."""
