@@ -5,7 +5,6 @@ Source: kubernetes pkg/kubeapiserver/authenticator/config.go, pkg/kubeapiserver/
 
 import asyncio
 import json
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
@@ -14,9 +13,9 @@ from cryptography import x509
 
 from sampan.app.authentication_settings import AuthenticationSettings
 from sampan.app.errors import StartError
+from sampan.app.keep_running import keep_running
 from sampan.app.oidc import oidc_configuration
 from sampan.app.settings import UpSettings
-from sampan.core.errors import StatusError
 from sampan.core.token_keys import (
     SigningKey,
     VerifyingKey,
@@ -60,8 +59,6 @@ from sampan.server.pki.directory import (
 )
 from sampan.server.request import UserInfo
 
-_log = logging.getLogger("sampan.app")
-
 
 class Authentication:
     """Who is who for one server. Raises `StartError` when a file cannot be used.
@@ -101,10 +98,10 @@ class Authentication:
             group = await stack.enter_async_context(asyncio.TaskGroup())
             group.create_task(self._issuers.run(), name="token issuers")
             await started.wait()
-            try:
-                await publish_authentication(self._cluster, self.published())
-            except StatusError as error:
-                _log.warning("how clients are known is not published", extra={"error": str(error)})
+            await keep_running("telling how clients are known", self._publish)
+
+    async def _publish(self) -> None:
+        await publish_authentication(self._cluster, self.published())
 
     # --- tokens
 

@@ -6,8 +6,9 @@ keepers of bootstrap objects, the loops of aggregation and the writer of policie
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
-from sampan.app.keep_running import keep_running
+from sampan.app.keep_running import keep_running, until_done
 from sampan.registry.allocation.bootstrap import prepare_allocation
 from sampan.registry.bootstrap import bootstrap_default_account, bootstrap_priority_classes
 from sampan.registry.bootstrap_flow_control import ensure_flow_control, keep_flow_control
@@ -37,31 +38,31 @@ async def run_cluster(
     async with asyncio.TaskGroup() as group:
         group.create_task(cluster.run(ready.set), name="cluster")
         await ready.wait()
-        repair = await prepare_allocation(cluster)
+        repair = await until_done("the preparation of addresses", partial(prepare_allocation, cluster))
         group.create_task(repair.run(), name="claims of Services")
-        await _bootstrap(cluster, service)
-        if default_account:
-            accounts = cluster.endpoint("", "v1", "serviceaccounts")
-            assert accounts is not None
-            await bootstrap_default_account(accounts, cluster.clock)
+        await until_done("the making of what there always is", partial(_bootstrap, cluster, service, default_account))
         group.create_task(service.keep(), name="Service kubernetes")
         controller = CrdController(cluster)
-        group.create_task(controller.run(), name="CRD controller")
+        group.create_task(keep_running("CRD controller", controller.run), name="CRD controller")
         keeping = keep_flow_control(cluster.endpoint, cluster.clock)
         group.create_task(keeping, name="objects of flow control")
         group.create_task(Compactor(cluster.store).run(), name="compactor")
         await controller.synced.wait()
         group.create_task(keep_running("status of policies", PolicyStatus(cluster).run), name="status of policies")
         if aggregator is not None:
-            await aggregator.start()
+            await until_done("the registration of APIServices", aggregator.start)
             group.create_task(keep_running("aggregation", aggregator.run), name="aggregation")
         started()
 
 
-async def _bootstrap(cluster: Cluster, service: KubernetesService) -> None:
+async def _bootstrap(cluster: Cluster, service: KubernetesService, default_account: bool) -> None:
     await service.begin()
     priority_classes = cluster.endpoint("scheduling.k8s.io", "v1", "priorityclasses")
     assert priority_classes is not None
     await bootstrap_priority_classes(priority_classes, cluster.clock)
     await ensure_policy(cluster.endpoint, cluster.clock)
     await ensure_flow_control(cluster.endpoint, cluster.clock)
+    if default_account:
+        accounts = cluster.endpoint("", "v1", "serviceaccounts")
+        assert accounts is not None
+        await bootstrap_default_account(accounts, cluster.clock)

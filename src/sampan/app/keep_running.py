@@ -7,23 +7,58 @@ what has changed: begun again, they go on where they were.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, TypeVar
+
+from sampan.storage.store import OutcomeUnknown, StoreUnreachable
+
+T = TypeVar("T")
 
 _log = logging.getLogger("sampan.app")
 
 PAUSE_S: Final = 1.0
 PAUSE_MAX_S: Final = 30.0
+START_TIMEOUT_S: Final = 60.0
 
 
 async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
-    """Await `run()`, again after a growing pause when it fails. Returns when it returns; ends by cancellation."""
+    """Await `run()`, again after a pause when it fails; one that grows while it fails soon.
+
+    Returns when it returns; ends by cancellation.
+    """
+    loop = asyncio.get_running_loop()
     pause_s = PAUSE_S
     while True:
+        began = loop.time()
         try:
             await run()
         except Exception:
+            if loop.time() - began >= PAUSE_MAX_S:
+                pause_s = PAUSE_S
             _log.exception("%s failed; it is begun again in %.0f s", name, pause_s)
         else:
             return
         await asyncio.sleep(pause_s)
         pause_s = min(2 * pause_s, PAUSE_MAX_S)
+
+
+async def until_done(name: str, step: Callable[[], Awaitable[T]], timeout_s: float = START_TIMEOUT_S) -> T:
+    """Await `step()` of a start, again while nothing but the store's absence lets it fail; gives what it gave.
+
+    Raises what it raises: at once, or for the last time after `timeout_s`.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + timeout_s
+    while True:
+        try:
+            return await step()
+        except Exception as error:
+            if not _is_absence(error) or loop.time() >= deadline:
+                raise
+            _log.warning("%s is tried again in %.0f s: %s", name, PAUSE_S, error)
+        await asyncio.sleep(PAUSE_S)
+
+
+def _is_absence(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_is_absence, error.exceptions))
+    return isinstance(error, (StoreUnreachable, OutcomeUnknown))

@@ -20,6 +20,7 @@ from sampan.storage.ring import EventRing
 from sampan.storage.signal import Signal
 from sampan.storage.sorted_records import SortedRecords, select_page
 from sampan.storage.store import (
+    STORE_ERRORS,
     Compacted,
     EventBatch,
     FutureRevision,
@@ -87,8 +88,11 @@ class WatchCache:
                 except Compacted:
                     self._listed = False
                     delay = first
-                except Exception:
-                    _log.warning("the watch cache of %s lost its store; trying again", self.prefix, exc_info=True)
+                except Exception as error:
+                    trace = None if isinstance(error, STORE_ERRORS) else error
+                    _log.warning(
+                        "the watch cache of %s lost its store; trying again: %s", self.prefix, error, exc_info=trace
+                    )
                     delay = min(delay * 2, longest)
                 self._ready = False
                 self._moved.notify()

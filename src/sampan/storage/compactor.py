@@ -36,15 +36,20 @@ class Compactor:
 
     async def run(self) -> None:
         """Compact until cancelled. An engine's error is logged, and the next interval tries again."""
-        then = await self._store.revision()
+        then = 0
         while True:
-            await self._sleep(self._interval_s)
             try:
-                now = await self._store.revision()
-                if not isinstance(self._store, SharedStore) or await self._store.take_turn(then):
-                    await self._store.compact(then)
-                then = now
-            except Compacted:
-                then = now
+                then = await self._interval(then)
             except Exception:
                 _log.warning("compaction to revision %d failed", then, exc_info=True)
+            await self._sleep(self._interval_s)
+
+    async def _interval(self, then: int) -> int:
+        """Forget what was there one interval ago, if that is known (not 0); gives the revision of now."""
+        now = await self._store.revision()
+        if then and (not isinstance(self._store, SharedStore) or await self._store.take_turn(then)):
+            try:
+                await self._store.compact(then)
+            except Compacted:
+                return now
+        return now

@@ -78,6 +78,10 @@ class OutcomeUnknown(Exception):
     """
 
 
+STORE_ERRORS = (StoreError, StoreUnavailable, OutcomeUnknown)
+"""All that a store raises when it is no fault of the server's: for loops, which look again."""
+
+
 class Untransformable(Exception):
     """A value cannot be encrypted or decrypted. Not a `StoreError`: the row is there, or could be. Its text is for
     clients.

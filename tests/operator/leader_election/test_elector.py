@@ -160,7 +160,17 @@ async def test_without_release_the_next_waits_for_the_whole_lease() -> None:
         await a.stop()
         begin = now()
         await b.leading.wait()
-        assert 13 <= now() - begin <= 15 + 2 * (2 * 2.2)
+        assert 13 <= now() - begin <= 15.01 + 2 * 2.2
+
+
+@virtual_time
+async def test_a_candidate_takes_over_at_the_very_end_of_the_lease_that_it_has_seen() -> None:
+    server = Server()
+    server.write(LeaseRecord("dead", 15))
+    candidate = Candidate(server, "a")
+    await candidate.leading.wait()
+    assert now() == pytest.approx(15, abs=0.01)
+    await candidate.stop()
 
 
 @virtual_time

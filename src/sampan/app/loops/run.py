@@ -106,8 +106,8 @@ def _options(settings: LoopSettings) -> ManagerOptions:
         identity = f"{socket.gethostname()}_{uuid.uuid4()}"
         election = LeaderElectionConfig(settings.lease, LEASE_NAMESPACE, identity)
         if settings.ends_with_stdin:
-            # They take over within 15 s: one try late in seeing the last renewal, one in their own try.
-            election = replace(election, lease_duration_s=10.0, renew_deadline_s=6.0, retry_period_s=2.0)
+            # They take over within 10 s: they see the last renewal at most 2.2 periods late, and wait for its end.
+            election = replace(election, lease_duration_s=8.0, renew_deadline_s=5.5, retry_period_s=0.9)
     grace_s = ORPHAN_GRACE_S / 2 if settings.ends_with_stdin else _GRACE_S
     return ManagerOptions(
         leader_election=election, probe_address=settings.probe_address, graceful_shutdown_timeout_s=grace_s

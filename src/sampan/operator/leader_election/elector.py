@@ -8,7 +8,7 @@ for its whole duration; the leader stops its work when it could not renew for th
 from before the request that last succeeded. No fencing is promised beyond that: a process that was stopped for longer
 finds that it no longer leads only when it runs again. Guard writes by resourceVersions as always.
 Source: client-go tools/leaderelection/leaderelection.go (1.36). Otherwise than there, a leader that reads that another
-holds the lease gives up at once.
+holds the lease gives up at once, and a candidate tries at the very end of the lease that it has seen.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import logging
 import random
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry
 
@@ -26,6 +26,9 @@ from sampan.operator.leader_election.lease_lock import Lease, LeaseRecord
 from sampan.operator.leader_election.metrics import LeaderElectionMetrics
 
 _log = logging.getLogger("sampan.leader_election")
+
+_AFTER_THE_END_S: Final = 0.001
+"""Timers may be early by a tick."""
 
 
 class LeaderElectionLost(RuntimeError):
@@ -109,10 +112,15 @@ class LeaderElector:
         _log.info("waiting to lead: %s", self.config.name)
         while not await self._try_to_lead():
             self._report()
-            period = self.config.retry_period_s
-            await asyncio.sleep(period * (1.0 + JITTER_FACTOR * random.random()))
+            await asyncio.sleep(self._pause_s())
         self._report()
         _log.info("%s leads: %s", self.config.identity, self.config.name)
+
+    def _pause_s(self) -> float:
+        """Until the next try: a while that is never the same, but not beyond the end of the lease that was seen."""
+        pause_s = self.config.retry_period_s * (1.0 + JITTER_FACTOR * random.random())
+        left_s = self._observed_at + self._observed.duration_s - self._now()
+        return left_s + _AFTER_THE_END_S if 0 < left_s < pause_s else pause_s
 
     async def _try_to_lead(self) -> bool:
         try:

@@ -14,6 +14,7 @@ from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.storage.encoding import decode
 
 NAME = "kubernetes"
 _USER = "system:apiserver"
@@ -34,7 +35,8 @@ async def prepare_allocation(cluster: Cluster) -> AllocationRepair:
 
 
 async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Clock) -> None:
-    if store.cache.get(store.key("", NAME)) is not None:
+    record = store.cache.get(store.key("", NAME))
+    if record is not None and (decode(record.value).get("status") or {}).get("conditions"):
         return
     ctx = Context(user=_USER, groups=("system:masters",), name=NAME)
     api = {"kind": "ServiceCIDR", "apiVersion": "networking.k8s.io/v1"}
@@ -43,8 +45,7 @@ async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Cl
         await create(store, ctx, wanted, CreateOptions(clock=clock))
     except StatusError as error:
         if error.reason is not Reason.ALREADY_EXISTS:
-            raise
-        return  # by another server, which also says that it is ready
+            raise  # else by another server, or by one that ended before it could say that it is ready
 
     async def ready(obj: Object | None, _: bytes) -> Object:
         assert obj is not None

@@ -14,7 +14,7 @@ from sampan.registry.follower import Follower
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategies.core.allocators import Allocators, Holder, TakenElsewhere
 from sampan.storage.records import Record
-from sampan.storage.store import Store, StoreError, StoreUnavailable
+from sampan.storage.store import STORE_ERRORS, Store
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class StoredClaims:
             for ip in ips:
                 await self.addresses.drop(ip, holder)
             await self.ports.free(ports)
-        except (StatusError, StoreError, StoreUnavailable) as error:
+        except (StatusError, *STORE_ERRORS) as error:
             _log.warning("what %s/%s had is not free yet: %s", *holder, error)
 
     def _settle_doubts(self) -> None:

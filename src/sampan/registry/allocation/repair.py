@@ -20,7 +20,7 @@ from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategies.core.allocators import Holder, TakenElsewhere, held_ips, held_ports
 from sampan.storage.encoding import decode
-from sampan.storage.store import StoreError, StoreUnavailable
+from sampan.storage.store import STORE_ERRORS, StoreError
 
 INTERVAL_S = 60.0
 GRACE = datetime.timedelta(seconds=60)
@@ -51,7 +51,7 @@ class AllocationRepair:
             await sleep(INTERVAL_S)
             try:
                 await self.once()
-            except (StatusError, StoreError, StoreUnavailable) as error:
+            except (StatusError, *STORE_ERRORS) as error:
                 _log.warning("the claims of Services could not be repaired: %s", error)
 
     async def once(self) -> None:

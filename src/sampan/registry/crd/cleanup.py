@@ -22,7 +22,7 @@ from sampan.registry.rest.update import Part, Transform, UpdateOptions, update
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record, WatchEnded
-from sampan.storage.store import OutcomeUnknown, StoreError, StoreUnavailable
+from sampan.storage.store import STORE_ERRORS, StoreError
 
 _log = logging.getLogger(__name__)
 _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
@@ -44,18 +44,16 @@ class CleanUp:
         self._name: str = crd["metadata"]["name"]
 
     async def run(self) -> None:
-        """Delete, wait, release. Ends early when the CRD has gone; while the store cannot be written, tries again."""
+        """Delete, wait, release. Ends early when the CRD has gone; tries again until it has done it."""
         while True:
             try:
                 await self._release(await self._end_instances())
-            except StatusError as error:
-                if error.reason is not Reason.NOT_FOUND:
-                    _log.warning("CRD %s cannot be cleaned up: %s", self._name, error.message)
-            except (OutcomeUnknown, StoreUnavailable) as error:
+                return
+            except (StatusError, *STORE_ERRORS) as error:
+                if isinstance(error, StatusError) and error.reason is Reason.NOT_FOUND:
+                    return
                 _log.warning("CRD %s cannot be cleaned up yet: %s", self._name, error)
-                await asyncio.sleep(RECHECK_S)
-                continue
-            return
+            await asyncio.sleep(RECHECK_S)
 
     async def _end_instances(self) -> Condition:
         """Gives the condition that the CRD ends with."""
@@ -108,7 +106,7 @@ class CleanUp:
         ctx = Context(user=_CONTEXT.user, groups=_CONTEXT.groups, namespace=record.namespace, name=record.name)
         try:
             await delete(store, ctx, record.name, DeleteOptions(clock=self._cluster.clock))
-        except (OutcomeUnknown, StoreUnavailable) as error:
+        except STORE_ERRORS as error:
             _log.warning("%s/%s of CRD %s: %s", record.namespace, record.name, self._name, error)
         except StatusError as error:
             if error.reason is not Reason.NOT_FOUND:

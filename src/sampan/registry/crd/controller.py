@@ -1,7 +1,8 @@
 """The CRD controller: accepts names, serves what is established, cleans up what is deleted.
 
 Concurrency: one task reads the watch of all CRDs and handles them one by one, so names are given first come, first
-served; the deletion of a CRD's objects runs in a task of its own, owned by `run`.
+served; the deletion of a CRD's objects runs in a task of its own, owned by `run`. What failed is tried again after
+`RETRY_S`, from the CRD as it is then.
 Source: apiextensions pkg/controller/{status,establish,finalizer,apiapproval,nonstructuralschema} (1.36).
 """
 
@@ -29,6 +30,7 @@ from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode
 from sampan.storage.records import CacheReset, Delivery, WatcherTooSlow
 from sampan.storage.signal import Signal
+from sampan.storage.store import STORE_ERRORS
 
 _log = logging.getLogger(__name__)
 _GROUP, _RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
@@ -36,6 +38,8 @@ _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
 _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 SETTLE_TIMEOUT_S = 5.0
 """How long the answer to a write of a CRD may wait until the write is in effect."""
+RETRY_S = 1.0
+"""When a CRD is looked at again that could not be handled, by the store's fault or another."""
 
 
 class CrdController:
@@ -46,6 +50,7 @@ class CrdController:
         self._claims = Claims()
         self._served: dict[str, tuple[list[object], ResourceDefinition]] = {}
         self._cleaning: set[str] = set()
+        self._failed: set[str] = set()
         self._handled = 0
         self._moved = Signal()
         self._turn = asyncio.Lock()
@@ -95,9 +100,11 @@ class CrdController:
             self._note(batch.revision)
             self.synced.set()
             while True:
-                batch = await watcher.next(None)
+                batch = await watcher.next(RETRY_S if self._failed else None)
                 async with self._turn:
                     await self._take(batch.events, group)
+                    if not batch.events:
+                        await self._try_again(group)
                 self._note(batch.revision)
 
     async def _take(self, events: Iterable[Delivery], group: asyncio.TaskGroup) -> None:
@@ -106,6 +113,18 @@ class CrdController:
                 await self._gone(crd, group)
             else:
                 await self._handle(crd, group)
+
+    async def _try_again(self, group: asyncio.TaskGroup) -> None:
+        names, self._failed = self._failed, set()
+        await self._handle_present(sorted(names), group)
+
+    async def _handle_present(self, names: Iterable[str], group: asyncio.TaskGroup) -> None:
+        """Handle those of the CRDs that are there, as they are now."""
+        cache = self._endpoint.store.cache
+        for name in names:
+            record = cache.get(cache.prefix + name)
+            if record is not None:
+                await self._handle(decode(record.value), group)
 
     async def _consider(self, name: str) -> None:
         """How a CRD converts has changed: serve it anew, if it is served."""
@@ -139,6 +158,10 @@ class CrdController:
         except StatusError as error:
             if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
                 _log.warning("CRD %s: %s", name, error.message)
+                self._failed.add(name)
+        except STORE_ERRORS as error:
+            _log.warning("CRD %s cannot be handled yet: %s", name, error)
+            self._failed.add(name)
         except Exception:
             _log.exception("CRD %s cannot be served", name)
 
@@ -164,11 +187,7 @@ class CrdController:
 
     async def _reconsider(self, crd: Object, group: asyncio.TaskGroup) -> None:
         """The names that a CRD holds have changed: others of its group may get theirs now."""
-        cache = self._endpoint.store.cache
-        for name in self._claims.losers(crd):
-            record = cache.get(cache.prefix + name)
-            if record is not None:
-                await self._handle(decode(record.value), group)
+        await self._handle_present(self._claims.losers(crd), group)
 
     async def _serve(self, crd: Object) -> None:
         name, spec = crd["metadata"]["name"], crd["spec"]

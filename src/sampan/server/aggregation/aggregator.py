@@ -32,7 +32,7 @@ from sampan.server.proxy.forward import Proxy
 from sampan.server.request import Filter
 from sampan.storage.encoding import decode
 from sampan.storage.records import CacheReset, Delivery, WatcherTooSlow
-from sampan.storage.store import StoreError
+from sampan.storage.store import STORE_ERRORS
 
 _log = logging.getLogger("sampan.aggregation")
 _SERVICE_NAME = "kubernetes.io/service-name"
@@ -135,7 +135,7 @@ class Aggregator:
     async def _say_local(self, api_service: ApiService) -> None:
         try:
             await write_verdict(self._cluster, api_service, LOCAL)
-        except (StatusError, StoreError) as error:
+        except (StatusError, *STORE_ERRORS) as error:
             _log.warning("APIService %s: %s", api_service.name, error)
 
     async def _check(self, api_service: ApiService) -> Verdict:

@@ -15,7 +15,7 @@ from sampan.server.aggregation.ask import BackendError
 from sampan.server.aggregation.availability import Verdict
 from sampan.server.aggregation.settings import Pace
 from sampan.storage.signal import Signal
-from sampan.storage.store import StoreError
+from sampan.storage.store import STORE_ERRORS
 
 _log = logging.getLogger("sampan.aggregation")
 
@@ -54,7 +54,7 @@ class Keeper:
             seen = self._looks
             try:
                 verdict = await self._check(self.api_service)
-            except (StatusError, StoreError) as error:
+            except (StatusError, *STORE_ERRORS) as error:
                 _log.warning("APIService %s: %s", self.api_service.name, error)
                 verdict = Verdict(before, "", str(error), retry=True)
             if verdict.available and not before:

@@ -21,7 +21,7 @@ from sampan.server.aggregation.api_service import GROUP, RESOURCE
 from sampan.server.aggregation.status import context_of, endpoint_of
 from sampan.server.discovery.order import group_priority, version_priority
 from sampan.storage.signal import Signal
-from sampan.storage.store import StoreError
+from sampan.storage.store import STORE_ERRORS
 
 AUTOMANAGED: Final = "kube-aggregator.kubernetes.io/automanaged"
 ON_START: Final = "onstart"
@@ -58,7 +58,7 @@ class Registration:
                 self._dirty = False
                 try:
                     await self._reconcile(started=True)
-                except* (StatusError, StoreError) as group:
+                except* (StatusError, *STORE_ERRORS) as group:
                     _log.warning("APIServices", extra={"error": str(group.exceptions[0])})
                     self._dirty = True
                     await asyncio.sleep(RETRY_S)

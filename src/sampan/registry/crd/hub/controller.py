@@ -22,11 +22,14 @@ from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode
 from sampan.storage.records import CacheReset, WatcherTooSlow
 from sampan.storage.signal import Signal
+from sampan.storage.store import STORE_ERRORS
 
 _log = logging.getLogger(__name__)
 _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
 _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _SETTLE_TIMEOUT_S = 5.0
+RETRY_S = 1.0
+"""When something is looked at again that could not be handled, by the store's fault."""
 
 Consider = Callable[[str], Awaitable[None]]
 """Serves the CRD of a name anew."""
@@ -95,24 +98,32 @@ class HubConversionController:
         while True:
             try:
                 async with cache.watch(cache.prefix, initial=True) as watcher:
+                    failed: set[str] = set()
                     while True:
-                        batch = await watcher.next(None)
-                        for name in {event.record.key.removeprefix(cache.prefix) for _, event in batch.events}:
-                            await self._try(act, name)
+                        batch = await watcher.next(RETRY_S if failed else None)
+                        names = {event.record.key.removeprefix(cache.prefix) for _, event in batch.events} or failed
+                        failed = (failed - names) | {name for name in names if not await self._try(act, name)}
                         if cache is self._endpoint.store.cache:
                             self._handled = max(self._handled, batch.revision)
                             self._moved.notify()
             except (CacheReset, WatcherTooSlow):
                 _log.info("a watch of hub conversions was reset; listing anew")
 
-    async def _try(self, act: Consider, name: str) -> None:
+    async def _try(self, act: Consider, name: str) -> bool:
+        """Whether it need not be tried again."""
         try:
             await act(name)
         except StatusError as error:
-            if error.reason not in (Reason.NOT_FOUND, Reason.CONFLICT):
-                _log.warning("HubConversion %s: %s", name, error.message)
+            if error.reason in (Reason.NOT_FOUND, Reason.CONFLICT):
+                return True
+            _log.warning("HubConversion %s: %s", name, error.message)
+            return False
+        except STORE_ERRORS as error:
+            _log.warning("HubConversion %s cannot be handled yet: %s", name, error)
+            return False
         except Exception:
             _log.exception("HubConversion %s cannot be handled", name)
+        return True
 
     async def _judge(self, name: str) -> None:
         """Write the condition, if it has changed."""

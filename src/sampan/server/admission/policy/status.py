@@ -18,7 +18,7 @@ from sampan.registry.strategy import Context
 from sampan.server.admission.policy.type_checking import TypeChecker
 from sampan.storage.encoding import decode
 from sampan.storage.records import CacheReset, WatcherTooSlow
-from sampan.storage.store import StoreError
+from sampan.storage.store import STORE_ERRORS
 
 MANAGER: Final = "validatingadmissionpolicy-status"
 RETRY_S: Final = 1.0
@@ -65,7 +65,7 @@ class PolicyStatus:
         name = policy["metadata"]["name"]
         try:
             await self._write(name, policy, self._checker.check(policy))
-        except (StatusError, StoreError) as error:
+        except (StatusError, *STORE_ERRORS) as error:
             if isinstance(error, StatusError) and error.reason is Reason.NOT_FOUND:
                 return True
             _log.warning("ValidatingAdmissionPolicy %s: %s", name, error)
