@@ -9,6 +9,7 @@ from sampan.client import Client, ListOptions, ResourceClient, Undecodable, Unde
 from sampan.client.decoding import SLICE_SIZE, decoded_all
 from sampan.resource import CustomResource, object_type, resource
 from tests.client.scripted_transport import ScriptedTransport, answer, body, event, lines, list_body
+from tests.unreadable import DEEP, NO_TEXT
 
 
 @resource(group="example.com", version="v1")
@@ -35,6 +36,18 @@ async def test_the_error_says_which_object_it_is() -> None:
     ) as raised:
         await shirts(list_body(GOOD, BAD)).list()
     assert raised.value.body == BAD
+
+
+BROKEN = [b'{"metadata":{"name":' + NO_TEXT + b"}}", b'{"x":' + DEEP + b"}"]
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=["no text", "deep"])
+async def test_what_cannot_be_read_at_all_is_undecodable_too(broken: bytes) -> None:
+    with pytest.raises(Undecodable, match=r"shirts\.example\.com '' cannot be read"):
+        await shirts(broken).get("bad")
+    assert isinstance(guarded(object_type(Shirt)).decode(broken), Undecoded)
+    with pytest.raises(Undecodable, match="the answer to a delete cannot be read"):
+        await shirts(broken).delete("bad")
 
 
 async def test_guarded_one_bad_object_does_not_fail_a_list() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sampan.client import RawEvent, TransportError, event_lines
 from sampan.client.event_lines import EventLines
 from tests.client.scripted_transport import event, lines
+from tests.unreadable import DEEP, NO_TEXT
 
 EVENTS = [event("ADDED", name, version) for version, name in enumerate(("a", "b", "ü", "d" * 300))]
 
@@ -49,6 +50,8 @@ GARBLED = {
     "no object": b'{"type":"ADDED"}\n',
     "cut": b'{"type":"ADDED","obj\n',
     "a list": b"[]\n",
+    "no text": b'{"object":{},"type":' + NO_TEXT + b"}\n",
+    "deep": b'{"type":"ADDED","object":' + DEEP + b"}\n",
 }
 
 

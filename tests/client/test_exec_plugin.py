@@ -48,7 +48,8 @@ class Program:
             "runs = len(list(folder.glob('told-*'))) + 1\n"
             "(folder / f'told-{runs}').write_text(os.environ['KUBERNETES_EXEC_INFO'])\n"
             "(folder / 'env').write_text(repr(dict(os.environ)) + repr(sys.argv[1:]) + repr(sys.stdin.read()))\n"
-            f"print({output!r}.replace('{{run}}', str(runs)))\n"
+            f"text = {output!r}.replace('{{run}}', str(runs))\n"
+            "sys.stdout.buffer.write(text.encode(errors='surrogateescape'))\n"
             f"sys.exit({code})\n"
         )
         return ExecConfig(version, sys.executable, ("-S", str(script)), interactive_mode="Never")
@@ -135,6 +136,7 @@ async def test_cluster_information_is_given_to_who_wants_it(program: Program) ->
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "exit code": ({"status": {"token": "t"}, "code": 3}, "ended with code 3"),
     "not JSON": ({"raw": "hello"}, "not JSON"),
+    "not text": ({"raw": '{"kind":"\udcff"}'}, "not JSON"),
     "not a credential": ({"raw": "{}"}, "not an ExecCredential"),
     "no status": ({"status": None}, "no status"),
     "nothing": ({"status": {}}, "neither a token nor"),

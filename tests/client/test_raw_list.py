@@ -8,6 +8,7 @@ from sampan.client import TransportError
 from sampan.client.raw_list import split_list
 from sampan.wire import json
 from tests.client.scripted_transport import body, list_body
+from tests.unreadable import DEEP, NO_TEXT
 
 
 def test_items_are_the_bytes_that_came() -> None:
@@ -53,7 +54,18 @@ def test_no_items_are_an_empty_list() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [b"", b"<html>", b"[]", b'{"items":[]}', b'{"kind":"Status"}', b'{"kind":"L","items":3}']
+    "answer",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b'{"items":[]}',
+        b'{"kind":"Status"}',
+        b'{"kind":"L","items":3}',
+        b'{"kind":' + NO_TEXT + b"}",
+        b'{"kind":"L","items":[' + DEEP + b"]}",
+    ],
+    ids=["empty", "HTML", "a list", "no kind", "a Status", "no items", "no text", "deep"],
 )
 def test_what_is_no_list_is_an_error(answer: bytes) -> None:
     with pytest.raises(TransportError):

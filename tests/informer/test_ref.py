@@ -13,6 +13,7 @@ from sampan.resource import Object
 from sampan.wire import json
 from tests.informer.refs import ref
 from tests.informer.server import WIDGETS
+from tests.unreadable import DEEP, NO_TEXT
 
 
 def test_a_ref_has_at_hand_what_is_asked_for_often_and_reads_the_rest() -> None:
@@ -45,10 +46,20 @@ def test_metadata_with_nulls_can_be_read() -> None:
     assert "managedFields" not in obj.decode()["metadata"]
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"metadata":[]}', b'{"metadata":{"labels":{"a":1}}}'])
+NO_OBJECTS = [b"", b"[]", b"{}", b'{"metadata":[]}', b'{"metadata":{"labels":{"a":1}}}']
+
+
+@pytest.mark.parametrize("body", [*NO_OBJECTS, b'{"metadata":{"name":"a"},"x":' + DEEP + b"}"])
 def test_what_is_no_object_is_an_error(body: bytes) -> None:
     with pytest.raises(UnreadableObject):
         RefReader(WIDGETS).read(body)
+    with pytest.raises(UnreadableObject):
+        strip_managed_fields(body)
+
+
+def test_a_label_that_is_no_text_does_not_hide_the_object() -> None:
+    obj = RefReader(WIDGETS).read(b'{"metadata":{"name":"a","labels":{"x":' + NO_TEXT + b"}}}")
+    assert (obj.key, obj.labels) == ("a", {"x": "\ufffd"})
 
 
 values = st.recursive(

@@ -23,6 +23,7 @@ from tests.controllers.cluster import cluster
 from tests.scheduler.frame import Board
 from tests.scheduler.objects import node, node_object, pod, pod_object
 from tests.scheduler.test_scheduler import bound, make_nodes, make_pods
+from tests.unreadable import DEEP, NO_TEXT
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -76,7 +77,8 @@ class Service:
         self.asked[verb] = json.decode(request.body)
         if verb not in self.answers:
             return Answer(500, b"")
-        return Answer(200, json.encode(self.answers[verb]))
+        said = self.answers[verb]
+        return Answer(200, said if isinstance(said, bytes) else json.encode(said))
 
     async def aclose(self) -> None:
         """Nothing is open."""
@@ -144,6 +146,12 @@ async def test_without_one_that_fails_nothing_goes_unless_it_is_ignorable() -> N
     with pytest.raises(ExtenderError, match="code 500"):
         await choose(extenders(Service()), board())
     assert await choose(extenders(Service(), ignorable=True), board()) in ("a", "b", "c")
+
+
+@pytest.mark.parametrize("answer", [b"{", b'{"Error":' + NO_TEXT + b"}", DEEP], ids=["syntax", "no text", "deep"])
+async def test_an_answer_that_is_no_json_is_its_failure(answer: bytes) -> None:
+    with pytest.raises(ExtenderError, match="no JSON"):
+        await choose(extenders(Service(filter=answer)), board())
 
 
 async def test_it_is_asked_only_about_pods_with_its_resources() -> None:

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from sampan.client.errors import Undecodable
 from sampan.client.object_head import HeadMeta, object_head
 from sampan.resource import ObjectType
+from sampan.wire.json import UNREADABLE
 
 T = TypeVar("T")
 
@@ -20,7 +21,7 @@ def decoded(object_type: ObjectType[T], body: bytes) -> T:
     """The object. Raises `Undecodable`."""
     try:
         return object_type.decode(body)
-    except ValueError as error:
+    except UNREADABLE as error:
         raise Undecodable(f"{_what(object_type, body)} cannot be read: {error}", body) from error
 
 
@@ -76,7 +77,7 @@ def guarded(object_type: ObjectType[T]) -> ObjectType[T | Undecoded]:
     def decode(body: bytes) -> T | Undecoded:
         try:
             return object_type.decode(body)
-        except ValueError as error:
+        except UNREADABLE as error:
             return Undecoded(_head(body), body, str(error))
 
     def encode(obj: T | Undecoded) -> bytes:
@@ -96,5 +97,5 @@ def _what(object_type: ObjectType[T], body: bytes) -> str:
 def _head(body: bytes) -> HeadMeta:
     try:
         return object_head(body).metadata
-    except ValueError:
+    except UNREADABLE:
         return HeadMeta()

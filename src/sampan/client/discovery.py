@@ -17,6 +17,7 @@ from sampan.client.errors import ApiError, Forbidden, NotFound, TransportError
 from sampan.client.rest_client import RESTClient
 from sampan.core.gvk import GroupVersion
 from sampan.resource import ResourceInfo
+from sampan.wire.json import UNREADABLE
 
 ACCEPT: Final = ",".join(
     (
@@ -98,5 +99,5 @@ async def _one_by_one(rest: RESTClient, group_versions: Sequence[GroupVersion]) 
 def _decode(document: type[D], body: bytes) -> D:
     try:
         return msgspec.json.decode(body, type=document)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise TransportError(f"a document of discovery cannot be read: {error}", sent=True) from None

@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from sampan.core.errors import Details, Reason, StatusError
+from sampan.wire.json import UNREADABLE
 
 
 class ClientError(Exception):
@@ -217,7 +218,7 @@ def answer_error(code: int, body: bytes, *, retry_after_s: int = 0) -> ApiError:
     """The error that an answer of 400 or above tells of; its body need not be a `Status` (a proxy's page, say)."""
     try:
         status = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         status = None
     if not isinstance(status, dict) or status.get("kind") != "Status":
         status = {"message": f"the server answered {code}: {body[:256].decode('utf-8', 'replace')}".rstrip(": ")}

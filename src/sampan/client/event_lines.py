@@ -7,6 +7,7 @@ import msgspec
 
 from sampan.client.errors import TransportError
 from sampan.client.list_watch import RawEvent
+from sampan.wire.json import UNREADABLE
 
 LINE_SIZE_MAX: Final = 64 * 1024 * 1024
 """Bytes of the longest event: far above what any server stores, so that a stream without newlines has an end."""
@@ -47,7 +48,7 @@ class EventLines:
 def _events(lines: bytes) -> Iterator[Sequence[RawEvent]]:
     try:
         batch = _decoder.decode_lines(lines)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         yield from _events_before_the_fault(lines)
         return
     if batch:
@@ -61,7 +62,7 @@ def _events_before_the_fault(lines: bytes) -> Iterator[Sequence[RawEvent]]:
             continue
         try:
             batch.append(_decoder.decode(line))
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             if batch:
                 yield batch
             text = line[:256].decode("utf-8", "replace")

@@ -17,6 +17,7 @@ from sampan.client.credentials import Credentials
 from sampan.client.errors import CredentialError
 from sampan.client.http.tls import ClientCertificate
 from sampan.core.time import Clock, SystemClock, parse_time
+from sampan.wire.json import UNREADABLE
 
 RUN_TIMEOUT_S = 300.0
 """How long a program may run; it may have to ask a person."""
@@ -112,7 +113,7 @@ class ExecPlugin:
     def _read(self, output: bytes) -> Credentials:
         try:
             answer = msgspec.json.decode(output)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise self._fault(f"what it prints is not JSON: {error}") from error
         if not isinstance(answer, dict) or answer.get("kind") != "ExecCredential":
             raise self._fault("what it prints is not an ExecCredential")

@@ -25,5 +25,5 @@ _decoder: Final = msgspec.json.Decoder(ObjectHead)
 
 
 def object_head(body: bytes | msgspec.Raw) -> ObjectHead:
-    """Read it. Raises `ValueError` for what is no object."""
+    """Read it. Raises `UNREADABLE` (`sampan.wire.json`) for what is no object."""
     return _decoder.decode(body)

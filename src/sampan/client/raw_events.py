@@ -9,6 +9,7 @@ import msgspec
 from sampan.client.errors import ApiError, TransportError, api_error
 from sampan.client.list_watch import RawEvent
 from sampan.client.object_head import object_head
+from sampan.wire.json import UNREADABLE
 
 
 @asynccontextmanager
@@ -34,7 +35,7 @@ def watch_error(event: RawEvent) -> ApiError:
     """What an ERROR event tells of. Its object is a `Status`; anything else becomes an error of the server."""
     try:
         status = msgspec.json.decode(event.object)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         status = None
     if not isinstance(status, dict) or status.get("kind", "Status") != "Status":
         status = {"message": "the watch ended with an error that is no Status"}
@@ -45,7 +46,7 @@ def resource_version_of(event: RawEvent) -> str:
     """The resourceVersion of the event's object. Raises `TransportError` when there is none."""
     try:
         version = object_head(event.object).metadata.resource_version
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise TransportError(f"an event's object cannot be read: {error}", sent=True) from None
     if not version:
         raise TransportError("an event's object has no resourceVersion", sent=True)

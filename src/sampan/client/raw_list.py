@@ -6,6 +6,7 @@ import msgspec
 
 from sampan.client.errors import TransportError
 from sampan.client.list_watch import RawList
+from sampan.wire.json import UNREADABLE
 
 
 class _ListMeta(msgspec.Struct, rename="camel"):
@@ -35,7 +36,7 @@ def split_list(body: bytes) -> RawList:
     """
     try:
         found = _decoder.decode(body)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise TransportError(f"the server's list cannot be read: {error}", sent=True) from None
     if not found.kind or found.kind == "Status":
         raise TransportError(f"the server answered a list with {found.kind or 'something without a kind'}", sent=True)

@@ -184,7 +184,7 @@ class ResourceClient(Generic[T]):
         try:
             if object_head(body).kind == "Status":
                 return None
-        except ValueError as error:
+        except json.UNREADABLE as error:
             raise Undecodable(f"the answer to a delete cannot be read: {error}", body) from error
         return decoded(self.object_type, body)
 

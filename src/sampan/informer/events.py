@@ -8,6 +8,7 @@ import msgspec
 from sampan.client.list_watch import RawEvent
 from sampan.informer.metrics import InformerMetrics
 from sampan.informer.ref import Ref, RefReader, UnreadableObject
+from sampan.wire.json import UNREADABLE
 
 T = TypeVar("T")
 
@@ -56,7 +57,7 @@ class EventReader(Generic[T]):
         self._metrics.bookmarks += 1
         try:
             metadata = _bookmarks.decode(event.object).metadata
-        except msgspec.MsgspecError as error:
+        except UNREADABLE as error:
             self._passed_over(str(error), bytes(event.object))
             return None
         ends = (metadata.annotations or {}).get(INITIAL_EVENTS_END) == "true"

@@ -10,6 +10,7 @@ from sampan.informer.transform import Transform, transformed
 from sampan.resource.meta import ObjectMeta, OwnerReference
 from sampan.resource.object_type import ObjectType
 from sampan.wire import json
+from sampan.wire.json import UNREADABLE
 
 T = TypeVar("T")
 
@@ -117,11 +118,11 @@ def read_metadata(raw: bytes) -> ObjectMeta:
     """The metadata of an object's JSON. Fields that are null count as absent. Raises `UnreadableObject`."""
     try:
         return _object_meta.decode(raw).metadata
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         pass
     try:
         return msgspec.convert(_without_nulls(json.decode(raw)["metadata"]), ObjectMeta)
-    except (msgspec.MsgspecError, ValueError, TypeError, LookupError, AttributeError) as error:
+    except (*UNREADABLE, TypeError, LookupError, AttributeError) as error:
         raise UnreadableObject(f"the object's metadata cannot be read: {error}") from None
 
 
@@ -163,7 +164,7 @@ class RefReader(Generic[T]):
             body = transformed(self._transform, body)
         try:
             meta = _envelope.decode(body).metadata
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             meta = _read_leniently(body)
         if not meta.name:
             raise UnreadableObject("the object has no name")
@@ -187,7 +188,7 @@ def strip_managed_fields(body: bytes) -> bytes:
     """The object without `metadata.managedFields`, often half of its bytes. Raises `UnreadableObject`."""
     try:
         managed = _envelope.decode(body).metadata.managed_fields
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         managed = _read_leniently(body).managed_fields
     return _without_managed_fields(body, bytes(managed)) if managed else body
 

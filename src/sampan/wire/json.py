@@ -25,6 +25,14 @@ class DecodeError(ValueError):
     """A body cannot be read; the text says why, in Go's words where they are known."""
 
 
+UNREADABLE: Final = (ValueError, RecursionError)
+"""What msgspec's decoders raise for bytes of others that are no JSON, or not the JSON that was expected.
+
+Its own errors are `ValueError`s, and so is `UnicodeDecodeError`, which it raises for text that is not UTF-8; nesting
+that is too deep is a `RecursionError`.
+"""
+
+
 class EncodeError(ValueError):
     """An object cannot be written: too deep, or not made of JSON values."""
 

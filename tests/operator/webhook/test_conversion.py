@@ -20,6 +20,7 @@ from tests.operator.webhook.frame import (
     running,
     webhook_server,
 )
+from tests.unreadable import DEEP, NO_TEXT
 
 
 class SpecAlpha(msgspec.Struct, omit_defaults=True):
@@ -139,8 +140,13 @@ async def test_a_bug_in_a_function_is_not_told_to_clients() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"{", {"kind": "ConversionReview", "apiVersion": "x/v1", "request": {"uid": "", "desiredAPIVersion": ""}}],
-    ids=["syntax", "group"],
+    [
+        b"{",
+        b'{"kind":' + NO_TEXT + b"}",
+        b'{"x":' + DEEP + b"}",
+        {"kind": "ConversionReview", "apiVersion": "x/v1", "request": {"uid": "", "desiredAPIVersion": ""}},
+    ],
+    ids=["syntax", "no text", "deep", "group"],
 )
 async def test_what_is_no_review_is_refused(body: Any) -> None:
     server = webhook_server()

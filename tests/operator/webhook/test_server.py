@@ -26,6 +26,7 @@ from tests.operator.webhook.frame import (
     running,
     webhook_server,
 )
+from tests.unreadable import DEEP, NO_TEXT
 
 VALIDATE = "/validate-net-example-com-v1-network"
 GOOD = review("CREATE", network())
@@ -38,12 +39,14 @@ GOOD = review("CREATE", network())
         (VALIDATE, b"", {}, 400, "request body is empty"),
         (VALIDATE, GOOD, {"content_type": "text/yaml"}, 400, "contentType=text/yaml, expected application/json"),
         (VALIDATE, b"{", {}, 400, "the review cannot be read"),
+        (VALIDATE, b'{"kind":' + NO_TEXT + b"}", {}, 400, "the review cannot be read"),
+        (VALIDATE, b'{"x":' + DEEP + b"}", {}, 400, "the review cannot be read"),
         (VALIDATE, {**GOOD, "apiVersion": "admission.k8s.io/v2"}, {}, 400, "expected AdmissionReview in"),
         (VALIDATE, {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}, {}, 400, "missing required field"),
         (VALIDATE, review("EAT", network()), {}, 400, "Invalid enum value 'EAT'"),
         (VALIDATE, b" " * (7 * 1024 * 1024 + 1), {}, 413, "request entity is too large; limit is 7340032 bytes"),
     ],
-    ids=["path", "empty", "media type", "syntax", "version", "no request", "operation", "size"],
+    ids=["path", "empty", "media type", "syntax", "no text", "deep", "version", "no request", "operation", "size"],
 )
 async def test_what_is_no_review_is_refused(path: str, body: Any, headers: Any, code: int, text: str) -> None:
     server = webhook_server()

@@ -7,6 +7,7 @@ import pytest
 
 from sampan.operator.webhook import Authenticated, UserInfo, Validator, WebhookServer
 from tests.operator.webhook.frame import Network, ask, running, webhook_server
+from tests.unreadable import DEEP, NO_TEXT
 
 
 def server_with_users() -> WebhookServer:
@@ -56,8 +57,14 @@ async def test_a_token_is_somebodys_or_not(version: str, token: str, status: Any
 
 @pytest.mark.parametrize(
     "body",
-    [b"{", token_review(""), {**token_review("ann"), "kind": "Other"}],
-    ids=["syntax", "no token", "kind"],
+    [
+        b"{",
+        b'{"kind":' + NO_TEXT + b"}",
+        b'{"x":' + DEEP + b"}",
+        token_review(""),
+        {**token_review("ann"), "kind": "Other"},
+    ],
+    ids=["syntax", "no text", "deep", "no token", "kind"],
 )
 async def test_what_is_no_review_is_refused(body: Any) -> None:
     async with running(server_with_users()) as server:

@@ -1,5 +1,6 @@
 """The small plug-ins for Pods."""
 
+import re
 from typing import Any
 
 import pytest
@@ -108,6 +109,16 @@ async def test_tolerations_are_merged_and_held_against_the_whitelist() -> None:
             500,
             "pod tolerations (possibly merged with namespace default tolerations) conflict with its cluster whitelist",
         )
+
+
+@pytest.mark.parametrize("annotation", ["[", f'[{{"x":{"[" * 10_000}'], ids=["syntax", "deep"])
+async def test_default_tolerations_that_cannot_be_read_are_told(annotation: str) -> None:
+    async with served(admission=_with("PodTolerationRestriction")) as api:
+        annotations = {"scheduler.alpha.kubernetes.io/defaultTolerations": annotation}
+        await api.patch("/api/v1/namespaces/default", {"metadata": {"annotations": annotations}})
+        answer = await api.post(PODS, pod())
+        assert answer.code == 500
+        assert re.search("truncated|maximum recursion depth", answer.message)
 
 
 _OVERHEAD = {"podFixed": {"cpu": "100m"}}

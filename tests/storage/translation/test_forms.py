@@ -7,6 +7,7 @@ from sampan.core.object import Object
 from sampan.storage.encoding import decode, encode, splice
 from sampan.storage.translation import canonical, protobuf_form
 from sampan.wire import protobuf
+from tests.unreadable import DEEP, NO_TEXT
 
 POD: Object = {
     "kind": "Pod",
@@ -69,6 +70,8 @@ def test_a_place_that_belongs_to_something_else_is_not_taken() -> None:
         b"{}",
         b'{"metadata":1}',
         b"[]",
+        b'{"metadata":{},"x":' + NO_TEXT + b"}",
+        b'{"metadata":{},"x":' + DEEP + b"}",
     ],
 )
 def test_what_is_no_object_is_left_as_it_is(value: bytes) -> None:
@@ -81,7 +84,7 @@ def test_built_in_kinds_are_stored_as_kube_apiserver_stores_them() -> None:
     assert stored.startswith(b"k8s\x00")
 
 
-@pytest.mark.parametrize("value", [encode(CUSTOM), b"1234", b"[]", b'{"metadata":{}}'])
+@pytest.mark.parametrize("value", [encode(CUSTOM), b"1234", b"[]", b'{"metadata":{}}', b'{"x":' + NO_TEXT + b"}", DEEP])
 def test_what_has_no_protobuf_form_is_stored_as_json(value: bytes) -> None:
     assert protobuf_form(value) == value
 

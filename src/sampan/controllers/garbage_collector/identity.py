@@ -11,6 +11,7 @@ import msgspec
 
 from sampan.informer.ref import read_metadata
 from sampan.resource import ObjectMeta, ResourceInfo
+from sampan.wire.json import UNREADABLE
 
 ORPHAN: Final = "orphan"
 """The finalizer of an object whose dependents are to be let go before it goes."""
@@ -115,7 +116,7 @@ class StateReader:
         """The state that the object's JSON tells. Raises `UnreadableObject`."""
         try:
             metadata = _decoder.decode(raw).metadata
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return state_of(self._info, read_metadata(raw))  # Some server writes nulls.
         finalizers = metadata.finalizers or ()
         namespace = sys.intern(metadata.namespace)

@@ -15,6 +15,7 @@ from sampan.core.gvk import GroupVersion
 from sampan.core.quantity import parse
 from sampan.core.time import parse_duration, parse_time
 from sampan.resource import Object
+from sampan.wire.json import UNREADABLE
 
 _MILLI: Final = -3
 _DEFAULT_WINDOW_S: Final = 60
@@ -98,7 +99,7 @@ class Metrics:
         said = {name: value for name, value in query.items() if value}
         try:
             answer = _decoder.decode(await self._client.rest.call("GET", path, query=said))
-        except (ClientError, msgspec.DecodeError) as error:
+        except (ClientError, *UNREADABLE) as error:
             raise MetricsError(f"unable to fetch metrics from {api}: {error}") from error
         items: list[Object] = answer.get("items") or []
         if not items:

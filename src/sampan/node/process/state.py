@@ -14,6 +14,7 @@ import msgspec
 from sampan.node.process.root_directory import delete_tree
 from sampan.node.runtime import ContainerRecord
 from sampan.node.views import Pod
+from sampan.wire.json import UNREADABLE
 
 _RECORD = "record.json"
 _SANDBOX = "sandbox.json"
@@ -78,7 +79,7 @@ class State:
         for path in sorted(self._pods.glob(f"*/{_SANDBOX}")):
             try:
                 yield _sandbox_decoder.decode(path.read_bytes())
-            except (OSError, msgspec.DecodeError) as error:
+            except (OSError, *UNREADABLE) as error:
                 _log.warning("%s cannot be read: %s", path, error)
 
     def containers(self, uid: str) -> Iterator[KeptContainer]:
@@ -86,7 +87,7 @@ class State:
         for path in sorted(self._pods.glob(f"{uid}/containers/*/{_RECORD}")):
             try:
                 yield _container_decoder.decode(path.read_bytes())
-            except (OSError, msgspec.DecodeError) as error:
+            except (OSError, *UNREADABLE) as error:
                 _log.warning("%s cannot be read: %s", path, error)
 
     def drop_runs(self, sandbox: KeptSandbox, container: str, run: int) -> None:

@@ -16,6 +16,7 @@ from sampan.operator.webhook.conversion import ConversionError, HubConversion
 from sampan.operator.webhook.endpoint import EndpointAnswer
 from sampan.resource import Object
 from sampan.wire import json
+from sampan.wire.json import UNREADABLE
 
 _log = logging.getLogger("sampan.webhook")
 
@@ -68,7 +69,7 @@ class ConversionEndpoint:
         """See `Endpoint.answer`. One object that cannot be converted fails them all."""
         try:
             review = _decoder.decode(body)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             return EndpointAnswer(400, json.encode({"message": f"the review cannot be read: {error}"}))
         if review.kind != KIND or review.api_version not in API_VERSIONS:
             text = f"expected {KIND} in {' or '.join(API_VERSIONS)}, got {review.kind} in {review.api_version}"

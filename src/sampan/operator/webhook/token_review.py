@@ -14,6 +14,7 @@ import msgspec
 from sampan.operator.webhook.admission import UserInfo
 from sampan.operator.webhook.endpoint import EndpointAnswer
 from sampan.wire import json
+from sampan.wire.json import UNREADABLE
 
 _log = logging.getLogger("sampan.webhook")
 
@@ -63,7 +64,7 @@ class TokenReviewEndpoint:
         """See `Endpoint.answer`. Tokens are never logged, nor repeated in the answer."""
         try:
             review = _decoder.decode(body)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             return _answer(400, API_VERSIONS[0], _no(f"the review cannot be read: {error}"))
         if review.kind != KIND or review.api_version not in API_VERSIONS:
             text = f"expected {KIND} in {' or '.join(API_VERSIONS)}, got {review.kind} in {review.api_version}"

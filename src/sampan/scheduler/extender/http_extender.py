@@ -16,6 +16,7 @@ from sampan.client.transport import HttpRequest, Transport
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.preemption.candidate import Candidate
+from sampan.wire.json import UNREADABLE
 
 MAX_EXTENDER_PRIORITY: Final = 10
 
@@ -166,7 +167,7 @@ class HttpExtender:
             raise ExtenderError(f"failed {verb} with extender at URL {self.config.url_prefix}, code {response.status}")
         try:
             decoded = msgspec.json.decode(answer)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise ExtenderError(f"{self} answers what is no JSON: {error}") from None
         return _lowered(decoded) if isinstance(decoded, dict) else decoded
 

@@ -15,6 +15,7 @@ from sampan.server.admission.chain import Attributes
 from sampan.server.admission.kept import Kept
 from sampan.server.admission.pods import POD_ONLY, annotations_of
 from sampan.server.admission.refusal import plain_error
+from sampan.wire.json import UNREADABLE
 
 DEFAULTS_ANNOTATION: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
 WHITELIST_ANNOTATION: Final = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
@@ -86,5 +87,5 @@ def _tolerations(said: list[Any]) -> list[Toleration]:
 def _annotated(text: str) -> list[Toleration]:
     try:
         return msgspec.json.decode(text, type=list[Toleration]) if text else []
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise plain_error(str(error)) from None

@@ -24,6 +24,7 @@ from sampan.storage.snapshot.format import (
     Summary,
     Totals,
 )
+from sampan.wire.json import UNREADABLE
 
 _CHUNK = 1 << 20
 _LINE_MAX = 4096
@@ -71,7 +72,7 @@ def _header(file: BinaryIO, path: Path) -> Header:
     line = file.readline(_LINE_MAX)
     try:
         form = msgspec.json.decode(line, type=_Form)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         raise SnapshotError(f"{path} is not a snapshot") from None
     if form.format != FORMAT:
         raise SnapshotError(f"{path} is not a snapshot")
@@ -79,7 +80,7 @@ def _header(file: BinaryIO, path: Path) -> Header:
         raise SnapshotError(f"{path} is a snapshot of version {form.version}; this program reads version {VERSION}")
     try:
         return msgspec.json.decode(line, type=Header)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise SnapshotError(f"{path} has a damaged header: {error}") from error
 
 
@@ -101,7 +102,7 @@ def _totals(file: BinaryIO, end: int, path: Path) -> Totals:
     line = file.read(end - file.tell()).splitlines()[-1]
     try:
         return msgspec.json.decode(line, type=Totals)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise SnapshotError(f"{path} has damaged totals: {error}") from error
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 
-import msgspec
-
 from sampan.storage.encoding import decode, splice
 from sampan.storage.sqlite.database import SNAPSHOT
 from sampan.storage.sqlite.dump import open_present
 from sampan.storage.translation import canonical
+from sampan.wire.json import UNREADABLE
 
 PROBLEMS_MAX = 100
 _OBJECTS = "/registry/"
@@ -75,6 +74,6 @@ def _problems(connection: sqlite3.Connection) -> Iterator[str]:
 def _is_object(value: bytes) -> bool:
     try:
         obj = decode(splice(canonical(value), 1))
-    except (msgspec.DecodeError, ValueError):
+    except UNREADABLE:
         return False
     return isinstance(obj, dict) and isinstance(obj.get("metadata"), dict)

@@ -4,11 +4,9 @@ writes protobuf for built-in kinds, and for custom resources JSON in another ord
 Source: apiserver pkg/storage/etcd3/store.go, pkg/server/storage (1.36).
 """
 
-import msgspec
-
 from sampan.storage.encoding import MARKER, decode, encode
 from sampan.wire import protobuf
-from sampan.wire.json import DecodeError, EncodeError
+from sampan.wire.json import UNREADABLE, DecodeError
 from sampan.wire.protobuf.envelope import MAGIC
 
 _PLACE = MARKER + b'"'
@@ -38,7 +36,7 @@ def canonical(value: bytes) -> bytes:
         return value
     try:
         return encode(decode(value))
-    except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
+    except (*UNREADABLE, KeyError, TypeError, AttributeError):
         return value
 
 
@@ -52,5 +50,5 @@ def protobuf_form(value: bytes) -> bytes:
         if not protobuf.supports(obj["apiVersion"], obj["kind"]):
             return value
         return protobuf.encode(obj)
-    except (msgspec.DecodeError, KeyError, TypeError, EncodeError):
+    except (*UNREADABLE, KeyError, TypeError):
         return value

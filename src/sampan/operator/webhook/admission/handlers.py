@@ -27,6 +27,7 @@ from sampan.operator.webhook.admission.response import (
 from sampan.patch.json_patch import apply
 from sampan.resource import ObjectType
 from sampan.wire import json
+from sampan.wire.json import UNREADABLE
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -172,5 +173,5 @@ def _decoded(object_type: ObjectType[T], raw: msgspec.Raw) -> T:
         raise BadObject("there is no content to decode")
     try:
         return object_type.decode(body)
-    except ValueError as error:
+    except UNREADABLE as error:
         raise BadObject(f"the object does not fit {object_type.info.gvk}: {error}") from error

@@ -11,6 +11,7 @@ import msgspec
 from sampan.operator.webhook.admission.request import AdmissionRequest
 from sampan.operator.webhook.admission.response import AdmissionResponse
 from sampan.wire import json
+from sampan.wire.json import UNREADABLE
 
 API_VERSIONS: Final = ("admission.k8s.io/v1", "admission.k8s.io/v1beta1")
 KIND: Final = "AdmissionReview"
@@ -33,7 +34,7 @@ def read_review(body: bytes) -> tuple[str, AdmissionRequest]:
     """The apiVersion to answer in, and the question. Raises `BadReview`."""
     try:
         review = _decoder.decode(body)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise BadReview(f"the review cannot be read: {error}") from None
     if review.kind != KIND or review.api_version not in API_VERSIONS:
         raise BadReview(f"expected {KIND} in {' or '.join(API_VERSIONS)}, got {review.kind} in {review.api_version}")

@@ -15,6 +15,7 @@ from sampan.registry.strategies.core.podoptions import (
     has_invalid_deletion_cost,
 )
 from sampan.registry.strategies.core.scheduling import validate_tolerations
+from sampan.wire.json import UNREADABLE
 
 Errors = list[FieldError]
 MIRROR = "kubernetes.io/config.mirror"
@@ -46,7 +47,7 @@ def validate_pod_annotations(
 def _check_tolerations(text: str, path: Path, errors: Errors, options: PodOptions) -> None:
     try:
         tolerations = msgspec.json.decode(text, type=list[dict[str, object]])
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         errors.append(invalid(path, TOLERATIONS, str(error)))
         return
     validate_tolerations(tolerations, path.child(TOLERATIONS), errors, options)

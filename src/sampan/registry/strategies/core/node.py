@@ -17,6 +17,7 @@ from sampan.registry.strategies.core.quantities import round_up_to_milli
 from sampan.registry.strategies.core.resources import check_amount
 from sampan.registry.strategies.core.scheduling import check_taint_effect
 from sampan.registry.strategy import Context
+from sampan.wire.json import UNREADABLE
 
 Errors = list[FieldError]
 _METADATA = Path("metadata")
@@ -133,7 +134,7 @@ def _check_taint_annotation(text: str, errors: Errors) -> None:
     at = _METADATA.child("annotations")
     try:
         taints = msgspec.json.decode(text, type=list[dict[str, str]])
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         errors.append(invalid(at, _TAINTS, str(error)))
         return
     check_taints(taints, at.child(_TAINTS), errors)

@@ -1,0 +1,30 @@
+"""What answers and events of bad servers become."""
+
+import msgspec
+import pytest
+
+from sampan.client.errors import TransportError, answer_error
+from sampan.client.list_watch import RawEvent
+from sampan.client.raw_events import resource_version_of, watch_error
+from tests.unreadable import VALUES
+
+BODIES = [b'{"kind":' + value + b"}" for value in VALUES.values()]
+each_body = pytest.mark.parametrize("body", BODIES, ids=VALUES.keys())
+
+
+@each_body
+def test_an_answer_that_cannot_be_read_is_an_error_with_its_code(body: bytes) -> None:
+    error = answer_error(502, body)
+    assert error.code == 502
+    assert str(error).startswith('the server answered 502: {"kind":')
+
+
+@each_body
+def test_an_error_event_that_cannot_be_read_is_an_error_of_the_server(body: bytes) -> None:
+    assert "no Status" in str(watch_error(RawEvent(type="ERROR", object=msgspec.Raw(body))))
+
+
+@each_body
+def test_an_object_whose_version_cannot_be_read_is_an_error(body: bytes) -> None:
+    with pytest.raises(TransportError, match="cannot be read"):
+        resource_version_of(RawEvent(type="ADDED", object=msgspec.Raw(body)))
