@@ -1,17 +1,20 @@
 """The launcher: namespaces without privileges, and launches that fail."""
 
 import asyncio
+import marshal
 import os
+import select
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sampan.node.process.launch import Launcher, LaunchError, Program, View
-from sampan.node.process.proc import process_stat
+from sampan.node.process.launch import Launcher, LaunchError, Program, View, _Launch, _spec
+from sampan.node.process.proc import process_stat, processes
 from sampan.node.process.process import Process
 from sampan.node.process.stdio import Stdio, open_stdio
 from sampan.node.sessions import Mount, Streams
@@ -104,6 +107,37 @@ async def test_a_launch_that_is_cancelled_leaves_no_process(turns: int) -> None:
     stdio.close()
 
 
+async def test_a_launch_that_is_cancelled_before_its_process_is_known_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not await has_namespaces(tmp_path / "trial"):
+        pytest.skip("this machine lets nobody have mount namespaces of their own")
+
+    async def cancelled(self: Any, program: Program, recorded: Callable[[int], None]) -> Process:
+        channel: socket.socket = self._channel
+        while self._starter is None:
+            await self._hear()
+        spec = marshal.dumps(_spec(program))
+        await asyncio.get_running_loop().sock_sendall(channel, len(spec).to_bytes(8, "big") + spec)
+        await asyncio.to_thread(select.select, [channel], [], [])
+        raise asyncio.CancelledError
+
+    async with launching() as launcher:
+        await (await launcher.launch(Program(["true"], _ENV), stdio := open_stdio(Streams()), lambda pid: None)).wait()
+        stdio.close()
+        before = _children()
+        monkeypatch.setattr(_Launch, "run", cancelled)
+        view = View("/", str(tmp_path / "run"))
+        with pytest.raises(asyncio.CancelledError):
+            await launcher.launch(Program(["true"], _ENV, view=view), stdio := open_stdio(Streams()), lambda pid: None)
+        stdio.close()
+        assert _children() == before
+
+
+def _children() -> set[int]:
+    return {each.pid for each in processes() if each.parent == os.getpid()}
+
+
 async def test_a_mount_that_is_not_there_is_said(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine lets nobody have mount namespaces of their own")
@@ -135,7 +169,9 @@ async def test_directories_with_mounts_inside_take_volumes(tmp_path: Path) -> No
 mount -t tmpfs tmpfs {outer}/inner && mkdir {outer}/inner/below && touch {outer}/inner/of-the-mount
 exec {sys.executable} -c '
 import asyncio
+import marshal
 import os
+import select
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable

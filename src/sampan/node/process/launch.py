@@ -154,6 +154,15 @@ class _Launch:
         return self._process
 
     async def _hear(self) -> None:
+        more = await self._read()
+        for line in self._said.split(b"\n"):
+            if line.startswith(b"E"):
+                raise LaunchError(line[1:].decode())
+        if not more:
+            raise LaunchError("the launcher ended before the program ran")
+
+    async def _read(self) -> bool:
+        """Take in what is said next; False at the end."""
         data = await asyncio.get_running_loop().sock_recv(self._channel, 1 << 16)
         self._said += data
         said = self._said
@@ -162,17 +171,15 @@ class _Launch:
             self._starter = Process(pid)
         if self._process is None and self._starter is not None and (pid := _pid_in(said, b"P")):
             self._process = self._starter if pid == self._starter.pid else Process(pid)
-        for line in said.split(b"\n"):
-            if line.startswith(b"E"):
-                raise LaunchError(line[1:].decode())
-        if not data:
-            raise LaunchError("the launcher ended before the program ran")
+        return bool(data)
 
     async def finish(self) -> None:
         """Nothing is left but a program that runs."""
-        with suppress(LaunchError, OSError):
-            while self._starter is None:
-                await self._hear()  # It comes at once: who is not known cannot be reaped.
+        with suppress(OSError):
+            if not self._runs:
+                self._channel.shutdown(socket.SHUT_WR)  # Whoever still waits for a word goes.
+            while self._process is None and await self._read():
+                pass  # It comes at once: who is not known can be neither ended nor reaped.
         for process in (self._process, self._starter):
             if process is None or (self._runs and process is self._process):
                 continue
