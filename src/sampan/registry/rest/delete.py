@@ -13,11 +13,11 @@ from sampan.core import errors
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.time import Clock, format_time, parse_time
+from sampan.registry.rest.guaranteed import Origin, guaranteed
 from sampan.registry.rest.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
-from sampan.registry.rest.store import TRIES_MAX, ResourceStore, row_of, with_revision
+from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import respliced, splice
-from sampan.storage.store import Conflict, KeyValue
 
 _log = logging.getLogger(__name__)
 _GC_FINALIZERS = (ORPHAN_FINALIZER, FOREGROUND_FINALIZER)
@@ -48,27 +48,23 @@ class Deleted(NamedTuple):
 
 async def delete(store: ResourceStore, ctx: Context, name: str, options: DeleteOptions) -> Deleted:
     """Delete one object. Raises `StatusError`: 404, 409 (preconditions)."""
-    key = store.key(ctx.namespace, name)
-    await store.cache.fresh()
-    row = row_of(store.cache.get(key))
-    for _ in range(TRIES_MAX):
-        if row is None:
+
+    async def attempt(origin: Origin) -> Deleted:
+        if origin.row is None:
             raise store.not_found(name)
-        try:
-            return await _delete_once(store, ctx, row, options)
-        except Conflict as conflict:
-            row = with_revision(conflict.current)
-    raise errors.conflict(store.definition.group_resource, name, errors.OPTIMISTIC_LOCK_MESSAGE)
+        return await _delete_once(store, origin, options)
+
+    return await guaranteed(store, name, store.key(ctx.namespace, name), attempt)
 
 
-async def _delete_once(store: ResourceStore, ctx: Context, row: KeyValue, options: DeleteOptions) -> Deleted:
-    stored = await store.present(row.value)
+async def _delete_once(store: ResourceStore, origin: Origin, options: DeleteOptions) -> Deleted:
+    stored = await store.present(origin.present.value)
     obj = store.decode(stored)
     check_preconditions(store, obj, options)
     if options.validate is not None:
         await options.validate(obj)
     if store.strategy.marks_before_deletion and not obj["metadata"].get("deletionTimestamp"):
-        return await _mark_first(store, row, obj, options)
+        return await _mark_first(store, origin, obj, options)
     graceful, pending = _mark_graceful(store, obj, options)
     if pending:
         return Deleted(stored, obj, gone=False)
@@ -79,34 +75,34 @@ async def _delete_once(store: ResourceStore, ctx: Context, row: KeyValue, option
             return Deleted(stored, obj, gone=False)
         _mark_deleting(obj["metadata"], options.clock)
     if held or (graceful and obj["metadata"].get("deletionGracePeriodSeconds")):
-        return await _write_marked(store, row, obj, options)
-    return await _remove(store, row, obj, stored, options)
+        return await _write_marked(store, origin, obj, options)
+    return await _remove(store, origin, obj, stored, options)
 
 
-async def _mark_first(store: ResourceStore, row: KeyValue, obj: Object, options: DeleteOptions) -> Deleted:
+async def _mark_first(store: ResourceStore, origin: Origin, obj: Object, options: DeleteOptions) -> Deleted:
     """Source: kubernetes pkg/registry/core/namespace/storage, apiextensions customresourcedefinition/etcd.go (1.36)."""
     metadata, strategy = obj["metadata"], store.strategy
     if strategy.first_delete_propagates:
         _set_gc_finalizers(store, metadata, options)
     metadata["deletionTimestamp"] = format_time(options.clock.now())
     strategy.prepare_for_deletion(obj)
-    return await _write_marked(store, row, obj, options)
+    return await _write_marked(store, origin, obj, options)
 
 
-async def _write_marked(store: ResourceStore, row: KeyValue, obj: Object, options: DeleteOptions) -> Deleted:
+async def _write_marked(store: ResourceStore, origin: Origin, obj: Object, options: DeleteOptions) -> Deleted:
     value = store.encode(await store.stored_form(obj))
     if options.dry_run:
-        return Deleted(splice(value, row.mod_revision), obj, gone=False)
-    revision = await store.store.update(row.key, value, row.mod_revision)
+        return Deleted(splice(value, origin.present.mod_revision), obj, gone=False)
+    revision = await origin.update(value)
     return Deleted(splice(value, revision), obj, gone=False)
 
 
-async def _remove(store: ResourceStore, row: KeyValue, obj: Object, stored: bytes, options: DeleteOptions) -> Deleted:
+async def _remove(store: ResourceStore, origin: Origin, obj: Object, stored: bytes, options: DeleteOptions) -> Deleted:
     if options.dry_run:
         return Deleted(stored, obj, gone=True)
-    revision = await store.store.delete(row.key, row.mod_revision)
+    revision = await origin.delete()
     await after_delete(store, obj, options.clock)
-    return Deleted(respliced(row.value, revision), obj, gone=True)
+    return Deleted(respliced(origin.present.value, revision), obj, gone=True)
 
 
 async def after_delete(store: ResourceStore, obj: Object, clock: Clock) -> None:

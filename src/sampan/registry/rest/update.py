@@ -1,4 +1,4 @@
-"""Update: the guaranteed-update loop. Read, transform, check, write; read again when somebody else was faster.
+"""Update: transform the stored object, check, write; again when somebody else was faster (see `guaranteed`).
 
 Source: apiserver pkg/registry/rest/update.go, pkg/registry/generic/registry/store.go Update (1.36).
 """
@@ -19,12 +19,13 @@ from sampan.patch.timestamps import keep_timestamps
 from sampan.registry.internal_form import shown_internally
 from sampan.registry.rest.create import CreateOptions, create, unset_resource_version
 from sampan.registry.rest.delete import after_delete
+from sampan.registry.rest.guaranteed import Origin, guaranteed
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
 from sampan.registry.rest.size import stored_bytes
-from sampan.registry.rest.store import TRIES_MAX, ResourceStore, Validate, row_of, with_revision
+from sampan.registry.rest.store import ResourceStore, Validate
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode, splice
-from sampan.storage.store import Conflict, KeyExists, KeyValue, OutcomeUnknown
+from sampan.storage.store import KeyValue, OutcomeUnknown
 
 _METADATA = Path("metadata")
 _VALIDATED = (
@@ -45,7 +46,7 @@ _VALIDATED = (
 Transform = Callable[[Object | None, bytes], Awaitable[Object]]
 """Makes the wanted hub object out of the stored one (None and b"": absent), given decoded and as bytes.
 
-Called again after each lost race. The result must not share anything mutable with the object that was given.
+Called again when the row was not the newest. The result must not share anything mutable with the object that was given.
 """
 
 
@@ -87,19 +88,18 @@ async def update(
     store: ResourceStore, ctx: Context, name: str, transform: Transform, options: UpdateOptions
 ) -> Updated:
     """Change an object. Raises `StatusError`: 404, 409 (stale resourceVersion or uid), 422."""
-    key = store.key(ctx.namespace, name)
-    await store.cache.fresh()
-    row = row_of(store.cache.get(key))
-    for _ in range(TRIES_MAX):
-        try:
-            if row is None:
-                return await _create_on_update(store, ctx, name, transform, options)
-            return await _update_once(store, ctx, row, transform, options)
-        except Conflict as conflict:
-            row = with_revision(conflict.current)
-        except KeyExists:
-            row = with_revision(await store.store.get(key))
-    raise errors.conflict(store.definition.group_resource, name, errors.OPTIMISTIC_LOCK_MESSAGE)
+    known = 0 if options.warnings is None else len(options.warnings)
+
+    async def attempt(origin: Origin) -> Updated:
+        if options.warnings is not None:
+            del options.warnings[known:]
+        if origin.row is None:
+            updated = await _create_on_update(store, ctx, name, transform, options)
+            origin.confirmed = origin.confirmed or not options.dry_run
+            return updated
+        return await _update_once(store, ctx, origin, transform, options)
+
+    return await guaranteed(store, name, store.key(ctx.namespace, name), attempt)
 
 
 async def _create_on_update(
@@ -128,9 +128,9 @@ async def _create_on_update(
 
 
 async def _update_once(
-    store: ResourceStore, ctx: Context, row: KeyValue, transform: Transform, options: UpdateOptions
+    store: ResourceStore, ctx: Context, origin: Origin, transform: Transform, options: UpdateOptions
 ) -> Updated:
-    definition, strategy = store.definition, store.strategy
+    definition, strategy, row = store.definition, store.strategy, origin.present
     stored = await store.present(row.value)
     old = store.decode(stored)
     _check_uid(store, old, options.uid)
@@ -154,7 +154,7 @@ async def _update_once(
             await options.validate(obj, old)
         if _should_delete(store, obj, old):
             if not options.dry_run:
-                await store.store.delete(row.key, row.mod_revision)
+                await origin.delete()
                 await after_delete(store, old, options.clock)
             return Updated(await _bytes_of(store, obj, row.mod_revision), deleted=True)
         if is_unchanged(obj, old) and not await _is_stored_otherwise(store, obj, row):
@@ -164,7 +164,7 @@ async def _update_once(
             return Updated(await _bytes_of(store, obj, row.mod_revision))
         value = stored_bytes(store, await store.stored_form(obj), keep_managed_fields=options.is_apply)
         try:
-            revision = await store.store.update(row.key, value, row.mod_revision, ttl_s=strategy.ttl_s(obj))
+            revision = await origin.update(value, ttl_s=strategy.ttl_s(obj))
         except (asyncio.CancelledError, OutcomeUnknown):
             # Old or new, whichever is stored keeps what it holds.
             release = None

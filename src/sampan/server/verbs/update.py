@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sampan.core.errors import OPTIMISTIC_LOCK_MESSAGE, conflict
 from sampan.core.object import Object
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
 from sampan.registry.rest.update import Part, Updated, UpdateOptions
@@ -46,18 +45,13 @@ def part_of(scope: Scope) -> Part:
 async def replace(scope: Scope, hub: Object, options: WriteOptions, part: Part) -> Updated:
     """Put a hub object in the place of the stored one.
 
-    The write changes `hub`. After a lost race one without a resourceVersion starts again from the bytes kept before;
-    one with a resourceVersion has lost for good, as that is no longer the object's.
+    An attempt changes `hub`; the next one starts again from the bytes kept before.
     """
-    conditional = hub["metadata"].get("resourceVersion", "") not in ("", "0")
-    pristine = b"" if conditional else wire_json.encode(hub)
+    pristine = wire_json.encode(hub)
     first = True
 
     async def transform(old: Object | None, stored: bytes) -> Object:
         nonlocal first
-        if not first and conditional:
-            resource = scope.endpoint.definition.group_resource
-            raise conflict(resource, scope.request.info.name, OPTIMISTIC_LOCK_MESSAGE)
         wanted = hub if first else decode(pristine)
         first = False
         return await finish(scope, wanted, old, options)

@@ -1,0 +1,195 @@
+"""Writes of a server that has not heard yet what others wrote to its store.
+
+Source: apiserver pkg/storage/etcd3/store.go GuaranteedUpdate, conditionalDelete (1.36).
+"""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from sampan.storage.hub import History, WatchHub
+from sampan.storage.memory import MemoryStore
+from sampan.storage.store import KeyValue, Revision, StoreEvent
+from tests.server.cluster import Answer, Api, served
+from tests.server.verbs.objects import CONFIG_MAPS, config_map
+
+KEY = "/registry/configmaps/default/a"
+OBJECT = f"{CONFIG_MAPS}/a"
+
+
+class SlowHub(WatchHub):
+    """Keeps back what others write, until it is let go."""
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self.others_write = False
+        self._kept: list[tuple[Sequence[StoreEvent], int]] = []
+
+    def dispatch(self, events: Sequence[StoreEvent], revision: int) -> None:
+        if self.others_write:
+            self._kept.append((events, revision))
+        else:
+            self.let_go()
+            super().dispatch(events, revision)
+
+    def let_go(self) -> None:
+        kept, self._kept = self._kept, []
+        for events, revision in kept:
+            super().dispatch(events, revision)
+
+
+class SharedStore(MemoryStore):
+    """The server's watches learn of others' writes when it asks for the revision, or writes itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hub = self._slow = SlowHub(self._history)
+        self._hub.revision = self._revision
+        self.asked = 0
+
+    async def revision(self) -> Revision:
+        self.asked += 1
+        self._slow.let_go()
+        return await super().revision()
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """What is written here, another server writes."""
+        self._slow.others_write = True
+        yield
+        self._slow.others_write = False
+
+    async def row(self) -> KeyValue:
+        row = await self.get(KEY)
+        assert row is not None
+        return row
+
+    async def write_elsewhere(self, old: bytes, new: bytes) -> str:
+        """Another server changes the object; gives its resourceVersion."""
+        row = await self.row()
+        assert old in row.value
+        with self.elsewhere():
+            return str(await self.update(KEY, row.value.replace(old, new), row.mod_revision))
+
+    async def create_elsewhere(self, name: str) -> None:
+        """Another server creates an object like `a`."""
+        row = await self.row()
+        with self.elsewhere():
+            await self.create(KEY[:-1] + name, row.value.replace(b'"name":"a"', b'"name":"%s"' % name.encode()))
+
+    async def delete_elsewhere(self) -> None:
+        """Another server deletes the object."""
+        row = await self.row()
+        with self.elsewhere():
+            await self.delete(KEY, row.mod_revision)
+
+
+@pytest.fixture
+async def store() -> SharedStore:
+    return SharedStore()
+
+
+@pytest.fixture
+async def api(store: SharedStore) -> AsyncIterator[Api]:
+    """A server that knows the object as it was created."""
+    async with served(store) as api:
+        await api.create(CONFIG_MAPS, config_map())
+        assert (await api.get(OBJECT)).code == 200
+        yield api
+
+
+def _data(answer: Answer) -> Any:
+    return (answer.code, answer.body.get("data"))
+
+
+async def test_a_write_asks_for_nothing_before_it_is_made(api: Api, store: SharedStore) -> None:
+    store.asked = 0
+    assert (await api.put(OBJECT, config_map() | {"data": {"k": "x"}})).code == 200
+    assert (await api.get(OBJECT)).code == 200
+    assert (await api.patch(OBJECT, {"data": {"k": "y"}})).code == 200
+    assert (await api.get(OBJECT)).code == 200
+    assert (await api.delete(OBJECT)).code == 200
+    assert store.asked == 2, "only the two reads ask"
+
+
+async def test_an_unconditional_update_goes_over_what_others_wrote(api: Api, store: SharedStore) -> None:
+    await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
+    assert _data(await api.put(OBJECT, config_map() | {"data": {"k": "x"}})) == (200, {"k": "x"})
+
+
+async def test_an_update_of_what_others_wrote_is_no_conflict(api: Api, store: SharedStore) -> None:
+    revision = await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
+    wish = config_map(resourceVersion=revision) | {"data": {"k": "x"}}
+    assert _data(await api.put(OBJECT, wish)) == (200, {"k": "x"})
+
+
+async def test_an_update_of_what_others_wrote_over_is_a_conflict(api: Api, store: SharedStore) -> None:
+    known = (await api.get(OBJECT)).body
+    await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
+    answer = await api.put(OBJECT, known | {"data": {"k": "x"}})
+    assert (answer.code, answer.reason) == (409, "Conflict")
+
+
+async def test_an_update_that_once_would_have_changed_nothing_is_written(api: Api, store: SharedStore) -> None:
+    await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
+    assert _data(await api.put(OBJECT, config_map())) == (200, {"k": "v"})
+    assert b'"k":"v"' in (await store.row()).value
+
+
+async def test_a_patch_goes_on_top_of_what_others_wrote(api: Api, store: SharedStore) -> None:
+    await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
+    assert _data(await api.patch(OBJECT, {"data": {"l": "m"}})) == (200, {"k": "w", "l": "m"})
+
+
+async def test_a_patch_that_an_old_row_would_not_take_is_taken(api: Api, store: SharedStore) -> None:
+    await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
+    tested = [{"op": "test", "path": "/data/k", "value": "w"}, {"op": "add", "path": "/data/l", "value": "m"}]
+    assert _data(await api.patch(OBJECT, tested, "json")) == (200, {"k": "w", "l": "m"})
+
+
+async def test_what_was_said_of_an_old_row_is_not_said_twice(api: Api, store: SharedStore) -> None:
+    await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
+    answer = await api.patch(f"{OBJECT}?fieldValidation=Warn", {"strange": 1, "data": {"l": "m"}})
+    assert (answer.code, len(answer.warnings)) == (200, 1)
+
+
+async def test_a_dry_run_shows_what_others_wrote(api: Api, store: SharedStore) -> None:
+    await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
+    assert _data(await api.patch(f"{OBJECT}?dryRun=All", {"data": {"l": "m"}})) == (200, {"k": "w", "l": "m"})
+
+
+async def test_a_delete_of_the_newest_state_is_no_conflict(api: Api, store: SharedStore) -> None:
+    revision = await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
+    assert (await api.delete(OBJECT, {"preconditions": {"resourceVersion": revision}})).code == 200
+    assert await store.get(KEY) is None
+
+
+async def test_a_delete_with_an_old_precondition_is_a_conflict(api: Api, store: SharedStore) -> None:
+    known = (await api.get(OBJECT)).metadata["resourceVersion"]
+    await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
+    assert (await api.delete(OBJECT, {"preconditions": {"resourceVersion": known}})).code == 409
+    assert await store.row()
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
+async def test_what_others_deleted_is_not_found(api: Api, store: SharedStore, method: str) -> None:
+    known = (await api.get(OBJECT)).body
+    await store.delete_elsewhere()
+    body = {"PUT": known | {"data": {}}, "PATCH": {"data": {"l": "m"}}, "DELETE": b""}[method]
+    content_type = "application/merge-patch+json" if method == "PATCH" else "application/json"
+    assert (await api.ask(method, OBJECT, body, content_type=content_type)).code == 404
+
+
+@pytest.mark.parametrize("method", ["PATCH", "DELETE"])
+async def test_what_others_created_is_found(api: Api, store: SharedStore, method: str) -> None:
+    await store.create_elsewhere("b")
+    body = {"data": {"l": "m"}} if method == "PATCH" else b""
+    assert (await api.ask(method, f"{CONFIG_MAPS}/b", body, content_type="application/merge-patch+json")).code == 200
+
+
+async def test_an_apply_goes_on_top_of_what_others_created(api: Api, store: SharedStore) -> None:
+    await store.create_elsewhere("b")
+    answer = await api.apply(f"{CONFIG_MAPS}/b", config_map("b") | {"data": {"l": "m"}})
+    assert _data(answer) == (200, {"k": "v", "l": "m"})
