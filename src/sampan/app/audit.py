@@ -67,11 +67,10 @@ def _backends(settings: AuditSettings, cluster: Cluster, metrics: AuditMetrics) 
 
 
 def _log(settings: AuditLogSettings, metrics: AuditMetrics) -> LogBackend:
-    threaded = settings.delivery.mode == "batch"
     if settings.path == STANDARD_OUTPUT:
-        return LogBackend(StandardOutput(), settings.format, metrics, threaded=threaded)
+        return LogBackend(StandardOutput(), settings.format, metrics)
     writer = RotatingFile(Path(settings.path), settings.rotation, lambda: dt.datetime.now(dt.UTC))
-    return LogBackend(writer, settings.format, metrics, threaded=threaded)
+    return LogBackend(writer, settings.format, metrics)
 
 
 def _delivered(backend: Backend, delivery: Delivery, metrics: AuditMetrics) -> Backend:

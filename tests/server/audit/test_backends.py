@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import gzip
 import re
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,11 +45,10 @@ def names_in(directory: Path) -> list[str]:
 # --- the log
 
 
-@pytest.mark.parametrize("threaded", [False, True])
-async def test_a_log_has_a_line_of_json_for_each_event(tmp_path: Path, threaded: bool) -> None:
+async def test_a_log_has_a_line_of_json_for_each_event(tmp_path: Path) -> None:
     file = tmp_path / "logs" / "audit.log"
     writer = RotatingFile(file, RotationSettings(), Calendar().now)
-    backend = LogBackend(writer, "json", AuditMetrics(), threaded=threaded)
+    backend = LogBackend(writer, "json", AuditMetrics())
     assert await backend.process([event_of(), event_of(5)])
     assert await backend.process([event_of()])
     lines = [orjson.loads(line) for line in file.read_bytes().splitlines()]
@@ -138,6 +138,50 @@ async def test_a_log_that_cannot_be_written_counts_what_is_lost() -> None:
     assert metrics.errors.counts == {("log",): 2}
     assert await ForgivingBackend(backend).process([event_of()])
     assert not await UnionBackend([Recorder(), backend]).process([event_of()])
+
+
+class SlowWriter:
+    """A disk that writes when it is told to."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.writes: list[list[str]] = []
+
+    def write(self, data: bytes) -> bool:
+        """Takes lines, and its time."""
+        self.writes.append([orjson.loads(line)["auditID"] for line in data.splitlines()])
+        self.begun.set()
+        assert self.go_on.wait(10)
+        return False
+
+    def tidy(self) -> None:
+        """Nothing to do."""
+
+
+async def test_what_comes_while_a_slow_disk_writes_is_written_together_afterwards() -> None:
+    writer = SlowWriter()
+    backend = LogBackend(writer, "json", AuditMetrics())
+    waiting = [asyncio.create_task(backend.process([event_of(auditID="0")]))]
+    await asyncio.to_thread(writer.begun.wait, 10)
+    waiting += [asyncio.create_task(backend.process([event_of(auditID=str(number))])) for number in (1, 2, 3)]
+    await asyncio.sleep(0)
+    assert not any(task.done() for task in waiting)
+    writer.go_on.set()
+    assert all(await asyncio.gather(*waiting))
+    assert writer.writes == [["0"], ["1", "2", "3"]]
+
+
+async def test_a_request_that_gives_up_takes_no_events_of_others_with_it() -> None:
+    writer = SlowWriter()
+    backend = LogBackend(writer, "json", AuditMetrics())
+    gone = asyncio.create_task(backend.process([event_of(auditID="gone")]))
+    await asyncio.to_thread(writer.begun.wait, 10)
+    other = asyncio.create_task(backend.process([event_of(auditID="other")]))
+    await asyncio.sleep(0)
+    gone.cancel()
+    writer.go_on.set()
+    assert await other
+    assert writer.writes == [["gone"], ["other"]]
 
 
 # --- the size
