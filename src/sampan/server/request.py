@@ -79,10 +79,14 @@ class Request:
     """Texts for `Warning` headers; only those added before the response starts are sent."""
     annotations: dict[str, str] = field(default_factory=dict)
     """Of the request's audit event."""
+    latencies: dict[str, float] = field(default_factory=dict)
+    """Seconds that parts of the work took, by the names that audit events have for them; not of all requests."""
     body_annotations: dict[str, str] = field(default_factory=dict)
     """Of the audit event where it holds the bodies too (level Request and above)."""
-    body_read: Callable[[Any], None] | None = None
-    """Is told of the decoded body before it is checked or changed; None where nobody wants to know."""
+    body_read: Callable[[Any, Callable[[], Any]], None] | None = None
+    """Is told of the decoded body before it is admitted or changed, and how to get what is recorded of it: objects have
+    their defaults there. None where nobody wants to know.
+    """
     deadline: float = 0.0
     """Loop time at which the request must have been answered; 0 = long-running."""
     disconnected: Callable[[], Awaitable[None]] | None = None

@@ -70,7 +70,8 @@ async def test_bodies_appear_only_where_the_policy_says_so(
     create, get = events[1], events[3]
     assert ("requestObject" in create, "responseObject" in create) == (request_object, response_object)
     assert ("requestObject" in get, "responseObject" in get) == (False, response_object)
-    assert ("hush" in str(events)) is request_object
+    assert ("aHVzaA==" in str(create.get("requestObject"))) is request_object
+    assert "hush" not in str(events)
 
 
 async def test_what_the_policy_does_not_want_is_not_recorded() -> None:
@@ -132,6 +133,39 @@ async def test_a_watch_is_recorded_when_it_starts_and_when_it_ends() -> None:
     assert recorder.events[2]["responseStatus"] == {"metadata": {}, "code": 200}
 
 
+async def test_an_object_is_recorded_with_its_defaults_and_without_what_admission_adds() -> None:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec}
+    recorder = Recorder()
+    target = "/apis/apps/v1/namespaces/default/deployments"
+    (event,) = await recorded(
+        audit_to(recorder, {"level": "Request", **COMPLETE}), recorder, ("POST", target, deployment)
+    )
+    found = event["requestObject"]
+    assert found["spec"]["replicas"] == 1
+    assert found["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": "25%", "maxSurge": "25%"}
+    assert found["metadata"].keys() <= {"name", "creationTimestamp"}
+
+
+async def test_a_body_that_is_no_object_is_not_recorded() -> None:
+    recorder = Recorder()
+    body = {**CONFIG_MAP, "nobody": "knows"}
+    audit = audit_to(recorder, {"level": "Request", **COMPLETE})
+    (event,) = await recorded(audit, recorder, ("POST", f"{TARGET}?fieldValidation=Strict", body))
+    assert event["responseStatus"]["code"] == 400
+    assert "requestObject" not in event
+    assert "name" not in event["objectRef"]
+
+
+@pytest.mark.parametrize(("path", "kind"), [("/api/v1", "APIResourceList"), ("/version", None), ("/openapi/v3", None)])
+async def test_of_answers_to_requests_for_no_resource_only_objects_are_recorded(path: str, kind: str | None) -> None:
+    recorder = Recorder()
+    audit = audit_to(recorder, {"level": "RequestResponse", **COMPLETE})
+    (event,) = await recorded(audit, recorder, ("GET", path))
+    assert event.get("responseObject", {}).get("kind") == kind
+
+
 async def test_the_patch_itself_is_recorded() -> None:
     recorder = Recorder()
     async with served(audit=audit_to(recorder, {"level": "Request"}, **COMPLETE)) as api:
@@ -149,7 +183,7 @@ async def test_options_of_a_deletion_are_recorded_and_the_status_that_it_gives()
         options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
         await api.delete(f"{TARGET}/a", options)
     event = recorder.events[-1]
-    assert event["requestObject"] == options
+    assert event["requestObject"] == {**options, "apiVersion": "meta.k8s.io/__internal"}
     assert (event["responseStatus"]["status"], event["responseStatus"]["details"]["name"]) == ("Success", "a")
 
 

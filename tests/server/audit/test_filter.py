@@ -41,6 +41,22 @@ async def test_errors_of_the_store_are_recorded_as_they_are_answered(error: Exce
     assert (event["stage"], event["responseStatus"]["code"], response.status) == ("ResponseComplete", code, code)
 
 
+async def test_a_slow_request_says_what_took_how_long() -> None:
+    async def route(request: Request) -> Response:
+        request.received -= 2 if "slow" in request.query else 0
+        request.latencies["mutating-webhook"] = 1.5
+        return Response()
+
+    recorder = Recorder()
+    client = Frame(route, audit=audit_to(recorder, METADATA)).client(MASTER)
+    await client.get("/version")
+    await client.get("/version?slow=1")
+    fast, slow = (event["annotations"] for event in recorder.events)
+    assert not [name for name in fast if name.startswith("apiserver.latency.k8s.io/")]
+    assert slow["apiserver.latency.k8s.io/mutating-webhook"] == "1.5s"
+    assert slow["apiserver.latency.k8s.io/total"].startswith("2.")
+
+
 async def test_a_request_that_is_late_is_504() -> None:
     async def route(request: Request) -> Response:
         await asyncio.Event().wait()

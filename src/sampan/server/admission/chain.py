@@ -45,6 +45,8 @@ class Attributes:
     """Texts for the client; the request's own list."""
     annotations: dict[str, str] = field(default_factory=dict)
     """Of the request's audit event; the request's own dict."""
+    latencies: dict[str, float] = field(default_factory=dict)
+    """Of the request."""
     body_annotations: dict[str, str] = field(default_factory=dict)
     """Of the audit event where it holds the bodies too; the request's own dict."""
     deadline: float = 0.0

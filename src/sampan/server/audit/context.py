@@ -5,23 +5,31 @@ Source: apiserver pkg/audit/{context,request}.go, pkg/endpoints/filters/audit.go
 
 import gzip
 import ipaddress
+import time
+import zlib
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
 from sampan.core.errors import StatusError
+from sampan.core.time import format_duration
 from sampan.server.audit.evaluator import Decision
 from sampan.server.audit.event import Event
 from sampan.server.request import Request, Response, UserInfo
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
+from sampan.wire.protobuf.envelope import MAGIC
 
 METADATA, REQUEST, REQUEST_RESPONSE = 1, 2, 3
 """Ranks of the levels; see `policy.LEVELS`."""
 _USER_AGENT_MAX = 1024
 _STATUS_FIELDS = ("status", "message", "reason", "details", "code")
+_OBJECT = b'{"kind":'
 _STATUS = b'{"kind":"Status"'
+_SLOW_S = 0.5
+_LATENCY = "apiserver.latency.k8s.io/"
 _TAKEN_OVER = (("namespace", "namespace"), ("name", "name"), ("uid", "uid"), ("resourceVersion", "resourceVersion"))
 
 
@@ -41,8 +49,11 @@ class AuditContext:
         """Whether the policy wants events of this stage."""
         return stage not in self._decision.omit_stages
 
-    def body_read(self, value: Any) -> None:
-        """Takes the decoded body before anything of it is changed: an object, the options of a deletion or a patch."""
+    def body_read(self, value: Any, recorded: Callable[[], Any]) -> None:
+        """Takes the decoded body before anything of it is changed: an object, the options of a deletion or a patch.
+
+        `recorded` gives what events show of it.
+        """
         if self._reference is None:
             return
         if self._request.info.verb != "patch" and isinstance(value, dict):
@@ -53,7 +64,7 @@ class AuditContext:
                     if found and isinstance(found, str):
                         self._reference.setdefault(name, found)
         if self._decision.rank >= REQUEST and value is not None:
-            self._request_object = _fragment(value, omit_managed_fields=self._decision.omit_managed_fields)
+            self._request_object = _fragment(recorded(), omit_managed_fields=self._decision.omit_managed_fields)
 
     def answered(self, response: Response) -> None:
         """Takes the answer."""
@@ -63,7 +74,7 @@ class AuditContext:
             status = wire_json.decode(body)
             self._status |= {name: status[name] for name in _STATUS_FIELDS if name in status}
         self._status["code"] = response.status
-        if self._decision.rank >= REQUEST_RESPONSE and self._request.info.is_resource:
+        if self._decision.rank >= REQUEST_RESPONSE and (self._request.info.is_resource or _holds_an_object(response)):
             self._response_object = _body_of(response, omit_managed_fields=self._decision.omit_managed_fields)
 
     def refused(self, error: StatusError) -> None:
@@ -100,11 +111,21 @@ class AuditContext:
         fields["requestReceivedTimestamp"] = self.received
         fields["stageTimestamp"] = at
         annotations = dict(request.annotations)
+        if stage == "ResponseComplete":
+            annotations |= self._latencies()
         if self._decision.rank >= REQUEST:
             annotations |= request.body_annotations
         if annotations:
             fields["annotations"] = annotations
         return Event(fields)
+
+    def _latencies(self) -> dict[str, str]:
+        """What took how long, if all took longer than `_SLOW_S`."""
+        total_s = time.monotonic() - self._request.received
+        if not self._request.received or total_s <= _SLOW_S:
+            return {}
+        found = {**self._request.latencies, "total": total_s}
+        return {f"{_LATENCY}{name}": format_duration(round(seconds * 1e9)) for name, seconds in found.items()}
 
 
 def _beginning(request: Request, level: str) -> dict[str, Any]:
@@ -181,6 +202,14 @@ def _address(text: str) -> str:
         return str(ipaddress.ip_address(text.strip()))
     except ValueError:
         return ""
+
+
+def _holds_an_object(response: Response) -> bool:
+    """Whether the answer to a request for no resource is one of the API's objects, as discovery is."""
+    body, packed = response.body, response.gzip_body
+    if not body and packed is not None:
+        body = zlib.decompressobj(wbits=31).decompress(packed, len(_OBJECT))
+    return body.startswith((_OBJECT, MAGIC))
 
 
 def _body_of(response: Response, *, omit_managed_fields: bool) -> orjson.Fragment | None:

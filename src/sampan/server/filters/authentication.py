@@ -1,6 +1,7 @@
 """Find out who asks; nobody we know: 401. Source: apiserver pkg/endpoints/filters/authentication.go (1.36)."""
 
 from collections.abc import Awaitable, Callable
+from time import monotonic
 
 from sampan.core.errors import StatusError, unauthorized
 from sampan.server.authentication.authenticator import Authenticator
@@ -25,7 +26,11 @@ def with_authentication(
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:
             try:
-                user = authenticator.recall(request) or await authenticator.authenticate(request)
+                user = authenticator.recall(request)
+                if user is None:
+                    began = monotonic()
+                    user = await authenticator.authenticate(request)
+                    request.latencies["authentication"] = monotonic() - began
                 if user is None:
                     raise unauthorized()
             except StatusError:

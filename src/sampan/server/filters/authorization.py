@@ -1,6 +1,7 @@
 """May they? No: 403. Source: apiserver pkg/endpoints/filters/authorization.go (1.36)."""
 
 from collections.abc import Callable
+from time import monotonic
 
 from sampan.core.errors import internal_error, unauthorized
 from sampan.server.authorization.authorizer import Authorizer, Decision
@@ -32,7 +33,9 @@ def with_authorization(authorizer: Authorizer, count: Count) -> Filter:
                 annotations[DECISION], annotations[REASON] = "allow", ""
                 count(_ALLOWED)
                 return await handler(request)
+            began = monotonic()
             verdict = await authorizer.authorize(user, request.info)
+            request.latencies["authorization"] = monotonic() - began
             if verdict.decision is not Decision.ALLOW:
                 if verdict.error:
                     count(("error",))

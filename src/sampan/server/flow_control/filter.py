@@ -36,7 +36,7 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
             flow.stats.seats.observe(work.initial_seats)
             queue_set = level.queue_set
             ticket = queue_set.start(flow, work)
-            if ticket is None or not (ticket.executing or await _turn(queue_set, ticket, _until(request, controller))):
+            if ticket is None or not (ticket.executing or await _turn(queue_set, ticket, request, controller)):
                 return too_many_requests(controller.dropped.record(level.name))
             try:
                 response = await handler(request)
@@ -59,9 +59,11 @@ def _until(request: Request, controller: FlowController) -> float:
     return request.received + min(limit_s / _SHARE_OF_WAITING, WAIT_MAX_S)
 
 
-async def _turn(queue_set: QueueSet, ticket: Ticket, until: float) -> bool:
+async def _turn(queue_set: QueueSet, ticket: Ticket, request: Request, controller: FlowController) -> bool:
     """Wait until the request may run; False when it has left the queue because its time is over."""
-    turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    loop = asyncio.get_running_loop()
+    began, until = loop.time(), _until(request, controller)
+    turn: asyncio.Future[None] = loop.create_future()
 
     def go() -> None:
         if not turn.done():
@@ -81,6 +83,7 @@ async def _turn(queue_set: QueueSet, ticket: Ticket, until: float) -> bool:
         raise
     if not ticket.executing:
         queue_set.leave(ticket, "time-out")
+    request.latencies["apf-queue-wait"] = loop.time() - began
     return ticket.executing
 
 

@@ -18,7 +18,7 @@ from sampan.server.authorization.review_validation import local_review_faults, r
 from sampan.server.authorization.union import aggregated
 from sampan.server.request import Response, UserInfo
 from sampan.server.verbs.admit import admit, validator
-from sampan.server.verbs.body import decode_object, read_value
+from sampan.server.verbs.body import decode_object, read_undecoded
 from sampan.server.verbs.create import track
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.respond import dict_response
@@ -54,7 +54,7 @@ async def _answered(scope: Scope, review: Review) -> Response:
     """201 with the review that was sent and its status; all admission is asked."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
-    value, faults = await read_value(request, duplicates=options.field_validation != "Ignore")
+    value, faults = await read_undecoded(request, duplicates=options.field_validation != "Ignore")
     obj = decode_object(value, endpoint, options, faults, request)
     metadata = metadata_of(obj)
     wipe_system_fields(metadata)

@@ -44,6 +44,7 @@ def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object 
         options=_options(request, operation),
         warnings=request.warnings,
         annotations=request.annotations,
+        latencies=request.latencies,
         body_annotations=request.body_annotations,
         deadline=request.deadline,
     )

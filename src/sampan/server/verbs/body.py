@@ -20,18 +20,23 @@ BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
 _CODECS: dict[str, Any] = {"json": wire_json, "yaml": wire_yaml, "protobuf": wire_protobuf}
 
 
-async def read_value(request: Request, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
-    """The decoded body, and (if asked) texts for the fields that occur twice. Raises 400, 413, 415.
+async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[str]]:
+    """The decoded body of a built-in type that is taken as it is, and (if asked) texts for the fields that occur twice.
 
-    Only built-in types have a protobuf form.
+    Raises 400, 413, 415.
     """
+    value, faults = await read_undecoded(request, duplicates=duplicates)
+    if request.body_read is not None:
+        request.body_read(value, lambda: value)
+    return value, faults
+
+
+async def read_undecoded(request: Request, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
+    """The same for a body that `decode_object` gets next. Only built-in types have a protobuf form."""
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
     request.step("limitedReadBody succeeded")
     content_type = request.headers.get("content-type", "")
-    value, faults = decode_value(body, content_type, duplicates=duplicates, builtin=builtin)
-    if request.body_read is not None:
-        request.body_read(value)
-    return value, faults
+    return decode_value(body, content_type, duplicates=duplicates, builtin=builtin)
 
 
 def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
@@ -57,7 +62,29 @@ def decode_object(value: Any, endpoint: Endpoint, options: WriteOptions, faults:
     normalise(obj, endpoint, unknown)
     if unknown is not None:
         _report([*faults, *(f'unknown field "{path}"' for path in unknown)], endpoint, options, request)
+    if request.body_read is not None:
+        request.body_read(obj, lambda: _with_defaults(obj, endpoint))
     return obj
+
+
+def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
+    """A copy with those defaults too that the strategy knows."""
+    hub = endpoint.to_hub(copy_of(obj))
+    endpoint.store.strategy.default(hub)
+    return endpoint.from_hub(hub)
+
+
+def copy_of(obj: Object) -> Object:
+    """A deep copy of JSON data."""
+    return {name: _copy(value) for name, value in obj.items()}
+
+
+def _copy(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _copy(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return value
 
 
 def check_kind(value: Any, endpoint: Endpoint) -> Object:

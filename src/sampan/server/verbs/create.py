@@ -10,7 +10,7 @@ from sampan.registry.rest.create import create as rest_create
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
 from sampan.server.request import Request, Response
 from sampan.server.verbs.admit import admit, validator
-from sampan.server.verbs.body import decode_object, read_value
+from sampan.server.verbs.body import copy_of, decode_object, read_undecoded
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
@@ -20,7 +20,7 @@ async def create(scope: Scope) -> Response:
     """201 with the stored object."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
-    value, faults = await read_value(
+    value, faults = await read_undecoded(
         request, duplicates=options.field_validation != "Ignore", builtin=endpoint.definition.builtin
     )
     obj = decode_object(value, endpoint, options, faults, request)
@@ -87,16 +87,3 @@ def track(scope: Scope, live: Object | None, hub: Object, options: WriteOptions)
         hub["metadata"].pop("managedFields", None)
     else:
         hub["metadata"]["managedFields"] = entries
-
-
-def copy_of(obj: Object) -> Object:
-    """A deep copy of JSON data."""
-    return {name: _copy(value) for name, value in obj.items()}
-
-
-def _copy(value: object) -> object:
-    if isinstance(value, dict):
-        return {name: _copy(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_copy(item) for item in value]
-    return value

@@ -37,10 +37,18 @@ async def _parameters(scope: Scope) -> DeleteParameters:
     if body:
         value, _ = decode_value(body, request.headers.get("content-type", ""), duplicates=False)
         if request.body_read is not None:
-            request.body_read(value)
+            request.body_read(value, lambda: _internal(value))
         if value is None:
             raise errors.bad_request("decoded object cannot be converted to DeleteOptions")
     return delete_parameters(request, value)
+
+
+def _internal(value: Any) -> Any:
+    """The body as events of Kubernetes show it: in the version in which it handles options itself."""
+    if not isinstance(value, dict):
+        return value
+    rest = {name: part for name, part in value.items() if name not in ("kind", "apiVersion")}
+    return {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal", **rest}
 
 
 def _options(scope: Scope, parameters: DeleteParameters) -> DeleteOptions:

@@ -61,7 +61,7 @@ async def patch(scope: Scope) -> Response:
     request.step("limitedReadBody succeeded")
     value, faults = _decode_patch(body, content_type, options)
     if request.body_read is not None:
-        request.body_read(value)
+        request.body_read(value, lambda: value)
     if content_type == APPLY_PATCH:
         transform = _apply_transform(scope, value, faults, options)
     else:

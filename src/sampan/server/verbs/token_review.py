@@ -11,7 +11,7 @@ from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.identity import AudienceError
 from sampan.server.request import Response, UserInfo
 from sampan.server.verbs.admit import admit, validator
-from sampan.server.verbs.body import decode_object, read_value
+from sampan.server.verbs.body import decode_object, read_undecoded
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.respond import dict_response
 from sampan.server.verbs.scope import Scope
@@ -21,7 +21,7 @@ async def create_token_review(scope: Scope) -> Response:
     """201 with the review, its status filled in."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
-    value, faults = await read_value(request, duplicates=options.field_validation != "Ignore")
+    value, faults = await read_undecoded(request, duplicates=options.field_validation != "Ignore")
     review = decode_object(value, endpoint, options, faults, request)
     review = await admit(scope, "CREATE", review, None, options.dry_run)
     spec = review.get("spec") or {}

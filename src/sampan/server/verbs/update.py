@@ -8,7 +8,7 @@ from sampan.registry.rest.update import Part, Updated, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit, validator
-from sampan.server.verbs.body import decode_object, read_value
+from sampan.server.verbs.body import decode_object, read_undecoded
 from sampan.server.verbs.create import track, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import object_response
@@ -21,7 +21,7 @@ async def update(scope: Scope) -> Response:
     """200, or 201 where PUT may create."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "UpdateOptions")
-    value, faults = await read_value(
+    value, faults = await read_undecoded(
         request, duplicates=options.field_validation != "Ignore", builtin=endpoint.definition.builtin
     )
     obj = decode_object(value, endpoint, options, faults, request)

@@ -31,6 +31,7 @@ from sampan.server.admission.webhook.review import (
 
 _HARMLESS = ("None", "NoneOnDryRun")
 _UNAVAILABLE = 503
+_MUTATING, _VALIDATING = "mutating-webhook", "validating-webhook"
 _SPANS = {"admit": "mutating", "validating": "validating"}
 
 
@@ -80,6 +81,7 @@ class Caller:
         """Count a call that began at monotonic time `began` and ended with `failure`, or well."""
         labels = (hook.name, self._kind, attributes.operation)
         seconds = time.monotonic() - began
+        self._add(attributes.latencies, seconds)
         if failure is None:
             self._metrics.observe_hook(labels, seconds, 200, rejected=False)
         elif isinstance(failure, CallFailed):
@@ -92,6 +94,13 @@ class Caller:
         else:
             self._metrics.observe_rejection(labels, "apiserver_internal_error", 0)
             self._metrics.observe_hook(labels, seconds, 0, rejected=True)
+
+    def _add(self, latencies: dict[str, float], seconds: float) -> None:
+        """Mutating webhooks are called one after the other, validating ones at the same time."""
+        if self._kind == "admit":
+            latencies[_MUTATING] = latencies.get(_MUTATING, 0.0) + seconds
+        else:
+            latencies[_VALIDATING] = max(latencies.get(_VALIDATING, 0.0), seconds)
 
     def failed_open(self, hook: Hook) -> None:
         """Count a failure that is ignored."""
