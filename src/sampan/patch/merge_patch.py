@@ -12,18 +12,23 @@ from sampan.patch.go_text import json_kind
 
 
 def apply(doc: Object, patch: Any) -> Object:
-    """A new object: `doc` with `patch` merged into it; null deletes, lists are replaced.
+    """A new object: `doc` with `patch` merged into it, as `consume` does it. It shares nothing with either."""
+    return consume(copy_json(doc), patch)
 
-    The result shares nothing with either. Raises 400 when the patch is not an object.
+
+def consume(doc: Object, patch: Any) -> Object:
+    """`doc` with `patch` merged into it; null deletes, lists are replaced.
+
+    `doc` is changed, and not to be used afterwards; the result shares nothing with `patch`. Raises 400 when the patch
+    is not an object.
     """
     if patch is None:
         raise bad_request("Invalid JSON Patch")
     if not isinstance(patch, dict):
         text = f"json: cannot unmarshal {json_kind(patch)} into Go value of type map[string]interface {{}}"
         raise bad_request(f"error decoding patch: {text}")
-    result: Object = copy_json(doc)
-    _merge(result, copy_json(patch))
-    return result
+    _merge(doc, copy_json(patch))
+    return doc
 
 
 def _merge(doc: Object, patch: Object) -> None:

@@ -23,11 +23,16 @@ _SET_ORDER = "$setElementOrder"
 
 
 def apply(doc: Object, patch: Any, schema: Schema | None) -> Object:
-    """A new object: `doc` with `patch` merged into it, driven by `schema`, the root schema of the object's version.
+    """A new object: `doc` with `patch` merged into it, as `consume` does it; shares nothing with `doc` or `patch`."""
+    return consume(copy_json(doc), patch, schema)
 
-    The result shares nothing with `doc` or `patch`. `schema` None: the type has no strategic merge patch (400).
-    Raises 400 for a directive in a wrong form, 422 for lists of lists, 500 where Kubernetes answers 500 (an item
-    without its merge key).
+
+def consume(doc: Object, patch: Any, schema: Schema | None) -> Object:
+    """`doc` with `patch` merged into it, driven by `schema`, the root schema of the object's version.
+
+    `doc` is changed, and not to be used afterwards; the result shares nothing with `patch`. `schema` None: the type has
+    no strategic merge patch (400). Raises 400 for a directive in a wrong form, 422 for lists of lists, 500 where
+    Kubernetes answers 500 (an item without its merge key).
     """
     if schema is None:
         raise bad_request("strategic merge patch format is not supported")
@@ -35,7 +40,7 @@ def apply(doc: Object, patch: Any, schema: Schema | None) -> Object:
         patch = {}
     if not isinstance(patch, dict):
         raise bad_request(f"json: cannot unmarshal {json_kind(patch)} into Go value of type map[string]interface {{}}")
-    return merge_map(copy_json(doc), copy_json(patch), schema)
+    return merge_map(doc, copy_json(patch), schema)
 
 
 def merge_map(original: Object, patch: Object, schema: Schema | None) -> Object:

@@ -38,18 +38,20 @@ BUILTIN_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
 CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 
 Mechanism = Callable[[Object], Object]
+"""Makes the wanted object of the stored one, which it may change: it is decoded for this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """What a patch that cannot be taken is answered with, besides the reason.
 
-    `faults`: what strict decoding of the patch itself found; `shown`: the value that the error shows, "" for the
+    `faults`: what strict decoding of the patch itself found; `shows_patch`: the error shows the patch, and not the
     patched object.
     """
 
     faults: list[str]
-    shown: str
+    patch: Any
+    shows_patch: bool
 
 
 async def patch(scope: Scope) -> Response:
@@ -66,8 +68,8 @@ async def patch(scope: Scope) -> Response:
         transform = _apply_transform(scope, value, faults, options)
     else:
         mechanism = _mechanism(scope, content_type, value)
-        shown = plain(value) if content_type == STRATEGIC_MERGE_PATCH else ""
-        transform = _patch_transform(scope, mechanism, Refusal(faults, shown), options)
+        refusal = Refusal(faults, value, content_type == STRATEGIC_MERGE_PATCH)
+        transform = _patch_transform(scope, mechanism, refusal, options)
     part, applies = part_of(scope), content_type == APPLY_PATCH
     result = await rest_update(
         endpoint.store,
@@ -129,9 +131,9 @@ def _mechanism(scope: Scope, content_type: str, value: Any) -> Mechanism:
             "map[string]interface {}"
         )
     if content_type == MERGE_PATCH:
-        return lambda current: merge_patch.apply(current, value)
+        return lambda current: merge_patch.consume(current, value)
     schema = scope.endpoint.schema
-    return lambda current: strategic_merge.apply(current, value, schema)
+    return lambda current: strategic_merge.consume(current, value, schema)
 
 
 def _patch_transform(scope: Scope, mechanism: Mechanism, refusal: Refusal, options: WriteOptions) -> Any:
@@ -186,7 +188,7 @@ def _same_type(scope: Scope, patched: Object) -> None:
 
 
 def _patch_invalid(patched: Any, refusal: Refusal, text: str) -> errors.StatusError:
-    shown = refusal.shown or wire_json.encode(patched).decode()
+    shown = plain(refusal.patch) if refusal.shows_patch else wire_json.encode(patched).decode()
     return errors.invalid(GroupKind("", ""), "", [invalid(Path("patch"), shown, text)])
 
 
