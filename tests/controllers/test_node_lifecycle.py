@@ -1,18 +1,22 @@
 """Silent nodes are given up, taints tell how nodes are, and Pods that do not tolerate them go."""
 
 import datetime as dt
+from typing import Any
 
 import pytest
 
 from sampan.controllers import node_lifecycle, taint_eviction
 from sampan.controllers.node_lifecycle.health import Probe, Sign, given_up, probe_of, silent_in_s
+from sampan.controllers.node_lifecycle.probes import Probes
 from sampan.controllers.node_lifecycle.taints import UNREACHABLE, swaps_no_execute, taints_after
 from sampan.controllers.node_lifecycle.zones import RATE, SECONDARY_RATE, TaintingRate, rates
 from sampan.controllers.status import find_status_condition
 from sampan.controllers.taint_eviction import Toleration, tolerated_for_s
 from sampan.core.time import format_time
+from sampan.informer.ref import Ref, RefReader
 from sampan.loops.resources import EVENTS, LEASES, NODES, PODS
-from sampan.resource import Object, meta
+from sampan.resource import Object, dynamic, meta
+from sampan.wire import json
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster
 
@@ -57,6 +61,24 @@ def test_nobody_knows_how_a_silent_node_is() -> None:
     assert conditions["PIDPressure"]["reason"] == "NodeStatusNeverUpdated"
     again = {**node(), "status": {"conditions": list(conditions.values())}}
     assert given_up(again, later(90)) == list(conditions.values())
+
+
+def lease_ref(renewal: str, namespace: str = "kube-node-lease") -> Ref[Any]:
+    """The lease of the node `n`, as an informer has it."""
+    metadata = {"name": "n", "namespace": namespace}
+    return RefReader(dynamic(LEASES)).read(json.encode({"metadata": metadata, **lease(renewal)}))
+
+
+def test_when_a_lease_was_renewed_is_noted_as_it_is_told() -> None:
+    clock = SetClock()
+    probes = Probes(clock)
+    began = probes.look(node(), lease("1"), clock.now()).at
+    clock.forward(10)
+    probes.on_update(lease_ref("1"), lease_ref("2"))
+    clock.forward(10)
+    probes.on_update(lease_ref("2"), lease_ref("2"))
+    probes.on_update(lease_ref("2"), lease_ref("3", "default"))
+    assert probes.look(node(), lease("2"), clock.now()).at == began + dt.timedelta(seconds=10)
 
 
 def keys(taints: list[Object]) -> list[tuple[str, str]]:
@@ -234,6 +256,14 @@ async def test_a_taint_that_goes_in_time_does_no_harm() -> None:
         events = await c.until_all(EVENTS, lambda events: about(events, "p"))
         assert about(events, "p") == ["Cancelling deletion of Pod default/p"]
         assert meta(await c.get(PODS, "p")).deletion_timestamp is None
+
+
+async def test_pods_that_come_to_a_tainted_node_leave() -> None:
+    async with cluster(taint_eviction.set_up) as c:
+        await create_node(c, "a")
+        await c.patch(NODES, "a", {"spec": {"taints": [OWN]}})
+        await create_pod(c)
+        await c.until_gone(PODS, "p")
 
 
 async def test_pods_that_tolerate_nothing_leave_at_once() -> None:

@@ -2,7 +2,8 @@
 
 A Node's range never changes; that of a Node which is gone is given to another one, later. Of two processes that give
 ranges one works, by its Lease.
-Concurrency: one worker, so that no two Nodes get the same; a handler of the informer tells which ranges are in use.
+Concurrency: a range is taken without waiting, so that no two workers give the same; a handler of the informer tells
+which ranges are in use.
 Source: kubernetes pkg/controller/nodeipam/ipam/range_allocator.go (1.36).
 """
 
@@ -21,6 +22,7 @@ from sampan.operator.request import Request, Result
 from sampan.resource import meta
 
 NAME: Final = "node-ipam-controller"
+WORKERS: Final = 8
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +60,7 @@ class NodeIpamController:
     def start(self) -> None:
         """Have the manager run it."""
         builder = Builder(self._context.manager).named(NAME).for_(NODES)
-        builder.with_options(max_concurrent_reconciles=1).complete(self)
+        builder.with_options(max_concurrent_reconciles=WORKERS).complete(self)
 
     async def reconcile(self, request: Request) -> Result | None:
         """One look at one Node. Raises `ApiError`, `TransportError`, `NoRangeLeft`."""

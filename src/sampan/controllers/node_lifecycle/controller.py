@@ -1,19 +1,19 @@
-"""The loop over Nodes. One worker: what it remembers of nodes needs no locks.
+"""The loop over Nodes: one is looked at when its Node changes, and when it may have been silent for too long.
 
 Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_controller.go (1.36).
 """
 
 import datetime as dt
-from collections.abc import Iterable
-from typing import Any, Final
+import math
+from typing import Final
 
 from sampan.client import Conflict, MergePatch, NotFound, StrategicMergePatch
-from sampan.controllers.node_lifecycle.health import Probe, given_up, probe_of, ready_status, silent_in_s
+from sampan.controllers.node_lifecycle.health import given_up, ready_status, silent_in_s
+from sampan.controllers.node_lifecycle.probes import LEASE_NAMESPACE, Probes
 from sampan.controllers.node_lifecycle.taints import swaps_no_execute, taints_after, taints_of, wants_no_execute
 from sampan.controllers.node_lifecycle.zones import TaintingRate, rates, zone_of
 from sampan.controllers.pods_of_nodes import NODE_INDEX, index_pods_by_node
 from sampan.core.time import timestamp
-from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import LEASES, NODES
 from sampan.loops.views import POD_VIEW
@@ -22,8 +22,8 @@ from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 
 NAME: Final = "node-lifecycle-controller"
-LEASE_NAMESPACE: Final = "kube-node-lease"
 MONITOR_S: Final = 5.0
+WORKERS: Final = 8
 
 
 def set_up(context: ControllerContext) -> None:
@@ -33,7 +33,7 @@ def set_up(context: ControllerContext) -> None:
         Builder(context.manager)
         .named(NAME)
         .for_(NODES)
-        .watches(LEASES, _node_of_lease)
+        .with_options(max_concurrent_reconciles=WORKERS)
         .complete(NodeLifecycleController(context))
     )
 
@@ -48,14 +48,15 @@ class NodeLifecycleController:
         self._nodes = client.resource(NODES)
         self._leases = client.resource(LEASES, namespace=LEASE_NAMESPACE)
         self._pods = client.resource(POD_VIEW, namespace="")
-        self._probes: dict[str, Probe] = {}
+        self._probes = Probes(context.clock)
+        context.informer(LEASES).add_handler(self._probes)
         self._rate = TaintingRate()
 
     async def reconcile(self, request: Request) -> Result | None:
         """One look at one node. Raises `ApiError`, `TransportError`."""
         node = await self._nodes.find(request)
         if node is None:
-            if self._probes.pop(request.name, None) is not None:
+            if self._probes.forget(request.name):
                 note = f"Removing Node {request.name} from Controller"
                 self._recorder.normal(_named(request.name, request.name), "RemovingNode", note)
             return None
@@ -64,8 +65,7 @@ class NodeLifecycleController:
             self._recorder.normal(_named(request.name, meta(node).uid), "RegisteredNode", note)
         now = self._clock.now()
         lease = await self._leases.find(Request(LEASE_NAMESPACE, request.name))
-        probe = probe_of(node, lease, self._probes.get(request.name), now)
-        self._probes[request.name] = probe
+        probe = self._probes.look(node, lease, now)
         silent_s = silent_in_s(node, probe, now)
         try:
             if silent_s <= 0:
@@ -106,29 +106,25 @@ class NodeLifecycleController:
             self._recorder.warning(about, "NodeNotReady", "Node is not ready")
 
     async def _taint(self, node: Object, now: dt.datetime) -> float:
-        """Write the taints; gives the seconds until the next look."""
+        """Write the taints; gives the seconds until there is more to write, if nothing changes meanwhile."""
         ready = ready_status(node)
-        no_execute, wait_s, zone = swaps_no_execute(node, ready), MONITOR_S, zone_of(node)
+        no_execute, wait_s, zone = swaps_no_execute(node, ready), math.inf, zone_of(node)
         newly = wants_no_execute(node, ready) and not no_execute
         if newly:
             rate = rates(await self._nodes.list()).get(zone, 0.0)
             allowed_s = self._rate.wait_s(zone, rate, now)
             no_execute = allowed_s == 0
             wait_s = allowed_s or MONITOR_S
+            if no_execute:
+                self._rate.tainted(zone, now)  # Before it is: another worker may be about to do the same.
         taints = taints_after(node, ready, now, no_execute=no_execute)
         if taints != taints_of(node):
             metadata = {"resourceVersion": meta(node).resource_version}
             patch = MergePatch({"metadata": metadata, "spec": {"taints": taints or None}})
             await self._nodes.patch(meta(node).name, patch)
-        if newly and no_execute:
-            self._rate.tainted(zone, now)
         return wait_s
 
 
 def _named(name: str, uid: str) -> Object:
     """What an event needs of a node."""
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "uid": uid}}
-
-
-def _node_of_lease(ref: Ref[Any]) -> Iterable[Request]:
-    return (Request("", ref.name),) if ref.namespace == LEASE_NAMESPACE else ()
