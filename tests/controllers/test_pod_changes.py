@@ -39,4 +39,10 @@ def _ref(metadata: dict[str, Any], spec: dict[str, Any], status: dict[str, Any])
 def test_what_changes_a_count(
     metadata: dict[str, Any], spec: dict[str, Any], status: dict[str, Any], counts: bool
 ) -> None:
-    assert CountsOtherwise().update(_ref({}, {}, {}), _ref(metadata, spec, status)) is counts
+    assert CountsOtherwise("ReplicaSet").update(_ref({}, {}, {}), _ref(metadata, spec, status)) is counts
+
+
+@pytest.mark.parametrize(("owner", "counts"), [("ReplicaSet", True), ("ReplicationController", False)])
+def test_pods_of_another_kind_of_owner_do_not_count(owner: str, counts: bool) -> None:
+    owned = {"ownerReferences": [OWNER]}
+    assert CountsOtherwise(owner).update(_ref(owned, {}, {}), _ref(owned, {}, {"conditions": [READY]})) is counts

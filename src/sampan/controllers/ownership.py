@@ -44,15 +44,19 @@ def controller_of(obj: Any) -> OwnerReference | None:
     return next((reference for reference in meta(obj).owner_references if reference.controller), None)
 
 
+def controlled_by_others(ref: Ref[Any], kind: str) -> bool:
+    """Whether an object surely has a controller of another kind: told without decoding it; False: it may be so."""
+    return b'"controller":true' in ref.raw and f'"{kind}"'.encode() not in ref.raw
+
+
 def owners_of_pods(
     owner: ResourceInfo, owners: SharedInformer[Object], selector: Callable[[Object], Selector]
 ) -> MapFunction[Any]:
     """Of a Pod the owner of that kind that controls it; of an orphan all owners that could adopt it."""
-    kind = f'"{owner.kind}"'.encode()
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
-        if b'"controller":true' in ref.raw and kind not in ref.raw:
-            return ()  # Others' Pods, mostly: that is known without decoding them.
+        if controlled_by_others(ref, owner.kind):
+            return ()
         controller = next((reference for reference in ref.owner_references if reference.controller), None)
         if controller is not None:
             group = GroupVersion.parse(controller.api_version).group

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
-from sampan.loops.views import POD_VIEW
+from sampan.loops.views import POD_VIEW, node_name_of
 
 NODE_INDEX: Final = "node"
 """Index of Pods: by the name of their node."""
@@ -19,5 +19,5 @@ def index_pods_by_node(context: ControllerContext) -> None:
 
 
 def _node_of(ref: Ref[Any]) -> Iterable[str]:
-    name = ref.decode().spec.node_name if b'"nodeName"' in ref.raw else ""
+    name = node_name_of(ref.raw) if b'"nodeName"' in ref.raw else ""
     return (name,) if name else ()

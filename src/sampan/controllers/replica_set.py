@@ -73,7 +73,7 @@ class ReplicaController:
             .watches(
                 POD_VIEW,
                 owners_of_pods(self._kind, self._informer, self._selector),
-                predicates=[CountsOtherwise()],
+                predicates=[CountsOtherwise(self._kind.kind)],
             )
             .with_options(max_concurrent_reconciles=WORKERS)
             .complete(self)

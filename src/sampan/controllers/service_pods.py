@@ -109,15 +109,15 @@ class ServicesOfPods:
         return selector
 
 
-def endpoints_changed() -> PredicateFuncs[Any]:
-    """Drops changes of Pods that no endpoint shows."""
-    return PredicateFuncs(None, _shows, None)
+def endpoints_changed(services: ServicesOfPods) -> PredicateFuncs[Any]:
+    """Drops changes of Pods that no endpoint shows, or that are behind no Service."""
 
+    def shows(old: Ref[Any], new: Ref[Any]) -> bool:
+        if old.labels != new.labels or old.uid != new.uid:
+            return True
+        return bool(services(new)) and _shown(old.decode()) != _shown(new.decode())
 
-def _shows(old: Ref[Any], new: Ref[Any]) -> bool:
-    if old.labels != new.labels or old.uid != new.uid:
-        return True
-    return _shown(old.decode()) != _shown(new.decode())
+    return PredicateFuncs(None, shows, None)
 
 
 def _shown(pod: Pod) -> tuple[object, ...]:

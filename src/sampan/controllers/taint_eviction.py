@@ -15,7 +15,7 @@ from sampan.core.time import timestamp
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import NODES
-from sampan.loops.views import POD_VIEW, Pod
+from sampan.loops.views import POD_VIEW, Pod, node_name_of
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result
@@ -30,6 +30,7 @@ def set_up(context: ControllerContext) -> None:
     """Have the manager run it."""
     index_pods_by_node(context)
     pods = context.informer(POD_VIEW).indexer
+    controller = TaintEvictionController(context)
 
     def pods_of_node(ref: Ref[Any]) -> Iterable[Request]:
         return [Request.of_key(key) for key in pods.index_keys(NODE_INDEX, ref.name)]
@@ -37,10 +38,10 @@ def set_up(context: ControllerContext) -> None:
     (
         Builder(context.manager)
         .named(NAME)
-        .for_(POD_VIEW)
+        .watches(POD_VIEW, controller.concerned)
         .watches(NODES, pods_of_node, predicates=[PredicateFuncs(_is_tainted, _is_tainted_otherwise, None)])
         .with_options(max_concurrent_reconciles=WORKERS)
-        .complete(TaintEvictionController(context))
+        .complete(controller)
     )
 
 
@@ -54,6 +55,14 @@ class TaintEvictionController:
         self._nodes = context.informer(NODES).indexer
         self._pods = context.manager.client.resource(POD_VIEW, namespace="")
         self._since: dict[Request, tuple[str, dt.datetime]] = {}
+
+    def concerned(self, ref: Ref[Any]) -> Iterable[Request]:
+        """Of a Pod that has changed: itself, where its node is tainted or it waits for its end; else it may stay."""
+        request = Request.of_key(ref.key)
+        if request in self._since:
+            return (request,)
+        node = self._nodes.get(node_name_of(ref.raw))
+        return (request,) if node is not None and _is_tainted(node) else ()
 
     async def reconcile(self, request: Request) -> Result | None:
         """One look at one Pod. Raises `ApiError`, `TransportError`."""

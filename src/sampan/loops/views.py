@@ -116,6 +116,22 @@ class Node(msgspec.Struct, gc=False):
     spec: NodeSpec = msgspec.field(default_factory=NodeSpec)
 
 
+class _Bound(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    node_name: str = ""
+
+
+class _WithNode(msgspec.Struct, gc=False):
+    spec: _Bound = _Bound()
+
+
+_bound = msgspec.json.Decoder(_WithNode)
+
+
+def node_name_of(raw: bytes) -> str:
+    """The node that a Pod is bound to, of its JSON; empty while there is none."""
+    return _bound.decode(raw).spec.node_name
+
+
 def _read_only(obj: Any) -> bytes:
     raise ValueError("a view cannot be written: patch the object, or read all of it")
 

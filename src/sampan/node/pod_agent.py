@@ -17,6 +17,7 @@ from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.informer.version import older
 from sampan.loops.context import ControllerContext
+from sampan.loops.views import node_name_of
 from sampan.node.admission import NodeAdmission, Refusal
 from sampan.node.details import DETAILED_POD_VIEW, DetailedPod
 from sampan.node.node_home import NodeHome
@@ -25,7 +26,7 @@ from sampan.node.pod_status import Seen, Status, difference, pod_status
 from sampan.node.pod_worker import PodWorker, pod_addresses
 from sampan.node.runtime import Runtime
 from sampan.node.server.hosted import HostedPod
-from sampan.node.views import NODE_POD_VIEW, Pod, node_name_of
+from sampan.node.views import NODE_POD_VIEW, Pod
 from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.request import Request, Result
 from sampan.operator.source import KindSource

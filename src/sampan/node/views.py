@@ -77,23 +77,8 @@ class Pod(msgspec.Struct, rename="camel"):
         return self.status.get("phase") in ("Succeeded", "Failed")
 
 
-class _Bound(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    node_name: str = ""
-
-
-class _WithNode(msgspec.Struct, gc=False):
-    spec: _Bound = _Bound()
-
-
 def _read_only(obj: Pod) -> bytes:
     raise ValueError("a view cannot be written: patch the object")
 
 
-_bound = msgspec.json.Decoder(_WithNode)
-
 NODE_POD_VIEW: ObjectType[Pod] = ObjectType(PODS, msgspec.json.Decoder(Pod).decode, _read_only)
-
-
-def node_name_of(raw: bytes) -> str:
-    """The node that a Pod is bound to, of its JSON; empty while there is none."""
-    return _bound.decode(raw).spec.node_name

@@ -5,11 +5,12 @@ Source: pkg/scheduler/framework/plugins/helper/spread.go (1.36).
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
 
-from sampan.core.label_selectors import Requirement, Selector, selector_from_label_selector, selector_from_labels
+from sampan.core.label_selectors import Selector, selector_from_label_selector, selector_from_labels
 from sampan.informer.indexer import NAMESPACE_INDEX, Indexer
 from sampan.informer.ref import Ref
 from sampan.scheduler.pod_info import PodInfo
@@ -48,18 +49,18 @@ class Fellows:
 
     def fellows(self, pod: PodInfo) -> Selector:
         """The Pods of the same services and of the same controller; a selector without conditions: there are none."""
-        requirements: dict[Requirement, None] = {}
+        found: list[Selector] = []
         for ref in self._services.by_index(NAMESPACE_INDEX, pod.namespace):
             service = self._selector(ref, _of_labels)
             if not service.empty and service.matches(pod.labels):
-                requirements.update(dict.fromkeys(service.requirements))
+                found.append(service)
         owner = pod.controller
         if owner is not None and owner.kind in self._controllers:
             controller = self._controllers[owner.kind].get(f"{pod.namespace}/{owner.name}")
             if controller is not None and controller.uid == owner.uid:
                 read = _of_labels if owner.kind == "ReplicationController" else _of_selector
-                requirements.update(dict.fromkeys(self._selector(controller, read).requirements))
-        return Selector(requirements)
+                found.append(self._selector(controller, read))
+        return found[0] if len(found) == 1 else Selector(dict.fromkeys(chain(*(each.requirements for each in found))))
 
     def _selector(self, ref: Ref[Any], read: Callable[[bytes], Selector]) -> Selector:
         key = (ref.uid, ref.generation or ref.resource_version)

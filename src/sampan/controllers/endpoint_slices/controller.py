@@ -52,11 +52,12 @@ class NodeMissing(Exception):
 
 def set_up(context: ControllerContext) -> None:
     """Have the manager run it."""
+    services = ServicesOfPods(context.informer(SERVICES))
     (
         Builder(context.manager)
         .named(NAME)
         .for_(SERVICES)
-        .watches(POD_VIEW, ServicesOfPods(context.informer(SERVICES)), predicates=[endpoints_changed()])
+        .watches(POD_VIEW, services, predicates=[endpoints_changed(services)])
         .watches(ENDPOINT_SLICES, requests_of_slices(MANAGER))
         .with_options(max_concurrent_reconciles=WORKERS, debounce_s=BATCH_S)
         .complete(EndpointSliceController(context))

@@ -40,12 +40,13 @@ WORKERS: Final = 5
 
 def set_up(context: ControllerContext) -> None:
     """Have the manager run it."""
+    services = ServicesOfPods(context.informer(SERVICES))
     only_deleted = PredicateFuncs[Any](lambda _: False, lambda _old, _new: False, None)
     (
         Builder(context.manager)
         .named(NAME)
         .for_(SERVICES)
-        .watches(POD_VIEW, ServicesOfPods(context.informer(SERVICES)), predicates=[endpoints_changed()])
+        .watches(POD_VIEW, services, predicates=[endpoints_changed(services)])
         .watches(ENDPOINTS, for_object, predicates=[only_deleted])
         .watches_source(Leftovers(context.informer(ENDPOINTS)))
         .with_options(max_concurrent_reconciles=WORKERS, debounce_s=BATCH_S)

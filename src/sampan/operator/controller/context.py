@@ -1,10 +1,15 @@
 """Which reconcile the running code belongs to, and how its log lines come to say so."""
 
 import logging
+import uuid
+from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import NamedTuple
+from itertools import count
+from typing import Final, NamedTuple
 
 from sampan.operator.request import Request
+
+_COUNTED_DIGITS: Final = 12
 
 
 class ReconcileContext(NamedTuple):
@@ -20,6 +25,13 @@ class ReconcileContext(NamedTuple):
     def fields(self) -> dict[str, str]:
         """What is added to log records (their `extra`)."""
         return {"controller": self.controller, "request": self.request.key, "reconcile_id": self.reconcile_id}
+
+
+def reconcile_ids() -> Iterator[str]:
+    """Ids without end, in the form of a UUID: its last part counts on from what was drawn."""
+    drawn = uuid.uuid4()
+    begin = str(drawn)[:-_COUNTED_DIGITS]
+    return (f"{begin}{number % 16**_COUNTED_DIGITS:0{_COUNTED_DIGITS}x}" for number in count(drawn.node))
 
 
 CURRENT_RECONCILE: ContextVar[ReconcileContext | None] = ContextVar("sampan_reconcile", default=None)

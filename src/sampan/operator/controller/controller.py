@@ -11,14 +11,13 @@ nothing else. Source: controller-runtime pkg/internal/controller/controller.go (
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, cast
 
 from prometheus_client import CollectorRegistry
 
-from sampan.operator.controller.context import CURRENT_RECONCILE, ReconcileContext
+from sampan.operator.controller.context import CURRENT_RECONCILE, ReconcileContext, reconcile_ids
 from sampan.operator.controller.metrics import ControllerMetrics
 from sampan.operator.controller.options import ControllerOptions
 from sampan.operator.errors import single_error
@@ -66,6 +65,7 @@ class Controller:
         self._idle = asyncio.Event()
         self._sources_run = False
         self._started = False
+        self._ids = reconcile_ids()
 
     def __str__(self) -> str:
         return f"controller {self.name}"
@@ -168,7 +168,7 @@ class Controller:
 
     async def _handle(self, request: Request, priority: int) -> None:
         """One reconcile and what follows from it."""
-        context = ReconcileContext(self.name, request, str(uuid.uuid4()), priority)
+        context = ReconcileContext(self.name, request, next(self._ids), priority)
         token = CURRENT_RECONCILE.set(context)
         loop = asyncio.get_running_loop()
         started = loop.time()

@@ -178,7 +178,7 @@ class PodTopologySpread:
         if spread.topology_key == HOSTNAME:
             size = int(np.count_nonzero(scored))
         else:
-            size = len(np.unique(domains.ids[scored]))
+            size = int(np.count_nonzero(np.bincount(domains.ids[scored] + 1)))  # Having no label is one, too.
             eligible = labelled & _included(cycle, spread) & (domains.ids >= 0)
             sums = np.bincount(domains.ids[eligible], weights=counts[eligible], minlength=len(domains.numbers))
             counts = domains.spread(sums.astype(np.int64))
