@@ -4,8 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= data
 ARGS ?=
+JOBS ?= logical
+# Files of tests go to processes, in their order: the slow ones come first.
+PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: up demo test check bench clean
+.PHONY: up demo test fuzz check bench clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
@@ -24,7 +27,10 @@ demo: $(VENV)/.ready
 	@cd examples/01-network && exec $(CURDIR)/$(BIN)/python demo.py $(ARGS)
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
+
+fuzz: $(VENV)/.ready
+	$(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=fuzz -m hypothesis $(ARGS)
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .

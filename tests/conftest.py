@@ -2,6 +2,25 @@
 
 import gc
 
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
+
+_PLAIN = settings.get_profile("default")
+settings.register_profile(
+    "suite", _PLAIN, derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "fuzz", _PLAIN, max_examples=10 * _PLAIN.max_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
+
+
+def pytest_sessionstart() -> None:
+    """Hypothesis would take constants from whatever modules are loaded: then examples would not always be the same."""
+    if settings().derandomize:
+        providers._get_local_constants = Constants
+
 
 def pytest_collection_finish() -> None:
     """What was loaded to run thousands of tests stays: the collector need not look at it between them."""

@@ -10,6 +10,7 @@ from sampan.client.rate_limit import RateLimit, RateLimitingTransport
 from sampan.client.transport import HttpRequest, HttpResponse
 from sampan.testing import run_virtual, virtual_time
 from tests.client.fakes import FakeResponse, FakeTransport
+from tests.properties import examples
 
 
 class Times:
@@ -48,7 +49,7 @@ async def test_a_rest_gives_the_burst_back_and_no_more() -> None:
     burst=st.integers(1, 5),
     pauses=st.lists(st.floats(0, 1), min_size=1, max_size=30),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_no_span_of_time_sees_more_than_burst_and_rate_allow(per_s: float, burst: int, pauses: list[float]) -> None:
     async def scenario() -> list[float]:
         server = Times()

@@ -3,7 +3,7 @@
 import datetime as dt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.controllers import cron_job as loop
@@ -315,7 +315,6 @@ def test_a_schedule_that_never_comes_is_an_error() -> None:
         missed(parse_schedule("59 23 31 2 *"), at("2026-01-01T00:00:00Z"), at("2026-01-02T00:00:00Z"))
 
 
-@settings(deadline=None)
 @given(
     schedule=st.sampled_from(["* * * * *", "*/15 * * * *", "@every 90s", "7 * * * *"]),
     since_s=st.integers(0, 10**6),
@@ -327,7 +326,6 @@ def test_the_latest_time_is_that_of_a_walk(schedule: str, since_s: int, passed_s
     assert missed(parse_schedule(schedule), since, now).latest == walk(schedule, since, now)
 
 
-@settings(deadline=None)
 @given(
     schedule=st.sampled_from(["5 3,4,9 * * *", "0 0 * * 1,2", "0,10 */6 2-8 * *", "0 0 29 2,3 *"]),
     since_s=st.integers(0, 10**7),

@@ -4,7 +4,7 @@ import copy
 import datetime as dt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.controllers.job.backoff import FAILURE_COUNT, IGNORED_FAILURE_COUNT, Failures, finished_at
@@ -89,7 +89,6 @@ def test_what_cannot_be_read_or_is_too_large_is_left_out(text: str, indexes: lis
 SETS = st.sets(st.integers(0, 40))
 
 
-@settings(deadline=None)
 @given(SETS, SETS, st.integers(0, 50), st.integers(0, 45))
 def test_indexes_are_a_set(one: set[int], other: set[int], count: int, completions: int) -> None:
     mine, theirs = Indexes.of(one), Indexes.of(other)
@@ -375,7 +374,6 @@ class Cluster:
         self.job = {**self.job, "status": status}
 
 
-@settings(deadline=None)
 @given(
     phases=st.lists(st.sampled_from(["Succeeded", "Failed", "Running"]), max_size=12),
     looks=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2)), max_size=8),

@@ -4,7 +4,7 @@ import datetime as dt
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.core.cron import parse_schedule
@@ -106,7 +106,6 @@ ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Afr
 CHANGES = ("2026-03-08T00:00Z", "2026-03-28T12:00Z", "2026-04-04T00:00Z", "2026-04-23T12:00Z", "2026-10-24T12:00Z")
 
 
-@settings(deadline=None)
 @given(
     fields=st.tuples(field(0, 59), field(0, 23), field(1, 31), field(1, 12), field(0, 6)).map(list),
     zone=st.sampled_from(ZONES),

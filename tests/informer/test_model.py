@@ -23,6 +23,7 @@ from tests.informer.server import (
     too_many,
 )
 from tests.informer.test_faults import FAULTS, QUIET_S
+from tests.properties import examples
 
 LIST_FAULTS = {
     "410": expired(),
@@ -112,7 +113,7 @@ def is_subsequence(part: Sequence[str], whole: Sequence[str]) -> bool:
     return all(one in rest for at, one in enumerate(part) if at == 0 or one != part[at - 1])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(taken=st.lists(steps, max_size=25), mode=modes)
 def test_after_any_changes_and_faults_store_and_handlers_agree_with_the_server(
     taken: list[tuple[str, str]], mode: str

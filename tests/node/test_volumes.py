@@ -17,6 +17,7 @@ from sampan.node.volumes.mounts import MountedVolume, MountError, mounts_of
 from sampan.node.volumes.payload import downward_files, key_files
 from sampan.node.volumes.sources import DownwardApi, DownwardFile, FieldPath, KeyToPath, Projection
 from tests.node.scripted import detailed, place_of
+from tests.properties import examples
 
 
 def shown(volume: Path) -> dict[str, bytes]:
@@ -34,7 +35,7 @@ _names = st.sampled_from(["a", "b", "dir/a", "dir/b", "dir/deep/c", "other"])
 _payloads = st.dictionaries(_names, st.builds(File, st.binary(max_size=5), st.sampled_from([0o644, 0o400])))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.lists(_payloads, min_size=1, max_size=4))
 def test_a_volume_has_the_files_that_were_written_last_and_nothing_else(payloads: list[dict[str, File]]) -> None:
     with tempfile.TemporaryDirectory() as directory:

@@ -11,6 +11,7 @@ from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.queue import ItemExponentialFailureRateLimiter, WorkQueue
 from sampan.operator.request import Request, Result
 from sampan.testing.virtual_time import run_virtual
+from tests.properties import examples
 
 NAMES = [f"n{number}" for number in range(6)]
 
@@ -92,7 +93,7 @@ async def live(world: World) -> None:
         await asyncio.wait({running})
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(st.integers(min_value=0, max_value=2**32))
 def test_the_actual_state_becomes_the_desired_one(seed: int) -> None:
     world = World(seed)

@@ -17,6 +17,7 @@ from sampan.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from sampan.scheduler.plugins.taint_toleration import TaintToleration
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Node
+from tests.properties import examples
 from tests.scheduler.frame import Board, Fellows
 from tests.scheduler.objects import node, pod
 
@@ -193,7 +194,7 @@ def board_and_naive(data: Any) -> tuple[Board, Naive, PodInfo]:
     return board, Naive(there, placed), wanted
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(data=st.data())
 def test_the_arrays_filter_as_a_look_at_each_node_does(data: Any) -> None:
     board, naive, wanted = board_and_naive(data)
@@ -213,7 +214,7 @@ def test_the_arrays_filter_as_a_look_at_each_node_does(data: Any) -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(data=st.data())
 def test_the_arrays_score_as_a_look_at_each_node_does(data: Any) -> None:
     board, naive, wanted = board_and_naive(data)

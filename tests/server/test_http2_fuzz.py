@@ -15,6 +15,7 @@ from sampan.server.http2.connection import Http2Connection
 from sampan.server.http2.frames import UNREAD_BYTES_MAX
 from sampan.server.listener import HttpServer
 from sampan.server.settings import HttpSettings
+from tests.properties import examples
 from tests.server.http2_client import Route
 
 
@@ -66,7 +67,7 @@ async def test_a_client_that_asks_and_does_not_read_is_cut() -> None:
     assert wire.closed
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.one_of(FRAME, st.binary(max_size=40)), max_size=12), st.booleans())
 async def test_garbage_ends_the_connection_and_nothing_else(pieces: list[bytes], greeted: bool) -> None:
     route = Route()
@@ -170,7 +171,7 @@ class Conversation:
             await asyncio.sleep(0)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.randoms(use_true_random=False), st.integers(1, 40))
 async def test_whatever_a_client_does_nothing_is_left_when_it_has_gone(dice: random.Random, steps: int) -> None:
     conversation = Conversation(dice)

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, ConnectionClosedError, InvalidStatus
@@ -25,6 +25,7 @@ from sampan.server.tunnel import READ_AHEAD_BYTES, Tunnel
 from sampan.server.verbs.watch_websocket import split_delimited
 from sampan.server.websocket import accept
 from sampan.wire.websocket import MESSAGE_BYTES_MAX, WebSocket
+from tests.properties import SHARED_FIXTURES, examples
 from tests.server.client import Client
 from tests.server.cluster import Api, served
 from tests.server.frame import MASTER, TOKENS
@@ -302,7 +303,7 @@ class Wire(asyncio.Transport):
         return False
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(200), suppress_health_check=SHARED_FIXTURES)
 @given(st.lists(st.binary(max_size=60), max_size=8))
 async def test_garbage_ends_a_websocket_and_is_no_fault(pieces: list[bytes]) -> None:
     tunnel = Tunnel(Wire(), Carrier())

@@ -14,6 +14,7 @@ from sampan.storage.memory import MemoryStore
 from sampan.storage.records import Batch, Matches, Record
 from sampan.storage.store import Compacted, KeyValue, prefix_end
 from sampan.storage.watcher import Watcher
+from tests.properties import examples
 from tests.storage.cached import PODS, app_is_x, key, pod
 from tests.storage.model import Model
 
@@ -169,4 +170,4 @@ class CacheMachine(RuleBasedStateMachine):
 
 
 TestWatchCacheAgainstModel = CacheMachine.TestCase
-TestWatchCacheAgainstModel.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+TestWatchCacheAgainstModel.settings = settings(max_examples=examples(80), stateful_step_count=40)

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from sampan.storage.memory import MemoryStore
 from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.store import Compacted, Conflict, FutureRevision, KeyExists, StoreEvent
+from tests.properties import examples
 from tests.storage.conftest import AnyStore
 from tests.storage.model import Model
 
@@ -150,6 +151,6 @@ class SQLiteMachine(StoreMachine):
 
 
 TestMemoryStoreAgainstModel = StoreMachine.TestCase
-TestMemoryStoreAgainstModel.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestMemoryStoreAgainstModel.settings = settings(max_examples=examples(60), stateful_step_count=30)
 TestSQLiteStoreAgainstModel = SQLiteMachine.TestCase
-TestSQLiteStoreAgainstModel.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestSQLiteStoreAgainstModel.settings = settings(max_examples=examples(40), stateful_step_count=30)

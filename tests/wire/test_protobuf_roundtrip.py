@@ -4,7 +4,7 @@ from random import Random
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.wire.json import DecodeError
@@ -37,7 +37,6 @@ def test_a_full_object_of_each_message_comes_back(message: str) -> None:
     assert decode_message(message, body, 0, len(body), Limits()) == obj
 
 
-@settings(deadline=None)
 @given(st.sampled_from(MESSAGES), st.integers(0, 2**32))
 def test_objects_come_back(message: str, seed: int) -> None:
     obj = random_object(Random(seed), message)
@@ -45,7 +44,6 @@ def test_objects_come_back(message: str, seed: int) -> None:
     assert decode_message(message, body, 0, len(body), Limits()) == obj
 
 
-@settings(deadline=None)
 @given(st.sampled_from(MESSAGES), st.integers(0, 2**32))
 def test_what_was_read_is_written_alike(message: str, seed: int) -> None:
     body = encode_message(message, random_object(Random(seed), message))
@@ -59,7 +57,6 @@ def test_an_empty_object_of_each_kind_has_its_zero_values(api_version: str, kind
     assert decode(encode(obj)) == obj
 
 
-@settings(deadline=None)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32), st.integers(1, 255), st.data())
 def test_a_changed_byte_is_read_or_refused(kind: tuple[str, str], seed: int, change: int, data: st.DataObject) -> None:
     package = table().api_versions()[kind[0]]
@@ -74,7 +71,6 @@ def test_a_changed_byte_is_read_or_refused(kind: tuple[str, str], seed: int, cha
         pass
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(KINDS))
 def test_noise_is_read_or_refused(raw: bytes, kind: tuple[str, str]) -> None:
     try:

@@ -11,6 +11,7 @@ from sampan.client.http import HttpSettings
 from sampan.client.http.connection import Connection
 from sampan.client.http.pool import ConnectionPool
 from sampan.testing import run_virtual, settle
+from tests.properties import examples
 
 
 class FakeConnection:
@@ -111,7 +112,7 @@ CANCELLED_WHEN_SERVED = [
 
 @given(connections_max=st.integers(1, 3), events=EVENTS)
 @example(1, CANCELLED_WHEN_SERVED)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_bounds_hold_and_no_place_is_lost(connections_max: int, events: list[tuple[str, int, bool]]) -> None:
     async def scenario() -> None:
         pool = Pool(connections_max)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from network_operator.backend import Refused, Unavailable
@@ -20,6 +20,7 @@ from sampan.resource import ObjectMeta
 from sampan.resource.crd import crd_of
 from tests.client.connected import connected
 from tests.examples.network.backend import MemoryBackend
+from tests.properties import examples
 from tests.server.custom_resources import CRDS
 
 REQUEST = Request("default", "net")
@@ -258,7 +259,7 @@ faults = st.lists(st.tuples(st.sampled_from([Unavailable("lost"), Unavailable("k
 
 
 @given(faults, faults)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20))
 async def test_whatever_fails_and_whenever_there_is_one_network_in_the_end_and_then_none(
     while_making: list[tuple[Exception, bool]], while_deleting: list[tuple[Exception, bool]]
 ) -> None:

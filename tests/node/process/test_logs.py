@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampan.node.process.log_file import FILES_MAX, LINE_BYTES_MAX, LogFile, log_files
 from sampan.node.process.log_reader import log_tail, read_log
 from sampan.node.runtime import LogOptions
+from tests.properties import SHARED_FIXTURES, examples
 
 NOW = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
 
@@ -56,7 +57,7 @@ async def test_entries_are_as_the_cri_has_them(log: LogFile) -> None:
     )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
+@settings(suppress_health_check=SHARED_FIXTURES, max_examples=examples(25))
 @given(
     chunks=st.lists(
         st.one_of(
@@ -80,7 +81,7 @@ async def test_what_is_written_is_read(
     assert whole.endswith(found) if len(log_files(log.path)) == FILES_MAX else found == whole
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=SHARED_FIXTURES, max_examples=examples(60))
 @given(
     lines=st.lists(st.one_of(st.binary(max_size=30), st.just(b"z" * (LINE_BYTES_MAX + 9))), max_size=30),
     tail=st.integers(0, 35),

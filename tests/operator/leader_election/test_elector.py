@@ -20,6 +20,7 @@ from sampan.operator.leader_election import (
     LeaseRecord,
 )
 from sampan.testing.virtual_time import run_virtual, settle, virtual_time
+from tests.properties import examples
 
 
 class Server:
@@ -322,7 +323,7 @@ async def test_an_overloaded_server_is_asked_again() -> None:
     assert led.is_set()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.integers(min_value=0, max_value=2**32))
 def test_whatever_fails_two_never_lead_at_the_same_time(seed: int) -> None:
     async def run() -> list[Candidate]:

@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from sampan.operator.queue import WorkQueue
 from sampan.testing.virtual_time import VirtualTimeLoop, settle
+from tests.properties import examples
 
 KEYS = st.sampled_from("abcd")
 PRIORITIES = st.sampled_from([-100, 0, 0, 7])
@@ -129,5 +130,5 @@ class WorkQueueMachine(RuleBasedStateMachine):
         assert self.queue.processing == frozenset(self.processing)
 
 
-WorkQueueMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+WorkQueueMachine.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=40)
 TestWorkQueueAgainstTheModel = WorkQueueMachine.TestCase

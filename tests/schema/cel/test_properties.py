@@ -11,6 +11,7 @@ from sampan.schema.cel.parser import parse
 from sampan.schema.cel.reference_parser import syntax_messages
 from sampan.schema.cel.types import BOOL, DOUBLE, DYN, INT, STRING, list_of, map_of
 from sampan.schema.cel.values import compare, equal
+from tests.properties import examples
 
 _MIN, _MAX = -(2**63), 2**63 - 1
 ENVIRONMENT = Environment(
@@ -68,7 +69,7 @@ def applied(left: int | None, operator: str, right: int | None) -> int | None:
 
 
 @given(arithmetic)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_arithmetic_is_that_of_64_bits(case: tuple[str, int | None]) -> None:
     expression, expected = case
     program = ENVIRONMENT.compile(expression)
@@ -94,7 +95,7 @@ def connected(left: tuple[str, Any], operator: str, right: tuple[str, Any]) -> t
 
 
 @given(logic)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_logic_absorbs_errors_on_either_side(case: tuple[str, bool | None]) -> None:
     expression, expected = case
     program = ENVIRONMENT.compile(expression)
@@ -106,7 +107,6 @@ def test_logic_absorbs_errors_on_either_side(case: tuple[str, bool | None]) -> N
 
 
 @given(st.lists(st.integers(-9, 9)))
-@settings(deadline=None)
 def test_macros_are_pythons_comprehensions(items: list[int]) -> None:
     assert run("l.all(i, i > 0)", items) == all(i > 0 for i in items)
     assert run("l.exists(i, i > 0)", items) == any(i > 0 for i in items)
@@ -141,7 +141,7 @@ TOKENS = st.sampled_from(
 
 
 @given(st.lists(TOKENS, max_size=12).map(" ".join) | st.text(max_size=20), json_values)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 def test_whatever_is_written_only_declared_errors_come_out(expression: str, value: Any) -> None:
     try:
         program = ENVIRONMENT.compile(expression)
@@ -168,7 +168,7 @@ PROGRAMS = [ENVIRONMENT.compile(expression) for expression in EXPRESSIONS]
 
 
 @given(json_values)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_whatever_the_data_only_declared_errors_come_out(value: Any) -> None:
     for program in PROGRAMS:
         try:
@@ -188,7 +188,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=7).map("".join) | st.lists(PIECES, max_size=7).map(" ".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_the_parser_accepts_what_the_reference_parser_accepts(expression: str) -> None:
     try:
         parse(expression)

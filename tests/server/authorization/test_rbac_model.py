@@ -10,6 +10,7 @@ from sampan.server.authorization.authorizer import Decision
 from sampan.server.authorization.rbac.authorizer import RbacAuthorizer
 from sampan.server.authorization.rbac.index import RbacIndex
 from sampan.server.request import RequestInfo, UserInfo
+from tests.properties import examples
 from tests.server.authorization.caches import FakeReader, account, binding, group, role, user
 
 VERBS = ("get", "list", "delete")
@@ -132,7 +133,7 @@ def _stored(policy: dict[str, Any], reader: FakeReader) -> None:
         reader.put(resource, binding(f"b{number}", ref, *bound, namespace=namespace, kind=kind))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(some(policies, min_size=1, max_size=2), some(st.tuples(users, requests), min_size=1, max_size=12))
 def test_rbac_decides_as_the_model_also_after_everything_has_changed(
     history: list[dict[str, Any]], asked: list[tuple[UserInfo, RequestInfo]]
@@ -150,7 +151,7 @@ def test_rbac_decides_as_the_model_also_after_everything_has_changed(
     asyncio.run(check())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(policies, users, requests)
 def test_what_rbac_lists_is_what_it_allows(policy: dict[str, Any], who: UserInfo, info: RequestInfo) -> None:
     reader = FakeReader()

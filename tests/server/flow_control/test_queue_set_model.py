@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from sampan.server.flow_control.queue_set import QueueSet, Queuing
 from sampan.server.flow_control.ticket import Ticket
+from tests.properties import examples
 from tests.server.flow_control.model import Job, Model
 from tests.server.flow_control.sets import Clock, flow, start
 
@@ -59,7 +60,7 @@ class Pair:
         assert self.real.seats_waiting == sum(job.seats for job in self.model.of("waiting"))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=examples(200))
 @given(limit=st.integers(1, 6), steps=STEPS)
 def test_the_same_requests_run_and_wait(limit: int, steps: list[tuple[str, int, int]]) -> None:
     pair = Pair(limit)
@@ -68,7 +69,7 @@ def test_the_same_requests_run_and_wait(limit: int, steps: list[tuple[str, int, 
         pair.check()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=examples(100))
 @given(limit=st.integers(1, 6), steps=STEPS)
 def test_everything_that_has_come_in_goes_out(limit: int, steps: list[tuple[str, int, int]]) -> None:
     pair = Pair(limit)

@@ -11,6 +11,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.core.transport import Response
 
+from tests.properties import examples
 from tests.server.cluster import Answer
 from tests.server.fuzz.conftest import Fuzzed
 from tests.server.fuzz.test_requests import check
@@ -62,6 +63,7 @@ def _conforms(operation: Any, case: Any, answer: Answer) -> None:
     operation.validate_response(response)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_operation_of_a_document(fuzzed: Fuzzed, name: str) -> None:
@@ -76,9 +78,7 @@ def _try(fuzzed: Fuzzed, operation: Any) -> int:
     asked = 0
 
     @settings(
-        max_examples=EXAMPLES_MAX,
-        deadline=None,
-        database=None,
+        max_examples=examples(EXAMPLES_MAX),
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )

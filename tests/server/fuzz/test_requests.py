@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from sampan.core.errors import StatusError
 from sampan.server.status import status_response
+from tests.properties import examples
 from tests.server.cluster import CONTENT_TYPES, Answer
 from tests.server.fuzz.conftest import Fuzzed
 from tests.server.verbs.objects import config_map, deployment, pod
 
 RELAXED = settings(
-    max_examples=40,
-    deadline=None,
+    max_examples=examples(40),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

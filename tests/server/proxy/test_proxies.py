@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampan.core.errors import StatusError
+from tests.properties import SHARED_FIXTURES, examples
 from tests.server.cluster import Answer
 from tests.server.proxy.kubelet import PODS, Cell, cell
 from tests.server.proxy.upstream import Asked, Upstream, upstream
@@ -209,7 +210,7 @@ async def test_an_unknown_node_is_404(here: Cell) -> None:
 PIECES = ["..", ".", "", "%2e%2e", "%2F", "%2f..%2f", "@evil", "http:", "evil:80", "%0d%0aX:1", "%00", "a;b", "proxy"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@settings(suppress_health_check=SHARED_FIXTURES, max_examples=examples(150))
 @given(
     st.lists(st.sampled_from([*PIECES, "nodes", "n2", "x%3Fy%23z", "\\..\\"]), max_size=6), st.sampled_from(["/", "//"])
 )
@@ -226,7 +227,7 @@ async def test_no_path_leads_elsewhere(here: Cell, pieces: list[str], slashes: s
     assert headers["host"].startswith("127.0.0.1")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@settings(suppress_health_check=SHARED_FIXTURES, max_examples=examples(150))
 @given(st.text(alphabet=st.sampled_from("n1:/.@%2Ff\\?#080httpsev"), max_size=12))
 async def test_no_name_leads_elsewhere(here: Cell, name: str) -> None:
     known = {"127.0.0.1"}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from nacl.secret import SecretBox
 
 from sampan.storage.encryption.transformer import Plain, Transformer, TransformError
+from tests.properties import examples
 from tests.storage.encryption.keys import AT, KEY, OTHER, keys, providers
 
 VALUE = b"k8s\x00\n\x0c\n\x02v1\x12\x06Secret"
@@ -53,7 +54,7 @@ def test_what_kubernetes_wrote_is_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(value=st.binary(max_size=200), at=st.binary(max_size=40))
 def test_what_is_written_is_read_again(name: str, value: bytes, at: bytes) -> None:
     found = transformer({name: keys(k1=KEY)})
@@ -64,7 +65,7 @@ def test_what_is_written_is_read_again(name: str, value: bytes, at: bytes) -> No
 
 
 @pytest.mark.parametrize("name", ["aesgcm", "secretbox"])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(data=st.data())
 def test_a_changed_byte_is_noticed(name: str, data: st.DataObject) -> None:
     found = transformer({name: keys(k1=KEY)})

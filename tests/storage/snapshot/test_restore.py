@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampan.storage.snapshot import Row, SnapshotError, verify
@@ -19,6 +19,7 @@ from sampan.storage.sqlite.dump import SQLiteRows
 from sampan.storage.sqlite.load import Loader
 from sampan.storage.sqlite.restore import check_empty, credentials, is_unfinished, restore
 from sampan.storage.store import Compacted, Conflict, prefix_end
+from tests.properties import SHARED_FIXTURES, examples
 from tests.storage.snapshot.conftest import NOW, PODS, ROWS, names, quiet, saved
 
 
@@ -115,7 +116,7 @@ def test_a_restored_store_is_for_its_owner_alone(snapshot: Path, directory: Path
     assert {path.name: mode(path) for path in directory.iterdir()} == {"state.db": 0o600}
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(60), suppress_health_check=SHARED_FIXTURES)
 @given(st.integers(0, 10**9), st.integers(0, 7))
 def test_any_flipped_bit_is_found(snapshot: Path, tmp_path: Path, position: int, bit: int) -> None:
     content = bytearray(snapshot.read_bytes())
