@@ -9,20 +9,25 @@ from sampan.storage.memory import MemoryStore
 from sampan.storage.read_only import ReadOnlyStore
 from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.store import Store
-from sampan.storage.translation import protobuf_form, translated
+from sampan.storage.translation import Translation, protobuf_form, translated
 from sampan.wire.protobuf import MEDIA_TYPE as PROTOBUF
 
 _NEVER_S = 1e9
 
 
-def store_of(settings: UpSettings, at_rest: AtRest) -> Store:
+def translation_of(settings: UpSettings) -> Translation:
+    """In which form values are stored."""
+    return Translation(protobuf_form if settings.storage_media_type == PROTOBUF else None)
+
+
+def store_of(settings: UpSettings, at_rest: AtRest, translation: Translation) -> Store:
     """The store, not yet open. Raises `StartError` for what etcd cannot be reached by."""
     store = at_rest.wrap(engine_store(settings))
     if settings.read_only:
-        return ReadOnlyStore(translated(store))
-    if settings.storage_media_type == PROTOBUF:
-        return translated(store, protobuf_form)
-    return store if settings.storage == "memory" else translated(store)
+        return ReadOnlyStore(translated(store, translation))
+    if settings.storage_media_type == PROTOBUF or settings.storage != "memory":
+        return translated(store, translation)
+    return store
 
 
 def engine_store(settings: UpSettings) -> Store:

@@ -19,7 +19,7 @@ from functools import partial
 
 from sampan.app.admission import admission_settings
 from sampan.app.aggregation import aggregation_settings
-from sampan.app.at_rest import at_rest_of
+from sampan.app.at_rest import AtRest, at_rest_of
 from sampan.app.authentication import Authentication
 from sampan.app.authorization import authorizers_of, keep_authorizers
 from sampan.app.cluster import run_cluster
@@ -34,7 +34,8 @@ from sampan.app.presence import Presence
 from sampan.app.proxy import proxy_settings
 from sampan.app.read_only import run_read_only
 from sampan.app.settings import UpSettings
-from sampan.app.storage import store_of
+from sampan.app.storage import store_of, translation_of
+from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KubernetesService
 from sampan.registry.servers.addresses import Address
@@ -82,7 +83,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     tls = _tls(settings, credentials)
     _check_origins(settings)
     at_rest = at_rest_of(settings)
-    cluster = Cluster(store_of(settings, at_rest))
+    cluster = _cluster(settings, at_rest)
     authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address)
     observability = Observability(settings, cluster)
     loops = LoopsChild(command_of(settings))
@@ -126,6 +127,14 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
                 await _end(api, http, settings)
             for task in tasks:
                 task.cancel()
+
+
+def _cluster(settings: UpSettings, at_rest: AtRest) -> Cluster:
+    """The cluster on its store, neither begun nor open. Raises `StartError`."""
+    translation = translation_of(settings)
+    cluster = Cluster(store_of(settings, at_rest, translation))
+    translation.upgrade = BuiltinUpgrade(cluster.registry, cluster.compiler)
+    return cluster
 
 
 def _running(

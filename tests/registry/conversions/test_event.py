@@ -35,3 +35,8 @@ def test_new_names_become_core_names() -> None:
 def test_an_event_comes_back_from_the_hub_as_it_was(event: Object) -> None:
     conversion = EventConversion()
     assert conversion.from_hub(conversion.to_hub(dict(event))) == event
+
+
+def test_what_the_core_says_though_it_is_empty_is_left_out() -> None:
+    event = {"metadata": {"name": "a"}, "reportingComponent": "", "reportingInstance": "", "message": ""}
+    assert EventConversion().from_hub(event) == {"metadata": {"name": "a"}, "note": ""}

@@ -186,3 +186,8 @@ V1 = st.fixed_dictionaries(
 @given(V1)
 def test_a_v1_autoscaler_survives_v2(autoscaler: Object) -> None:
     assert from_hub(to_hub(autoscaler)) == autoscaler
+
+
+def test_metrics_that_are_null_are_none() -> None:
+    hpa = {"apiVersion": "autoscaling/v2", "metadata": {}, "spec": {}, "status": {"currentMetrics": None}}
+    assert HorizontalPodAutoscalerConversion().from_hub(hpa)["status"] == {"currentReplicas": 0}

@@ -56,6 +56,11 @@ async def test_built_in_group_versions_have_one(
     assert condition["message"] == "Local APIServices are always available"
 
 
+async def test_what_is_served_like_a_custom_resource_without_a_crd_is_not_for_others_to_delete(api: Api) -> None:
+    found = await wait_for(api, "v1alpha1.conversion.sampan.dev")
+    assert found["metadata"]["labels"] == {AUTOMANAGED: "onstart"}
+
+
 async def test_their_own_group_has_none(api: Api) -> None:
     names = [item["metadata"]["name"] for item in (await api.get(API_SERVICES)).body["items"]]
     assert not any("apiregistration" in name for name in names)

@@ -92,3 +92,13 @@ def test_what_has_no_protobuf_form_is_stored_as_json(value: bytes) -> None:
 def test_what_is_stored_as_protobuf_is_read_as_it_was_written() -> None:
     once = canonical(protobuf_form(encode(POD)))
     assert canonical(protobuf_form(once)) == once
+
+
+def test_what_others_stored_is_upgraded_and_our_own_is_not() -> None:
+    def upgrade(obj: Object) -> Object:
+        return {**obj, "spec": {"new": True}}
+
+    ours = encode(POD)
+    assert canonical(ours, upgrade) is ours
+    assert decode(canonical(protobuf.encode(POD), upgrade))["spec"] == {"new": True}
+    assert decode(canonical(encode_as_go(CUSTOM), upgrade))["spec"] == {"new": True}

@@ -14,7 +14,7 @@ from sampan.storage.hub import LocalWatch
 from sampan.storage.memory import MemoryStore
 from sampan.storage.read_only import ReadOnlyStore
 from sampan.storage.store import Conflict, Store, prefix_end
-from sampan.storage.translation import protobuf_form, translated
+from sampan.storage.translation import Translation, protobuf_form, translated
 from sampan.wire import protobuf
 
 PREFIX = "/registry/configmaps/"
@@ -94,7 +94,7 @@ async def test_a_conflict_shows_what_is_there_in_our_form(engine: MemoryStore) -
 
 
 async def test_what_is_written_can_be_protobuf(engine: MemoryStore) -> None:
-    store = translated(engine, protobuf_form)
+    store = translated(engine, Translation(protobuf_form))
     revision = await store.create(KEY, encode(config_map(x="1")))
     await store.update(KEY, encode(config_map(x="2")), revision)
     row, presented = await engine.get(KEY), await store.get(KEY)

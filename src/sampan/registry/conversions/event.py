@@ -15,6 +15,7 @@ _HUB_NAMES = {
     "deprecatedLastTimestamp": "lastTimestamp",
     "deprecatedCount": "count",
 }
+_ALWAYS_IN_HUB = ("reportingController", "reportingInstance")
 _NAMES = {hub: name for name, hub in _HUB_NAMES.items()}
 
 
@@ -36,5 +37,9 @@ class EventConversion(ApiVersionConversion):
         return _rename(super().to_hub(obj), _HUB_NAMES)
 
     def from_hub(self, obj: Object) -> Object:
-        """As events.k8s.io/v1 says it."""
-        return _rename(super().from_hub(obj), _NAMES)
+        """As events.k8s.io/v1 says it: it leaves out what core/v1 says always."""
+        obj = _rename(super().from_hub(obj), _NAMES)
+        for name in _ALWAYS_IN_HUB:
+            if obj.get(name) == "":
+                del obj[name]
+        return obj

@@ -195,7 +195,7 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
 
     def _status_from_hub(self, status: Object, annotations: dict[str, str]) -> None:
         status.setdefault("currentReplicas", 0)  # v1 always says it, v2 leaves a zero out
-        metrics = status.pop("currentMetrics", [])
+        metrics = status.pop("currentMetrics", None) or []  # null, as Go writes an empty list
         percentage = _current_percentage(metrics)
         if percentage is not None:
             status["currentCPUUtilizationPercentage"] = percentage

@@ -1,7 +1,8 @@
 """`Registration`: every group version that this server answers has an APIService, as Kubernetes' clients expect.
 
 Those of built-ins (label `onstart`) are set right at the start, and afterwards left as somebody changes them; those of
-custom resources (label `true`) are always as they should be. Both are made again when somebody deletes them (in
+CRDs (label `true`) are always as they should be: a kube-apiserver on the same store deletes others with that label as
+often as they are made. Both are made again when somebody deletes them (in
 Kubernetes built-ins' only at the next start). An APIService without the label is left alone.
 Source: kube-aggregator pkg/controllers/autoregister, kubernetes pkg/controlplane/controller/crdregistration,
 pkg/controlplane/apiserver/aggregator.go (1.36).
@@ -14,6 +15,7 @@ from typing import Final
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
+from sampan.registry.definition import ResourceDefinition
 from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.rest.delete import DeleteOptions, delete
 from sampan.registry.rest.update import UpdateOptions, update
@@ -85,8 +87,13 @@ class Registration:
         for definition in sorted(self._cluster.registry.definitions(), key=lambda each: not each.builtin):
             for version in definition.versions.values():
                 if version.served and definition.group != GROUP:
-                    found.setdefault((definition.group, version.name), ON_START if definition.builtin else ALWAYS)
+                    found.setdefault((definition.group, version.name), self._managed(definition))
         return [_api_service(group, version, managed) for (group, version), managed in found.items()]
+
+    def _managed(self, definition: ResourceDefinition) -> str:
+        name = f"{definition.resource}.{definition.group}"
+        crd = self._cluster.reader.record("apiextensions.k8s.io", "customresourcedefinitions", "", name)
+        return ON_START if definition.builtin or crd is None else ALWAYS
 
     async def _create(self, obj: Object) -> None:
         endpoint = endpoint_of(self._cluster)

@@ -4,6 +4,9 @@ writes protobuf for built-in kinds, and for custom resources JSON in another ord
 Source: apiserver pkg/storage/etcd3/store.go, pkg/server/storage (1.36).
 """
 
+from collections.abc import Callable
+
+from sampan.core.object import Object
 from sampan.storage.encoding import MARKER, decode, encode
 from sampan.wire import protobuf
 from sampan.wire.json import UNREADABLE, DecodeError
@@ -11,6 +14,15 @@ from sampan.wire.protobuf.envelope import MAGIC
 
 _PLACE = MARKER + b'"'
 _METADATA = b'"metadata":{'
+
+Upgrade = Callable[[Object], Object]
+"""Makes of an object that another program stored what this one would have stored: its version, its defaults. May change
+it; gives an object that it cannot read as it is, and never raises."""
+
+
+def as_it_is(obj: Object) -> Object:
+    """The `Upgrade` that changes nothing."""
+    return obj
 
 
 def is_canonical(value: bytes) -> bool:
@@ -22,20 +34,20 @@ def is_canonical(value: bytes) -> bool:
     return value.startswith(b"{") and _METADATA in head and head.count(b"{") == 2 and b"}" not in head
 
 
-def canonical(value: bytes) -> bytes:
+def canonical(value: bytes, upgrade: Upgrade = as_it_is) -> bytes:
     """A stored value in our form, whatever form it has; what is no object in a known form is given back as it is.
 
-    An object that has our form is not decoded.
+    An object that has our form is neither decoded nor upgraded.
     """
     if value.startswith(MAGIC):
         try:
-            return encode(protobuf.decode(value))
+            return encode(upgrade(protobuf.decode(value)))
         except DecodeError:
             return value
     if not value.startswith(b"{") or is_canonical(value):
         return value
     try:
-        return encode(decode(value))
+        return encode(upgrade(decode(value)))
     except (*UNREADABLE, KeyError, TypeError, AttributeError):
         return value
 

@@ -1,28 +1,46 @@
 """`TranslatedStore`: a store that others write to too, each in a form of its own."""
 
-from collections.abc import AsyncIterator, Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 
 from sampan.storage.compactor import SharedStore
 from sampan.storage.store import Conflict, EventBatch, KeyValue, RangeResult, Revision, Store
-from sampan.storage.translation.forms import canonical, is_canonical
+from sampan.storage.translation.forms import Upgrade, as_it_is, canonical, is_canonical
 from sampan.storage.translation.watch import presented_row, translated_watch
 
 _KEPT = 1024
 """Values that are kept in both forms: an event has the row before it, which was an event before."""
 
+_CHUNK = 100
+"""Reading a value of kube-apiserver's takes up to a millisecond."""
+
 Stored = Callable[[bytes], bytes]
 """Gives the form in which a value is to be stored."""
 
 
-class TranslatedStore:
-    """Hands everything on to `store`. What is read is in our form, what is written goes through `stored`."""
+class Translation:
+    """How values get into our form. `upgrade` is set before the store is opened."""
 
-    def __init__(self, store: Store, stored: Stored) -> None:
+    def __init__(self, stored: Stored | None = None) -> None:
+        """`stored` None: our own form is what is stored."""
+        self.stored: Stored = stored or _as_it_is
+        self.upgrade: Upgrade = as_it_is
+
+    def present(self, value: bytes) -> bytes:
+        """A stored value in our form."""
+        return canonical(value, self.upgrade)
+
+
+class TranslatedStore:
+    """Hands everything on to `store`: what is read is in our form, what is written in the one of `translation`."""
+
+    def __init__(self, store: Store, translation: Translation) -> None:
         self._store = store
-        self._stored = stored
-        self._present = lru_cache(_KEPT)(canonical)
+        self._stored = translation.stored
+        self._once = translation.present
+        self._present = lru_cache(_KEPT)(translation.present)
 
     async def open(self) -> None:
         """See `Store.open`."""
@@ -47,7 +65,15 @@ class TranslatedStore:
         found = await self._store.range(start, end, limit=limit, revision=revision, count=count)
         if all(is_canonical(row.value) for row in found.items):
             return found
-        return found._replace(items=[row._replace(value=canonical(row.value)) for row in found.items])
+        return found._replace(items=await self._all(list(found.items)))
+
+    async def _all(self, rows: list[KeyValue]) -> Sequence[KeyValue]:
+        """The rows in our form; `rows` is used for them, so that both forms of all are not held. With pauses."""
+        for start in range(0, len(rows), _CHUNK):
+            chunk = slice(start, start + _CHUNK)
+            rows[chunk] = [row._replace(value=self._once(row.value)) for row in rows[chunk]]
+            await asyncio.sleep(0)
+        return rows
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
         """See `Store.create`."""
@@ -83,8 +109,8 @@ class TranslatedStore:
 class _SharedTranslatedStore(TranslatedStore):
     """The same for a store that several servers write to."""
 
-    def __init__(self, store: Store, shared: SharedStore, stored: Stored) -> None:
-        super().__init__(store, stored)
+    def __init__(self, store: Store, shared: SharedStore, translation: Translation) -> None:
+        super().__init__(store, translation)
         self._shared = shared
 
     async def take_turn(self, revision: int) -> bool:
@@ -92,16 +118,13 @@ class _SharedTranslatedStore(TranslatedStore):
         return await self._shared.take_turn(revision)
 
 
-def as_it_is(value: bytes) -> bytes:
-    """Our form is stored."""
-    return value
-
-
-def translated(store: Store, stored: Stored = as_it_is) -> Store:
-    """The store with values in our form, whatever others wrote; `stored` gives the form of what is written to it.
-
-    It can do what `store` can.
-    """
+def translated(store: Store, translation: Translation | None = None) -> Store:
+    """The store with values in our form, whatever others wrote. It can do what `store` can."""
+    translation = translation or Translation()
     if isinstance(store, SharedStore):
-        return _SharedTranslatedStore(store, store, stored)
-    return TranslatedStore(store, stored)
+        return _SharedTranslatedStore(store, store, translation)
+    return TranslatedStore(store, translation)
+
+
+def _as_it_is(value: bytes) -> bytes:
+    return value

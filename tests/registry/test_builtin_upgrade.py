@@ -1,0 +1,85 @@
+"""Objects that kube-apiserver stored are read as this server would have stored them.
+
+The values are what kube-apiserver 1.36 was seen to store.
+"""
+
+from typing import Any
+
+import pytest
+
+from sampan.core.object import Object
+from sampan.registry.builtin_upgrade import BuiltinUpgrade
+from sampan.registry.cluster import Cluster
+from sampan.storage.encoding import decode
+from sampan.storage.memory import MemoryStore
+from sampan.storage.translation import canonical
+from sampan.wire import protobuf
+
+
+@pytest.fixture(scope="module")
+def upgrade() -> BuiltinUpgrade:
+    cluster = Cluster(MemoryStore())
+    return BuiltinUpgrade(cluster.registry, cluster.compiler)
+
+
+def stored(api_version: str, kind: str, **parts: Any) -> Object:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, **parts}
+
+
+def test_defaults_that_were_not_stored_are_there(upgrade: BuiltinUpgrade) -> None:
+    claim = stored("v1", "PersistentVolumeClaim", spec={"accessModes": ["ReadWriteOnce"]}, status={})
+    value = canonical(protobuf.encode(claim), upgrade)
+    assert decode(value)["status"] == {"phase": "Pending"}
+    assert decode(value)["spec"]["volumeMode"] == "Filesystem"
+
+
+@pytest.mark.parametrize("kind", ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"])
+def test_a_version_that_is_not_served_is_that_which_is(upgrade: BuiltinUpgrade, kind: str) -> None:
+    policy = stored("admissionregistration.k8s.io/v1beta1", kind, spec={"paramRef": {"name": "p"}})
+    found = upgrade(policy)
+    assert found["apiVersion"] == "admissionregistration.k8s.io/v1"
+
+
+def test_an_old_version_of_another_form_is_converted(upgrade: BuiltinUpgrade) -> None:
+    spec = {
+        "group": "example.com",
+        "version": "v1",
+        "versions": [{"name": "v1", "served": True, "storage": True}],
+        "scope": "Cluster",
+        "names": {"plural": "as", "kind": "A"},
+        "validation": {"openAPIV3Schema": {"type": "object"}},
+        "subresources": {"status": {}},
+        "preserveUnknownFields": False,
+    }
+    found = upgrade(stored("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition", spec=spec))
+    assert found["apiVersion"] == "apiextensions.k8s.io/v1"
+    assert found["spec"]["versions"] == [
+        {
+            "name": "v1",
+            "served": True,
+            "storage": True,
+            "schema": {"openAPIV3Schema": {"type": "object"}},
+            "subresources": {"status": {}},
+        }
+    ]
+
+
+def test_events_are_stored_as_those_of_the_core(upgrade: BuiltinUpgrade) -> None:
+    found = upgrade(stored("events.k8s.io/v1", "Event", regarding={"kind": "Pod"}, note="n"))
+    assert (found["apiVersion"], found["involvedObject"], found["message"]) == ("v1", {"kind": "Pod"}, "n")
+
+
+def test_what_go_writes_as_null_is_left_out(upgrade: BuiltinUpgrade) -> None:
+    role = stored("rbac.authorization.k8s.io/v1", "ClusterRole")
+    assert "rules" not in upgrade({**role, "rules": None})
+
+
+def test_custom_resources_are_left_alone(upgrade: BuiltinUpgrade) -> None:
+    custom = stored("example.com/v1", "Pod", spec={"containers": None})
+    assert upgrade(dict(custom)) == custom
+
+
+def test_what_cannot_be_read_whole_is_given_as_it_is(upgrade: BuiltinUpgrade, caplog: pytest.LogCaptureFixture) -> None:
+    found = upgrade(stored("apiregistration.k8s.io/v1", "APIService", spec={"groupPriorityMinimum": "many"}))
+    assert found["spec"]["groupPriorityMinimum"] == "many"
+    assert "cannot be read whole" in caplog.text
