@@ -53,10 +53,19 @@ class Target:
     @property
     def netloc(self) -> str:
         """Host and port, as in a URL."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return _joined(self.host, self.port)
+
+    @property
+    def dialled(self) -> str:
+        """Host and port of what is connected to."""
+        return _joined(self.address or self.host, self.port)
 
     @property
     def url(self) -> str:
         """For messages."""
         scheme = "https" if self.tls is not None else "http"
         return f"{scheme}://{self.netloc}{self.path}" + (f"?{self.query}" if self.query else "")
+
+
+def _joined(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

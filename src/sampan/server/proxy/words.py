@@ -24,8 +24,8 @@ def dial_text(target: Target, error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
         return f"tls: {error.reason or error}"
     if isinstance(error, TimeoutError):
-        return f"dial tcp {target.netloc}: i/o timeout"
-    return f"dial tcp {target.netloc}: {_text(error)}"
+        return f"dial tcp {target.dialled}: i/o timeout"
+    return f"dial tcp {target.dialled}: {_text(error)}"
 
 
 def _text(error: Exception) -> str:
