@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from sampan.core.gvk import GroupResource
 from sampan.registry.cluster import Cluster
-from sampan.server.admission.chain import AdmissionChain
+from sampan.server.admission.chain import AdmissionChain, configuring
 from sampan.server.admission.plugins import default_plugins
 from sampan.server.admission.settings import AdmissionSettings
+from sampan.server.admission.watched import Watched
 from sampan.server.aggregation.aggregator import Aggregator
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.audit.audit import Audit
@@ -107,7 +108,10 @@ class ApiServer:
         self.authorizer = UnionAuthorizer([MastersAuthorizer(), *asked])
         plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
         escalation = RbacEscalation(rbac_of(asked, cluster.reader), self.authorizer)
-        self.admission = AdmissionChain([*plugins, escalation], self.metrics.admission.observe_step)
+        configuration = Watched(cluster, *configuring(plugins))
+        self.admission = AdmissionChain(
+            [*plugins, escalation], self.metrics.admission.observe_step, configuration.has_changed
+        )
         self.upstreams = Upstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
         self.discovery = Discovery(cluster.registry, server_address, self.aggregator)

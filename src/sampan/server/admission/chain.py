@@ -6,7 +6,7 @@ Source: apiserver pkg/admission/{interfaces,chain}.go, pkg/admission/plugin/webh
 (1.36).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -85,6 +85,17 @@ class ValidatingPlugin(Plugin, Protocol):
         """Raises `StatusError` to refuse."""
 
 
+@runtime_checkable
+class ConfiguredPlugin(Plugin, Protocol):
+    """One that does nothing until objects tell it what to do."""
+
+    configured_by: ClassVar[tuple[tuple[str, str], ...]]
+    """(group, resource) of these objects; built-in ones."""
+
+    def is_configured(self) -> bool:
+        """Whether there is anything to do for any request."""
+
+
 @dataclass(frozen=True, slots=True)
 class Concerned:
     """The plug-ins that hear of one operation on one resource."""
@@ -102,23 +113,35 @@ def _unobserved(kind: str, operation: str, seconds: float, rejected: bool) -> No
 
 
 class AdmissionChain:
-    """All plug-ins of a server, in their order. `observe` hears of the steps that did something."""
+    """All plug-ins of a server, in their order. Those that nobody has configured are left out where it can be told."""
 
-    def __init__(self, plugins: Sequence[Plugin] = (), observe: ObserveStep = _unobserved) -> None:
+    def __init__(
+        self,
+        plugins: Sequence[Plugin] = (),
+        observe: ObserveStep = _unobserved,
+        configuration_changed: Callable[[], bool] | None = None,
+    ) -> None:
+        """`observe` hears of the steps that did something. `configuration_changed`: whether any of the objects that
+        configure plug-ins was written since it was last asked; None: all plug-ins are always asked.
+        """
         self.plugins = tuple(plugins)
         self._observe = observe
+        self._configuration_changed = configuration_changed
         self._concerned: dict[tuple[str, str, str], Concerned] = {}
 
     def mutates(self, operation: str, gvr: GroupVersionResource) -> bool:
         """Whether `admit` would do anything."""
+        self._look()
         return bool(self.concerned(operation, gvr).mutating)
 
     def validates(self, operation: str, gvr: GroupVersionResource) -> bool:
         """Whether `validate` would do anything."""
+        self._look()
         return bool(self.concerned(operation, gvr).validating)
 
     async def admit(self, attributes: Attributes) -> None:
         """Run the mutating plug-ins."""
+        self._look()
         plugins = self.concerned(attributes.operation, attributes.gvr).mutating
         began, rejected = monotonic(), True
         try:
@@ -143,7 +166,7 @@ class AdmissionChain:
             self._observe("validate", attributes.operation, monotonic() - began, rejected)
 
     def concerned(self, operation: str, gvr: GroupVersionResource) -> Concerned:
-        """The plug-ins that want to hear of an operation on a resource."""
+        """The plug-ins that want to hear of an operation on a resource, and have something to do."""
         key = (operation, gvr.group, gvr.resource)
         concerned = self._concerned.get(key)
         if concerned is None:
@@ -152,9 +175,23 @@ class AdmissionChain:
                 for plugin in self.plugins
                 if operation in plugin.operations
                 and (plugin.resources is None or (gvr.group, gvr.resource) in plugin.resources)
+                and self._is_awake(plugin)
             ]
             concerned = self._concerned[key] = Concerned(
                 tuple(plugin for plugin in plugins if isinstance(plugin, MutatingPlugin)),
                 tuple(plugin for plugin in plugins if isinstance(plugin, ValidatingPlugin)),
             )
         return concerned
+
+    def _look(self) -> None:
+        """Forget who is concerned when somebody has changed the configuration."""
+        if self._configuration_changed is not None and self._configuration_changed():
+            self._concerned.clear()
+
+    def _is_awake(self, plugin: Plugin) -> bool:
+        return self._configuration_changed is None or not isinstance(plugin, ConfiguredPlugin) or plugin.is_configured()
+
+
+def configuring(plugins: Iterable[Plugin]) -> list[tuple[str, str]]:
+    """The resources, each with its group, whose objects configure one of the plug-ins."""
+    return sorted({each for plugin in plugins if isinstance(plugin, ConfiguredPlugin) for each in plugin.configured_by})

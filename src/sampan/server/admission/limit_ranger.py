@@ -46,9 +46,14 @@ class LimitRanger:
     name: ClassVar[str] = "LimitRanger"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY | {_CLAIM}
+    configured_by: ClassVar[tuple[tuple[str, str], ...]] = (("", "limitranges"),)
 
     def __init__(self, reader: CacheReader) -> None:
         self._ranges = Kept(reader, "", "limitranges", read_limit_range)
+
+    def is_configured(self) -> bool:
+        """Whether there is a LimitRange in any namespace."""
+        return bool(self._ranges.list())
 
     async def admit(self, attributes: Attributes) -> None:
         """Never refuses."""

@@ -1,25 +1,33 @@
-"""`Watched`: whether anything was written to a built-in resource since it was last looked at."""
+"""`Watched`: whether anything was written to built-in resources since they were last looked at."""
 
 from sampan.registry.cluster import Cluster
+from sampan.storage.cache import WatchCache
 
 
 class Watched:
     """Costs a fraction of a microsecond to ask, so that configurations nobody has cost nearly nothing."""
 
-    __slots__ = ("_cache", "_seen")
+    __slots__ = ("_caches", "_seen")
 
-    def __init__(self, cluster: Cluster, group: str, resource: str) -> None:
-        definition = cluster.registry.get(group, resource)
-        assert definition is not None, f"nothing is stored of {resource}.{group}"
-        self._cache = cluster.caches[definition.storage_prefix]
+    def __init__(self, cluster: Cluster, *resources: tuple[str, str]) -> None:
+        """`resources`: each with its group."""
+        self._caches = [_cache(cluster, group, resource) for group, resource in resources]
         self._seen = -1
 
     def has_changed(self) -> bool:
-        """Whether it is different from when this was last asked; True the first time."""
-        cache = self._cache
-        cache.poll_events()
-        changed = cache.changed
-        if changed == self._seen:
+        """Whether one of them is different from when this was last asked; True the first time."""
+        newest = 0
+        for cache in self._caches:
+            cache.poll_events()
+            if cache.changed > newest:
+                newest = cache.changed
+        if newest == self._seen:
             return False
-        self._seen = changed
+        self._seen = newest
         return True
+
+
+def _cache(cluster: Cluster, group: str, resource: str) -> WatchCache:
+    definition = cluster.registry.get(group, resource)
+    assert definition is not None, f"nothing is stored of {resource}.{group}"
+    return cluster.caches[definition.storage_prefix]

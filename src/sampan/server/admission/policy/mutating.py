@@ -30,12 +30,20 @@ class MutatingAdmissionPolicy:
     name: ClassVar[str] = "MutatingAdmissionPolicy"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "CONNECT"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+    configured_by: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
+    )
 
     def __init__(self, surroundings: Surroundings, authorizer: Authorizer) -> None:
         self._surroundings = surroundings
         self._authorizer = authorizer
         self._policies = Policies(surroundings.cluster, "mutatingadmissionpolicies", MutatingPolicy)
         self._params = Params(surroundings.cluster)
+
+    def is_configured(self) -> bool:
+        """Whether there are any."""
+        return bool(self._policies.all())
 
     async def admit(self, attributes: Attributes) -> None:
         """Raises 403 when a policy that must cannot be applied."""

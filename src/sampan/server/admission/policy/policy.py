@@ -97,16 +97,14 @@ class Policies(Generic[P]):
         self._reader = cluster.reader
         self._resource = kind
         self._binding_resource = kind.replace("policies", "policybindings")
-        self._watched = [Watched(cluster, _GROUP, resource) for resource in (kind, self._binding_resource)]
+        self._watched = Watched(cluster, (_GROUP, kind), (_GROUP, self._binding_resource))
         self._policies = Kept(cluster.reader, _GROUP, kind, make)
         self._bindings = Kept(cluster.reader, _GROUP, self._binding_resource, Binding)
         self._bound: Sequence[Bound[P]] = ()
 
     def all(self) -> Sequence[Bound[P]]:
         """Those of now."""
-        policies, bindings = self._watched
-        changed = policies.has_changed()
-        if bindings.has_changed() or changed:
+        if self._watched.has_changed():
             self._bound = self._put_together(
                 self._reader.records(_GROUP, self._resource), self._reader.records(_GROUP, self._binding_resource)
             )

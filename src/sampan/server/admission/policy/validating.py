@@ -32,6 +32,10 @@ class ValidatingAdmissionPolicy:
     name: ClassVar[str] = "ValidatingAdmissionPolicy"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+    configured_by: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
+        ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
+    )
 
     def __init__(self, surroundings: Surroundings, authorizer: Authorizer, metrics: AdmissionMetrics) -> None:
         self._surroundings = surroundings
@@ -39,6 +43,10 @@ class ValidatingAdmissionPolicy:
         self._metrics = metrics
         self._policies = Policies(surroundings.cluster, "validatingadmissionpolicies", ValidatingPolicy)
         self._params = Params(surroundings.cluster)
+
+    def is_configured(self) -> bool:
+        """Whether there are any."""
+        return bool(self._policies.all())
 
     async def validate(self, attributes: Attributes) -> None:
         """Raises what the first refusal says, with all refusals as causes of their policies."""

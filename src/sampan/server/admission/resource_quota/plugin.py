@@ -59,6 +59,7 @@ class ResourceQuota:
     name: ClassVar[str] = "ResourceQuota"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+    configured_by: ClassVar[tuple[tuple[str, str], ...]] = ((_QUOTAS.group, _QUOTAS.resource),)
 
     def __init__(self, cluster: Cluster, configuration: Object) -> None:
         """Raises `ValueError` for a configuration that makes no sense."""
@@ -66,6 +67,10 @@ class ResourceQuota:
         self._limited = read_limited(configuration)
         self._kept = Kept(cluster.reader, _QUOTAS.group, _QUOTAS.resource, read_quota)
         self._lines: dict[str, _Line] = {}
+
+    def is_configured(self) -> bool:
+        """Whether there is a quota in any namespace, or something must not be without one."""
+        return bool(self._limited or self._kept.list())
 
     async def validate(self, attributes: Attributes) -> None:
         """Raises 403; 409 when others write the quotas all the time."""

@@ -68,7 +68,7 @@ class Hooks:
     def __init__(self, cluster: Cluster, resource: str) -> None:
         self._reader = cluster.reader
         self._resource = resource
-        self._watched = Watched(cluster, _GROUP, resource)
+        self._watched = Watched(cluster, (_GROUP, resource))
         self._kept = Kept(cluster.reader, _GROUP, resource, _hooks_of)
         self._hooks: Sequence[Hook] = ()
 

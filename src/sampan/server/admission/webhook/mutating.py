@@ -33,12 +33,19 @@ class MutatingAdmissionWebhook:
     name: ClassVar[str] = "MutatingAdmissionWebhook"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+    configured_by: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
+    )
 
     def __init__(self, surroundings: Surroundings, caller: Caller, authorizer: Authorizer) -> None:
         self._surroundings = surroundings
         self._caller = caller
         self._authorizer = authorizer
         self._hooks = Hooks(surroundings.cluster, "mutatingwebhookconfigurations")
+
+    def is_configured(self) -> bool:
+        """Whether there are any."""
+        return bool(self._hooks.all())
 
     async def admit(self, attributes: Attributes) -> None:
         """Raises what a webhook refuses with, and 500 when one could not be asked that must be."""

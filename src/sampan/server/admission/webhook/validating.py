@@ -31,12 +31,19 @@ class ValidatingAdmissionWebhook:
     name: ClassVar[str] = "ValidatingAdmissionWebhook"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = None
+    configured_by: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
+    )
 
     def __init__(self, surroundings: Surroundings, caller: Caller, authorizer: Authorizer) -> None:
         self._surroundings = surroundings
         self._caller = caller
         self._authorizer = authorizer
         self._hooks = Hooks(surroundings.cluster, "validatingwebhookconfigurations")
+
+    def is_configured(self) -> bool:
+        """Whether there are any."""
+        return bool(self._hooks.all())
 
     async def validate(self, attributes: Attributes) -> None:
         """Raises what the first of the webhooks that refuse says."""
