@@ -88,12 +88,7 @@ def crd(plural: str) -> Object:
         "spec": {
             "group": "example.com",
             "scope": "Namespaced",
-            "names": {
-                "plural": plural,
-                "singular": plural[:-1],
-                "kind": plural[:-1].title(),
-                "listKind": f"{plural}list",
-            },
+            "names": {"plural": plural, "singular": singular, "kind": singular.title(), "listKind": f"{plural}list"},
             "versions": [
                 {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
             ],
