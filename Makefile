@@ -8,7 +8,7 @@ JOBS ?= logical
 # Files of tests go to processes, in their order: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: up demo test fuzz check bench clean
+.PHONY: up demo test fuzz check bench robustness clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
@@ -42,6 +42,9 @@ check: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m benchmarks --toolkit)
+
+robustness: $(VENV)/.ready
+	$(BIN)/python -m tests.robustness $(ARGS)
 
 clean:
 	rm -rf $(VENV) .neutron .neutron.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis

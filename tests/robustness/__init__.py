@@ -1,0 +1,1 @@
+"""Servers and etcds under faults: what clients saw is held against what was committed."""

@@ -1,0 +1,174 @@
+"""What can happen to machines. Each fault is an asynchronous function that ends when all is as it was."""
+
+import asyncio
+import random
+import signal
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from tests.robustness.machines import ApiServer, Committed, Machines, ProxiedMember
+from tests.robustness.traffic import now
+
+
+@dataclass
+class Scene:
+    """On what faults act."""
+
+    machines: Machines
+    committed: Committed
+    random: random.Random
+    pace: float = 1.0
+    """How long faults last, as a part of what they do otherwise."""
+
+    def server(self) -> ApiServer:
+        return self.random.choice(self.machines.servers)
+
+    def member(self) -> ProxiedMember:
+        return self.random.choice(self.machines.members)
+
+    async def hold(self, at_least_s: float, at_most_s: float) -> None:
+        """Let the fault last."""
+        await asyncio.sleep(self.pace * self.random.uniform(at_least_s, at_most_s))
+
+
+Fault = Callable[[Scene], Awaitable[None]]
+
+
+async def server_killed(scene: Scene) -> None:
+    server = scene.server()
+    began = now()
+    await server.kill()
+    await scene.hold(0, 1)
+    await server.start()
+    server.away.append((began, now()))
+
+
+async def server_frozen(scene: Scene) -> None:
+    server = scene.server()
+    began = now()
+    server.send(signal.SIGSTOP)
+    await scene.hold(1, 4)
+    server.send(signal.SIGCONT)
+    server.away.append((began, now()))
+
+
+async def etcd_killed(scene: Scene) -> None:
+    await _killed(scene, [scene.member()], 3)
+
+
+async def etcd_leader_killed(scene: Scene) -> None:
+    await _killed(scene, [await scene.machines.leader()], 3)
+
+
+async def most_etcds_killed(scene: Scene) -> None:
+    await _killed(scene, scene.random.sample(scene.machines.members, 2), 9)
+
+
+async def all_etcds_killed(scene: Scene) -> None:
+    await _killed(scene, scene.machines.members, 4)
+
+
+async def _killed(scene: Scene, members: list[ProxiedMember], longest_s: float) -> None:
+    for member in members:
+        member.kill()
+    await scene.hold(0.2, longest_s)
+    for member in members:
+        member.start(scene.machines.members)
+    await asyncio.gather(*(asyncio.to_thread(member.wait) for member in members))
+
+
+async def etcd_leader_frozen(scene: Scene) -> None:
+    leader = await scene.machines.leader()
+    leader.freeze()
+    await scene.hold(1, 5)
+    leader.thaw()
+
+
+async def etcd_stutters(scene: Scene) -> None:
+    """As with a disk that is slow now and then."""
+    members = scene.random.sample(scene.machines.members, 2)
+    for _ in range(10):
+        for member in members:
+            member.freeze()
+        await scene.hold(0.05, 0.4)
+        for member in members:
+            member.thaw()
+        await scene.hold(0.05, 0.2)
+
+
+async def etcd_unheard(scene: Scene) -> None:
+    """The other members do not reach the leader."""
+    leader = await scene.machines.leader()
+    leader.proxy.block()
+    await scene.hold(1, 4)
+    leader.proxy.mend()
+
+
+async def server_parted(scene: Scene) -> None:
+    """A server reaches no etcd, or only one; packets are lost or connections refused."""
+    proxies = scene.server().proxies
+    chosen = proxies if scene.random.random() < 0.5 else scene.random.sample(proxies, 2)
+    cut = scene.random.random() < 0.5
+    for proxy in chosen:
+        if cut:
+            proxy.cut()
+        else:
+            proxy.block()
+    await scene.hold(1, 8)
+    for proxy in chosen:
+        proxy.mend()
+
+
+async def connections_cut(scene: Scene) -> None:
+    for _ in range(5):
+        for proxy in scene.server().proxies:
+            proxy.cut()
+            proxy.mend()
+        await scene.hold(0.1, 0.5)
+
+
+async def network_slow(scene: Scene) -> None:
+    proxies = scene.server().proxies
+    for proxy in proxies:
+        proxy.delay_s = scene.random.choice((0.02, 0.1, 0.4))
+    await scene.hold(2, 5)
+    for proxy in proxies:
+        proxy.mend()
+
+
+async def etcd_full(scene: Scene) -> None:
+    await scene.machines.alarm(on=True)
+    await scene.hold(0.5, 3)
+    await scene.machines.alarm(on=False)
+
+
+async def history_forgotten(scene: Scene) -> None:
+    for _ in range(3):
+        await scene.committed.compact()
+        await scene.hold(0.1, 1)
+
+
+async def clock_jumped(scene: Scene) -> None:
+    server = scene.server()
+    server.jump(scene.random.choice((-7200, -10, 10, 7200)))
+    await scene.hold(1, 4)
+    server.jump(0)
+
+
+FAULTS: tuple[Fault, ...] = (
+    server_killed,
+    server_frozen,
+    etcd_killed,
+    etcd_leader_killed,
+    most_etcds_killed,
+    all_etcds_killed,
+    etcd_leader_frozen,
+    etcd_stutters,
+    etcd_unheard,
+    server_parted,
+    connections_cut,
+    network_slow,
+    etcd_full,
+    history_forgotten,
+    clock_jumped,
+)

@@ -1,0 +1,228 @@
+"""Three etcds and two servers on loopback, with a proxy on each way between them."""
+
+import asyncio
+import datetime
+import json
+import os
+import shutil
+import signal
+import ssl
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import grpc
+
+from sampan.server.pki.directory import prepare_credentials
+from sampan.storage.etcd import EtcdSettings, messages
+from sampan.storage.etcd.client import Endpoint, EtcdClient
+from sampan.storage.etcd.stream import WatchEndedByEtcd
+from sampan.storage.signal import Signal
+from tests.cli.server import NO_LOOPS
+from tests.robustness.jumping import FILE
+from tests.robustness.proxy import Proxy
+from tests.storage.etcd.server import Member, free_ports
+
+NAMESPACE = "robust"
+KEYS = f"/registry/configmaps/{NAMESPACE}/"
+START_S = 60.0
+_ETCD_OPTIONS = ("--heartbeat-interval=50", "--election-timeout=500", "--pre-vote=true")
+_PACKAGE = Path(__file__).parents[2]
+
+
+@dataclass
+class ProxiedMember(Member):
+    """A member that others reach through a proxy."""
+
+    proxy: Proxy = field(default_factory=lambda: Proxy(0))
+
+    @property
+    def peer(self) -> str:
+        return f"{self.name}=http://127.0.0.1:{self.proxy.port}"
+
+
+class ApiServer:
+    """One server, on a port that stays. `proxies` lead to the etcds."""
+
+    def __init__(self, name: str, data: Path, port: int, proxies: list[Proxy], options: tuple[str, ...]) -> None:
+        self.name = name
+        self.data = data
+        self.port = port
+        self.proxies = proxies
+        self.away: list[tuple[float, float]] = []
+        """When it was stopped or dead."""
+        self._options = options
+        self._process: asyncio.subprocess.Process | None = None
+        self._clock = data.with_suffix(".clock")
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.port}"
+
+    @property
+    def token(self) -> str:
+        return (self.data / "admin.token").read_text().strip()
+
+    def tls(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(self.data / "pki" / "ca.crt"))
+
+    async def start(self) -> None:
+        """Start it, and wait until it serves. Raises `AssertionError` with its log."""
+        self.jump(0)
+        servers = ",".join(f"http://127.0.0.1:{proxy.port}" for proxy in self.proxies)
+        line = [sys.executable, "-m", "tests.robustness.jumping", "up", f"--data={self.data}", f"--port={self.port}"]
+        line += ["--storage=etcd", f"--etcd-servers={servers}", *self._options]
+        paths = [str(_PACKAGE / "src"), str(_PACKAGE)]
+        environment = {**os.environ, FILE: str(self._clock), "PYTHONPATH": os.pathsep.join(paths)}
+        with self.log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *line, stdout=asyncio.subprocess.PIPE, stderr=log, env=environment
+            )
+        assert self._process.stdout is not None
+        async with asyncio.timeout(START_S):
+            said = await self._process.stdout.readline()
+        assert said.startswith(b"ready"), self.log.read_text()[-4000:]
+
+    @property
+    def log(self) -> Path:
+        return self.data.with_suffix(".log")
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    def send(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    async def kill(self) -> None:
+        """kill -9. Idempotent."""
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+            self._process._transport.close()  # type: ignore[attr-defined]  # else its pipe is closed by the collector
+            self._process = None
+
+    def jump(self, seconds: float) -> None:
+        """Its clock is wrong by so much."""
+        fresh = self._clock.with_suffix(".new")
+        fresh.write_text(str(seconds))
+        fresh.replace(self._clock)
+
+
+@dataclass
+class Machines:
+    """All of it."""
+
+    members: list[ProxiedMember]
+    servers: list[ApiServer]
+
+    async def leader(self) -> ProxiedMember:
+        """The etcd that leads, or else the first one that lives."""
+        for member in self.members:
+            if member.process is None:
+                continue
+            endpoint = Endpoint(member.url, EtcdSettings((member.url,)))
+            try:
+                status = await endpoint.call(messages.STATUS, messages.StatusRequest(), 1)
+                if status.leader == status.header.member_id:
+                    return member
+            except grpc.aio.AioRpcError:
+                continue
+            finally:
+                await endpoint.close()
+        return next(member for member in self.members if member.process is not None)
+
+    async def alarm(self, *, on: bool) -> None:
+        """Raise etcd's alarm that it has no space, or take it back."""
+        action = b"\x08\x01" if on else b"\x08\x02"
+        async with grpc.aio.insecure_channel(self.members[0].url.partition("//")[2]) as channel:
+            call = channel.unary_unary("/etcdserverpb.Maintenance/Alarm", bytes, bytes)
+            await call(action + b"\x18\x01", timeout=10)
+
+
+@asynccontextmanager
+async def machines(directory: Path, *options: str) -> AsyncIterator[Machines]:
+    """They run until the end of the block. `options`: of the servers, in place of those of servers without loops."""
+    async with AsyncExitStack() as stack:
+        members = await _members(directory, stack)
+        data = [directory / "a", directory / "b"]
+        prepare_credentials(data[0], ["127.0.0.1", "localhost"], datetime.datetime.now(datetime.UTC))
+        shutil.copytree(data[0], data[1])
+        servers = []
+        for path, port in zip(data, free_ports(2), strict=True):
+            proxies = [await _proxy(stack, member.port) for member in members]
+            servers.append(ApiServer(path.name, path, port, proxies, options or NO_LOOPS))
+            stack.push_async_callback(servers[-1].kill)
+        await asyncio.gather(*(server.start() for server in servers))
+        yield Machines(members, servers)
+
+
+async def _members(directory: Path, stack: AsyncExitStack) -> list[ProxiedMember]:
+    ports = free_ports(6)
+    members = []
+    for number in range(3):
+        port, peer_port = ports[2 * number : 2 * number + 2]
+        proxy = await _proxy(stack, peer_port)
+        more = (*_ETCD_OPTIONS, f"--initial-advertise-peer-urls=http://127.0.0.1:{proxy.port}")
+        members.append(ProxiedMember(f"m{number}", directory / f"m{number}", port, peer_port, more, proxy=proxy))
+    for member in members:
+        member.directory.mkdir(parents=True)
+        member.start(members)
+        stack.callback(member.kill)
+    await asyncio.gather(*(asyncio.to_thread(member.wait) for member in members))
+    return members
+
+
+async def _proxy(stack: AsyncExitStack, target: int) -> Proxy:
+    proxy = Proxy(target)
+    await proxy.start()
+    stack.push_async_callback(proxy.close)
+    return proxy
+
+
+class Committed:
+    """Follows etcd itself, not through any server or proxy: what was committed to the keys of the test.
+
+    Concurrency: `run` is one task, which ends by cancellation.
+    """
+
+    def __init__(self, members: list[ProxiedMember]) -> None:
+        self.changes: list[tuple[int, str, str | None]] = []
+        self.revision = 0
+        self._moved = Signal()
+        self._client = EtcdClient(EtcdSettings(tuple(member.url for member in members), attempt_s=1.0))
+
+    async def run(self) -> None:
+        """Take in what is committed, from the first revision on."""
+        start, end = KEYS.encode(), KEYS[:-1].encode() + b"0"
+        while True:
+            with suppress(grpc.aio.AioRpcError, TimeoutError, WatchEndedByEtcd):
+                async with self._client.watch(start, end, self.revision + 1) as stream:
+                    while True:
+                        self._take(await stream.next())
+            await asyncio.sleep(0.05)
+
+    def _take(self, response: messages.AnyMessage) -> None:
+        for event in response.events:
+            key = event.kv.key.decode().removeprefix(KEYS)
+            value = None if event.type == messages.DELETE else json.loads(event.kv.value)["data"]["v"]
+            self.changes.append((event.kv.mod_revision, key, value))
+            self.revision = event.kv.mod_revision
+            self._moved.notify()
+
+    async def reached(self, revision: int) -> None:
+        """Returns when it has taken in this revision."""
+        while self.revision < revision:
+            await self._moved.wait()
+
+    async def compact(self) -> None:
+        """Have etcd forget what was taken in already."""
+        with suppress(grpc.aio.AioRpcError):
+            await self._client.ask(messages.COMPACT, messages.CompactionRequest(revision=self.revision))
+
+    async def close(self) -> None:
+        await self._client.close()

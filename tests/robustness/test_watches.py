@@ -1,0 +1,68 @@
+"""The checker of watches finds what is planted, and nothing in what is right."""
+
+import pytest
+
+from tests.robustness.history import Seen, Watched, log_of
+from tests.robustness.watches import watch_anomalies
+
+LOG = log_of([(5, "a", "1"), (6, "b", "2"), (7, "a", "3"), (8, "b", None)])
+ADDED_A = Seen("ADDED", 5, "a", "1")
+ADDED_B = Seen("ADDED", 6, "b", "2")
+MODIFIED = Seen("MODIFIED", 7, "a", "3")
+DELETED = Seen("DELETED", 8, "b", "2")
+
+
+def bookmark(revision: int) -> Seen:
+    return Seen("BOOKMARK", revision)
+
+
+def found(start: int, *seen: Seen) -> list[str]:
+    return watch_anomalies([Watched(start, list(seen), "w")], LOG)
+
+
+@pytest.mark.parametrize(
+    ("start", "seen"),
+    [
+        (0, (ADDED_A, ADDED_B, MODIFIED, DELETED)),
+        (4, (ADDED_A, bookmark(5), ADDED_B, bookmark(6), MODIFIED, DELETED, bookmark(9))),
+        (6, (MODIFIED,)),
+        (8, (bookmark(12),)),
+        (0, ()),
+    ],
+    ids=["all", "bookmarks", "resumed, and ended early", "nothing more", "nothing"],
+)
+def test_what_can_be_is_accepted(start: int, seen: tuple[Seen, ...]) -> None:
+    assert found(start, *seen) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "seen", "says"),
+    [
+        (0, (ADDED_A, MODIFIED), "missed"),
+        (5, (MODIFIED, DELETED), "missed"),
+        (0, (ADDED_A, ADDED_A, ADDED_B), "2 times"),
+        (5, (ADDED_A, ADDED_B), "told of"),
+        (0, (ADDED_B, ADDED_A), "after 6"),
+        (0, (ADDED_A, bookmark(6), ADDED_B), "1 of 2"),
+        (0, (ADDED_A, ADDED_B, MODIFIED, bookmark(8)), "missed"),
+        (0, (Seen("MODIFIED", 5, "a", "1"),), "missed"),
+        (0, (Seen("ADDED", 5, "a", "9"),), "missed"),
+        (8, (Seen("ADDED", 9, "c", "1"),), "told of"),
+        (4, (ADDED_A, bookmark(4)), "after 5"),
+    ],
+    ids=[
+        "missed in the middle",
+        "missed after a resume",
+        "twice",
+        "again after a resume",
+        "reordered",
+        "bookmark ahead",
+        "missed before a bookmark",
+        "another type",
+        "another value",
+        "made up",
+        "a bookmark that goes back",
+    ],
+)
+def test_what_cannot_be_is_found(start: int, seen: tuple[Seen, ...], says: str) -> None:
+    assert any(says in text for text in found(start, *seen))

@@ -1,0 +1,42 @@
+"""Whether watches were told everything that was committed, once and in order."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+
+from tests.robustness.history import Event, Seen, Watched
+
+
+def watch_anomalies(watches: Sequence[Watched], log: Sequence[Event]) -> list[str]:
+    """What cannot be, in sentences. What was committed after the last thing that a watch was told says nothing."""
+    return [text for watched in watches for text in _of_one(watched, log)]
+
+
+def _of_one(watched: Watched, log: Sequence[Event]) -> list[str]:
+    revisions = [event.revision for event in log]
+    told: list[Seen] = []
+    found: list[str] = []
+    position = watched.start
+    for seen in watched.seen:
+        if seen.revision < position or (seen.type != "BOOKMARK" and seen.revision == position):
+            found.append(f"{watched.name}: {seen} after {position}")
+        if seen.type == "BOOKMARK":
+            expected = bisect_right(revisions, seen.revision) - bisect_right(revisions, watched.start)
+            if len(told) < expected:
+                found.append(f"{watched.name}: {seen} after {len(told)} of {expected} events")
+        else:
+            told.append(seen)
+        position = max(position, seen.revision)
+    committed = log[bisect_right(revisions, watched.start) : bisect_right(revisions, position)]
+    wanted = [_shown(event) for event in committed]
+    shown = [(seen.type, seen.revision, seen.key, seen.value if seen.type != "DELETED" else "") for seen in told]
+    present, there = set(shown), set(wanted)
+    found += [f"{watched.name} from {watched.start} missed {each}" for each in wanted if each not in present]
+    found += [f"{watched.name} from {watched.start} was told of {each}" for each in shown if each not in there]
+    found += [f"{watched.name} was told {times} times of {each}" for each, times in Counter(shown).items() if times > 1]
+    return found
+
+
+def _shown(event: Event) -> tuple[str, int, str, str]:
+    kind = "DELETED" if event.value is None else "MODIFIED" if event.before else "ADDED"
+    return kind, event.revision, event.key, event.value or ""
