@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.load import Figure
-from benchmarks.toolkit import chain, imports, informer, operator, scheduler
+from benchmarks.toolkit import authorization, chain, imports, informer, operator, scheduler
 
 COUNT = 10_000
 """With how many objects goals are meant."""
@@ -38,5 +38,8 @@ SCENARIOS: tuple[ToolkitScenario, ...] = (
     ToolkitScenario("schedule-replicas", "scheduler alone: replicas, 5,000 nodes", scheduler.measure_replicas, 1000),
     ToolkitScenario("bind", "scheduler: Pods bound, 1,000 nodes", scheduler.measure_bound, 600),
     ToolkitScenario("bind-5000", "scheduler: Pods bound, 5,000 nodes", scheduler.measure_bound_many_nodes, 500),
+    ToolkitScenario("rbac", "RBAC: a known kind of request", authorization.measure_known, 15, " µs", True),
+    ToolkitScenario("rbac-new", "RBAC: a new kind of request", authorization.measure_new, 15, " µs", True),
+    ToolkitScenario("rbac-changed", "RBAC: the first after a change", authorization.measure_changed, 15, " µs", True),
 )
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -23,15 +23,6 @@ def strings(rule: Rule, name: str) -> Sequence[str]:
     return found
 
 
-def resource_rule_allows(rule: Rule, verb: str, group: str, resource: str, subresource: str) -> bool:
-    """Whether a rule allows a verb on a resource, its resourceNames apart."""
-    return (
-        _has(strings(rule, "verbs"), verb)
-        and _has(strings(rule, "apiGroups"), group)
-        and _resource_matches(strings(rule, "resources"), resource, subresource)
-    )
-
-
 def path_rule_allows(rule: Rule, verb: str, path: str) -> bool:
     """Whether a rule allows a verb on a path that is no resource."""
     return _has(strings(rule, "verbs"), verb) and any(
@@ -95,14 +86,6 @@ def quoted_list(values: Iterable[str]) -> str:
 
 def _has(values: Sequence[str], value: str) -> bool:
     return value in values or ALL in values
-
-
-def _resource_matches(resources: Sequence[str], resource: str, subresource: str) -> bool:
-    if ALL in resources:
-        return True
-    if not subresource:
-        return resource in resources
-    return f"{resource}/{subresource}" in resources or f"*/{subresource}" in resources
 
 
 def _covers(owner: Rule, part: Rule) -> bool:

@@ -27,7 +27,7 @@ class Follower:
     def poll(self) -> bool:
         """Catch up; whether anything had changed."""
         cache = self._cache
-        cache.poll()
+        cache.poll_events()
         if cache.changed == self._seen:
             return False
         events = cache.events_after(self._seen) if self._seen >= 0 else None

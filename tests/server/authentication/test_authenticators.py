@@ -100,7 +100,7 @@ async def test_static_tokens_are_told_apart() -> None:
 
 def test_the_token_file_has_token_name_uid_and_groups() -> None:
     lines = ['t1,jane,u1,"devs,ops"', "t2,joe,u2", "", ",nobody,u3", "t1,jane2,u4,"]
-    assert parse_tokens(lines, "f") == {"t1": UserInfo("jane2", "u4"), "t2": UserInfo("joe", "u2")}
+    assert parse_tokens(lines, "f") == {"t1": UserInfo("jane2", "u4", ("",)), "t2": UserInfo("joe", "u2")}
     assert parse_tokens(lines[:1], "f")["t1"].groups == ("devs", "ops")
 
 

@@ -21,7 +21,7 @@ class FakeCache:
         self.records: dict[str, Record] = {}
         self._extract = extractor(fields)
 
-    def poll(self) -> None:
+    def poll_events(self) -> None:
         """Nothing is ever pending."""
 
     def events_after(self, revision: int) -> list[CacheEvent] | None:

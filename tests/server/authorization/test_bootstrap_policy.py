@@ -26,7 +26,7 @@ async def ensure(api: Api) -> None:
 
 def test_there_are_as_many_as_in_kubernetes() -> None:
     makers = (cluster_roles, cluster_role_bindings, roles, role_bindings)
-    assert [len(list(maker())) for maker in makers] == [70, 51, 7, 7]
+    assert [len(list(maker())) for maker in makers] == [69, 50, 7, 7]
 
 
 async def test_every_default_is_one_that_the_api_takes() -> None:
@@ -43,6 +43,14 @@ async def test_every_default_is_one_that_the_api_takes() -> None:
                 for each in (stored, answer.body):
                     del each["metadata"]
                 assert answer.body == stored
+
+
+@pytest.mark.parametrize("rules", [{}, {"rules": []}, {"rules": None}], ids=["absent", "empty", "null"])
+async def test_a_role_without_rules_shows_that_it_has_none(rules: dict[str, Any]) -> None:
+    async with served() as api:
+        made = await api.post(f"{ROOT}/clusterroles", {"metadata": {"name": "none"}, **rules})
+        assert (made.code, made.body["rules"]) == (201, None)
+        assert (await api.get(f"{ROOT}/clusterroles/view")).body["rules"] is None  # nobody aggregates here
 
 
 async def test_a_second_start_writes_nothing() -> None:

@@ -101,7 +101,13 @@ async def test_a_binding_needs_the_rights_of_its_role() -> None:
 async def test_a_binding_to_a_role_that_is_not_there_is_404() -> None:
     async with janes() as (_, jane):
         answer = await jane.post(f"{ROOT}/clusterrolebindings", binding("b", "gone", user("jane")))
-        assert (answer.code, answer.message) == (404, f'clusterroles.{RBAC} "gone" not found')
+        assert (answer.code, answer.message) == (404, f'clusterrolebindings.{RBAC} "gone" not found')
+
+
+async def test_a_binding_for_the_whole_cluster_to_a_role_of_a_namespace_is_400() -> None:
+    async with janes() as (_, jane):
+        answer = await jane.post(f"{ROOT}/clusterrolebindings", binding("b", "local", user("jane"), kind="Role"))
+        assert (answer.code, answer.message) == (400, "Namespace parameter required.")
 
 
 async def test_the_verb_bind_lets_a_role_be_bound() -> None:

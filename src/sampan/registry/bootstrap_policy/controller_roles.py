@@ -90,7 +90,6 @@ CONTROLLER_ROLES: Final[dict[str, Rows]] = {
         ("get list watch", "core", "nodes pods services"),
         ("update", "core", "services/finalizers"),
         ("create delete get list update watch", "discovery.k8s.io", "endpointslices"),
-        ("create", "discovery.k8s.io", "endpointslices/restricted"),
         ("create patch update", "core events.k8s.io", "events"),
     ),
     "endpointslicemirroring-controller": (
@@ -98,7 +97,6 @@ CONTROLLER_ROLES: Final[dict[str, Rows]] = {
         ("update", "core", "services/finalizers"),
         ("update", "core", "endpoints/finalizers"),
         ("create delete get list update watch", "discovery.k8s.io", "endpointslices"),
-        ("create", "discovery.k8s.io", "endpointslices/restricted"),
         ("create patch update", "core events.k8s.io", "events"),
     ),
     "ephemeral-volume-controller": (
@@ -222,10 +220,6 @@ CONTROLLER_ROLES: Final[dict[str, Rows]] = {
     ),
     "service-account-controller": (
         ("create", "core", "serviceaccounts"),
-        ("create patch update", "core events.k8s.io", "events"),
-    ),
-    "service-ca-cert-publisher": (
-        ("create update", "core", "configmaps"),
         ("create patch update", "core events.k8s.io", "events"),
     ),
     "service-cidrs-controller": (

@@ -31,7 +31,7 @@ def cluster_roles() -> Iterator[Object]:
     """All ClusterRoles."""
     for name in AGGREGATED:
         selector = {"matchLabels": {aggregation_label(name): "true"}}
-        yield {**_head("ClusterRole", name), "aggregationRule": {"clusterRoleSelectors": [selector]}}
+        yield {**_head("ClusterRole", name), "rules": None, "aggregationRule": {"clusterRoleSelectors": [selector]}}
     for table in (CLUSTER_ROLES, COMPONENT_ROLES):
         for name, rows in table.items():
             yield _role("ClusterRole", name, rows)

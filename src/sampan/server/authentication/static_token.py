@@ -48,7 +48,7 @@ def parse_tokens(lines: Iterable[str], source: str) -> dict[str, UserInfo]:
                 raise ValueError(f"token file '{source}' must have {columns}, found {len(record)}")
             token, name, uid = record[:3]
             if token:
-                groups = tuple(record[3].split(",")) if len(record) > 3 and record[3] else ()
+                groups = tuple(record[3].split(",")) if len(record) > 3 else ()
                 tokens[token] = UserInfo(name, uid, groups)
     except csv.Error as error:
         raise ValueError(f"token file '{source}': {error}") from error

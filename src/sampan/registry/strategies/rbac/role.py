@@ -40,6 +40,11 @@ class RoleStrategy(Strategy):
         """One segment of a path."""
         return path_segment_errors(name)
 
+    def default(self, obj: Object) -> None:
+        """Rules are always shown: null, where there are none."""
+        if not obj.get("rules"):
+            obj["rules"] = None
+
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a role."""
         errors: Errors = []

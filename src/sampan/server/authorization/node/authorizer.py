@@ -12,7 +12,7 @@ from sampan.registry.bootstrap_policy.grammar import rules
 from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Decision, RulesFound, Verdict
 from sampan.server.authorization.node.graph import NodeGraph
 from sampan.server.authorization.node.references import Referent
-from sampan.server.authorization.rbac.rule_table import RuleTable
+from sampan.server.authorization.rbac.rule_table import RuleTable, resource_keys
 from sampan.server.request import RequestInfo, UserInfo
 
 _PREFIX: Final = "system:node:"
@@ -35,7 +35,7 @@ class NodeAuthorizer:
 
     def __init__(self, graph: NodeGraph) -> None:
         self._graph = graph
-        self._rules = RuleTable((rule, True) for rule in rules(COMPONENT_ROLES["system:node"]))
+        self._rules = RuleTable(rules(COMPONENT_ROLES["system:node"]))
         self._special = {
             ("", "serviceaccounts"): self._service_account,
             ("coordination.k8s.io", "leases"): self._lease,
@@ -61,8 +61,8 @@ class NodeAuthorizer:
         special = self._special.get(resource)
         if special is not None:
             return special(node, info)
-        allowed = self._rules.allowing(info.verb, info.group, info.resource, info.subresource)
-        return ALLOWED if any(names is None or info.name in names for names, _ in allowed) else NO_OPINION
+        names = self._rules.names(info.verb, info.group, resource_keys(info.resource, info.subresource))
+        return ALLOWED if names is None or info.name in names else NO_OPINION
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
         """Nothing that could be listed: it depends on the Pods."""

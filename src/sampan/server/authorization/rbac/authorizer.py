@@ -1,48 +1,32 @@
 """`RbacAuthorizer`: allows what a role of the user's allows, has no opinion on the rest.
 
-What was found out is kept until a role or a binding changes: for a user in a namespace all rules, for a kind of request
-(names apart) the answer.
+The answer to a kind of request (names apart) is kept until a role or a binding changes; to find it anew costs a few
+look-ups for each binding of the user.
 Source: kubernetes plugin/pkg/auth/authorizer/rbac/rbac.go (1.36).
 """
 
 from typing import Final, NamedTuple
 
-from sampan.core.policy_rules import Rule
+from sampan.core.policy_rules import Rule, path_rule_allows
 from sampan.server.authorization.authorizer import NO_OPINION, Decision, RulesFound, Verdict
-from sampan.server.authorization.rbac.binding import CompiledBinding, RoleRef
-from sampan.server.authorization.rbac.index import Grant, RbacIndex, subjects_of
-from sampan.server.authorization.rbac.rule_table import Names, RuleTable
+from sampan.server.authorization.rbac.binding import CompiledBinding, RoleRef, Subject
+from sampan.server.authorization.rbac.index import RbacIndex, subjects_of
+from sampan.server.authorization.rbac.rule_table import resource_keys
 from sampan.server.authorization.union import aggregated
 from sampan.server.request import RequestInfo, UserInfo
 
 KEPT_MAX: Final = 20_000
 """How many answers are kept. At the bound all are forgotten: they cost little to find again."""
 
-RIGHTS_MAX: Final = 1000
-"""How many users' rights are kept, counted once for each namespace."""
-
 _KEY_LENGTH_MAX: Final = 1000
 
 
 class _Answer(NamedTuple):
-    """What RBAC says to one kind of request: allowed for these names, else `otherwise`."""
+    """What RBAC says to one kind of request, as of a generation: to all names, but for those that are named."""
 
-    allowed: tuple[tuple[Names, Verdict], ...]
-    otherwise: Verdict
-
-
-class _Rights:
-    """All that is bound to one user in one namespace."""
-
-    __slots__ = ("errors", "otherwise", "rules", "table")
-
-    def __init__(self, grants: list[Grant]) -> None:
-        sourced = [(rule, grant.binding) for grant in grants for rule in grant.rules or ()]
-        self.rules: tuple[Rule, ...] = tuple(rule for rule, _ in sourced)
-        self.table: RuleTable[CompiledBinding] = RuleTable(sourced)
-        self.errors = tuple(grant.binding.role.missing_text() for grant in grants if grant.rules is None)
-        missing = aggregated(self.errors)
-        self.otherwise = Verdict(Decision.NO_OPINION, f"RBAC: {missing}") if missing else NO_OPINION
+    generation: int
+    named: tuple[tuple[frozenset[str], CompiledBinding], ...]
+    verdict: Verdict
 
 
 class RbacAuthorizer:
@@ -50,8 +34,8 @@ class RbacAuthorizer:
 
     def __init__(self, index: RbacIndex) -> None:
         self._index = index
+        self._generation = 0
         self._answers: dict[tuple[object, ...], _Answer] = {}
-        self._rights: dict[tuple[str, tuple[str, ...], str], _Rights] = {}
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         self._refresh()
@@ -61,13 +45,13 @@ class RbacAuthorizer:
         else:
             key = (user.name, user.groups, "", info.verb, info.path)
         answer = self._answers.get(key)
-        if answer is None:
-            answer = self._answer(user, info)
+        if answer is None or answer.generation != self._generation:
+            answer = self._of_resource(user, info) if info.is_resource else self._of_path(user, info)
             self._keep(key, answer)
-        for names, verdict in answer.allowed:
-            if names is None or info.name in names:
-                return verdict
-        return answer.otherwise
+        for names, binding in answer.named:
+            if info.name in names:
+                return _allowed(binding, subjects_of(user))
+        return answer.verdict
 
     def rules_of(self, ref: RoleRef) -> tuple[Rule, ...] | None:
         """The rules of the role that a binding means."""
@@ -77,12 +61,13 @@ class RbacAuthorizer:
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
         """All rules that are bound to a user, and an error for each role that is missing."""
         self._refresh()
-        rights = self._rights_of(user, namespace)
-        return RulesFound(rights.rules, False, rights.errors)
+        bindings = self._index.bindings(user, namespace)
+        rules = tuple(rule for binding in bindings for rule in binding.role.rules or ())
+        return RulesFound(rules, False, _missing(bindings))
 
     def _refresh(self) -> None:
         if self._index.refresh():
-            self._forget()
+            self._generation += 1
 
     def _keep(self, key: tuple[object, ...], answer: _Answer) -> None:
         if sum(len(part) for part in key if isinstance(part, str)) <= _KEY_LENGTH_MAX:
@@ -90,30 +75,42 @@ class RbacAuthorizer:
                 self._answers.clear()
             self._answers[key] = answer
 
-    def _forget(self) -> None:
-        self._answers.clear()
-        self._rights.clear()
+    def _of_resource(self, user: UserInfo, info: RequestInfo) -> _Answer:
+        asked, named = subjects_of(user), []
+        keys, verb, group = resource_keys(info.resource, info.subresource), info.verb, info.group
+        for bound in self._index.scopes(info.namespace):
+            for subject in asked:
+                grants = bound.get(subject)
+                if grants is None:
+                    continue
+                by_resource = grants.by_resource()
+                for key in keys:
+                    for verbs, groups, names, binding in by_resource.get(key, ()):
+                        if (verbs is None or verb in verbs) and (groups is None or group in groups):
+                            if names is None:
+                                return _Answer(self._generation, (), _allowed(binding, asked))
+                            named.append((names, binding))
+        return _Answer(self._generation, tuple(named), self._refused(user, info.namespace))
 
-    def _rights_of(self, user: UserInfo, namespace: str) -> _Rights:
-        key = (user.name, user.groups, namespace)
-        rights = self._rights.get(key)
-        if rights is None:
-            if len(self._rights) >= RIGHTS_MAX:
-                self._rights.clear()
-            rights = self._rights[key] = _Rights(self._index.grants(user, namespace))
-        return rights
+    def _of_path(self, user: UserInfo, info: RequestInfo) -> _Answer:
+        asked = subjects_of(user)
+        for bound in self._index.scopes(""):
+            for subject in asked:
+                grants = bound.get(subject)
+                for rule, binding in grants.path_rules() if grants is not None else ():
+                    if path_rule_allows(rule, info.verb, info.path):
+                        return _Answer(self._generation, (), _allowed(binding, asked))
+        return _Answer(self._generation, (), self._refused(user, ""))
 
-    def _answer(self, user: UserInfo, info: RequestInfo) -> _Answer:
-        rights = self._rights_of(user, info.namespace if info.is_resource else "")
-        found: list[tuple[Names, CompiledBinding]]
-        if info.is_resource:
-            found = rights.table.allowing(info.verb, info.group, info.resource, info.subresource)
-        else:
-            binding = rights.table.allowing_path(info.verb, info.path)
-            found = [] if binding is None else [(None, binding)]
-        allowed: list[tuple[Names, Verdict]] = []
-        for names, binding in found:
-            allowed.append((names, Verdict(Decision.ALLOW, binding.reason(subjects_of(user)))))
-            if names is None:
-                break
-        return _Answer(tuple(allowed), rights.otherwise)
+    def _refused(self, user: UserInfo, namespace: str) -> Verdict:
+        """No opinion, with the roles that are missing."""
+        missing = aggregated(_missing(self._index.bindings(user, namespace))) if self._index.lacks_roles else ""
+        return Verdict(Decision.NO_OPINION, f"RBAC: {missing}") if missing else NO_OPINION
+
+
+def _allowed(binding: CompiledBinding, asked: tuple[Subject, ...]) -> Verdict:
+    return Verdict(Decision.ALLOW, binding.reason(asked))
+
+
+def _missing(bindings: list[CompiledBinding]) -> tuple[str, ...]:
+    return tuple(binding.ref.missing_text() for binding in bindings if binding.role.rules is None)

@@ -3,11 +3,13 @@
 Source: kubernetes pkg/registry/rbac/validation/rule.go (1.36).
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Final, NamedTuple
 
 from sampan.core.field import quote
 from sampan.core.object import Object
+from sampan.core.policy_rules import Rule
+from sampan.server.authorization.rbac.rule_table import RuleTable
 
 Subject = tuple[str, str]
 """("user", name) or ("group", name); a service account is the user that its tokens stand for."""
@@ -30,19 +32,43 @@ class RoleRef(NamedTuple):
         return f"{self.kind.lower()}.rbac.authorization.k8s.io {quote(self.name)} not found"
 
 
+class CompiledRole:
+    """A role, or the want of one: `rules` is None while it is not there. `bindings`: those that are for it."""
+
+    __slots__ = ("_table", "bindings", "ref", "rules")
+
+    def __init__(self, ref: RoleRef) -> None:
+        self.ref = ref
+        self.rules: tuple[Rule, ...] | None = None
+        self.bindings: dict[str, CompiledBinding] = {}
+        self._table: RuleTable | None = None
+
+    def set(self, rules: tuple[Rule, ...] | None) -> None:
+        """Take the rules that it has from now on."""
+        self.rules = rules
+        self._table = None
+
+    def table(self) -> RuleTable:
+        """The rules, made ready when they are first asked for; empty while the role is not there."""
+        if self._table is None:
+            self._table = RuleTable(self.rules or ())
+        return self._table
+
+
 class CompiledBinding:
     """One binding. `namespace` is "" for the whole cluster."""
 
-    __slots__ = ("_subjects", "_text", "key", "namespace", "role")
+    __slots__ = ("_subjects", "_text", "key", "namespace", "ref", "role")
 
-    def __init__(self, key: str, binding: Object) -> None:
+    def __init__(self, key: str, binding: Object, role_of: Callable[[RoleRef], CompiledRole]) -> None:
         metadata = binding["metadata"]
         self.key = key
         self.namespace: str = metadata.get("namespace") or ""
-        self.role = role_ref(binding, self.namespace)
+        self.ref = role_ref(binding, self.namespace)
+        self.role = role_of(self.ref)
         name = f"{metadata['name']}/{self.namespace}" if self.namespace else metadata["name"]
         kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
-        self._text = f"RBAC: allowed by {kind} {quote(name)} of {self.role.kind} {quote(self.role.name)} to "
+        self._text = f"RBAC: allowed by {kind} {quote(name)} of {self.ref.kind} {quote(self.ref.name)} to "
         self._subjects: dict[Subject, str] = {}
         for said in binding.get("subjects") or ():
             subject = subject_of(said, self.namespace)

@@ -9,7 +9,6 @@ from typing import ClassVar, Final
 
 from sampan.core import errors
 from sampan.core.field import quote
-from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.policy_rules import Rule, compact_text, compacted, quoted_list, uncovered
 from sampan.server.admission.chain import Attributes
@@ -71,9 +70,11 @@ class RbacEscalation:
             return  # validation refuses it
         if await self._may(user, "bind", resource, attributes.namespace, ref.name):
             return
+        if resource == "roles" and not attributes.namespace:
+            raise errors.bad_request("Namespace parameter required.")
         rules = self._rbac.rules_of(ref)
         if rules is None:
-            raise errors.not_found(GroupResource(RBAC_GROUP, resource), ref.name)
+            raise errors.not_found(attributes.gvr.group_resource, ref.name)  # under the name of what was asked for
         self._check_rules(attributes, user, rules)
 
     async def _may(self, user: UserInfo, verb: str, resource: str, namespace: str, name: str) -> bool:

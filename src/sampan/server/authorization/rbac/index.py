@@ -3,12 +3,13 @@
 Concurrency: none of its own; whoever asks calls `refresh` first, which takes in all acknowledged writes at once.
 """
 
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 
 from sampan.core.policy_rules import Rule
 from sampan.registry.reader import CacheReader
-from sampan.server.authorization.rbac.binding import GROUP, USER, CompiledBinding, RoleRef, Subject
+from sampan.server.authorization.rbac.binding import GROUP, USER, CompiledBinding, CompiledRole, RoleRef, Subject
+from sampan.server.authorization.rbac.grants import Grants
 from sampan.server.request import UserInfo
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record
@@ -16,20 +17,19 @@ from sampan.storage.records import Record
 RBAC_GROUP: Final = "rbac.authorization.k8s.io"
 
 
-class Grant(NamedTuple):
-    """One binding that is for a user; `rules` is None when there is no such role."""
+Bound = Mapping[Subject, Grants]
+"""What is bound in one scope, by subject."""
 
-    binding: CompiledBinding
-    rules: tuple[Rule, ...] | None
+_NOTHING: Final[Bound] = {}
 
 
 class RbacIndex:
-    """Finds the bindings of a user without looking at those of others."""
+    """Finds the bindings of a user without looking at those of others. A change costs what has changed."""
 
     def __init__(self, reader: CacheReader) -> None:
-        self._roles: dict[RoleRef, tuple[Rule, ...]] = {}
+        self._roles: dict[RoleRef, CompiledRole] = {}
         self._bindings: dict[str, CompiledBinding] = {}
-        self._by_subject: dict[tuple[str, Subject], dict[str, CompiledBinding]] = {}
+        self._scopes: dict[str, dict[Subject, Grants]] = {}
         self._followers = tuple(
             reader.follow(RBAC_GROUP, resource, apply)
             for resource, apply in (
@@ -41,6 +41,11 @@ class RbacIndex:
         )
         self._role_keys: dict[str, RoleRef] = {}
 
+    @property
+    def lacks_roles(self) -> bool:
+        """Whether there are bindings to roles that are not there."""
+        return len(self._roles) > len(self._role_keys)
+
     def refresh(self) -> bool:
         """Take in what has been written; whether there was anything."""
         changed = False
@@ -50,44 +55,80 @@ class RbacIndex:
         return changed
 
     def rules(self, ref: RoleRef) -> tuple[Rule, ...] | None:
-        """The rules of the role that a binding means."""
-        return self._roles.get(ref)
+        """The rules of the role that a binding means; None: there is none."""
+        role = self._roles.get(ref)
+        return None if role is None else role.rules
 
-    def grants(self, user: UserInfo, namespace: str) -> list[Grant]:
-        """What is bound to a user: in the whole cluster, then in the namespace (if any); in the order of names."""
+    def scopes(self, namespace: str) -> tuple[Bound, ...]:
+        """What is bound in the whole cluster, and in the namespace (if any)."""
+        everywhere = self._scopes.get("", _NOTHING)
+        return (everywhere, self._scopes.get(namespace, _NOTHING)) if namespace else (everywhere,)
+
+    def bindings(self, user: UserInfo, namespace: str) -> list[CompiledBinding]:
+        """Those of a user: for the whole cluster, then in the namespace (if any); in the order of names."""
         asked = subjects_of(user)
-        found = list(self._bound("", asked))
-        if namespace:
-            found += self._bound(namespace, asked)
-        return [Grant(binding, self._roles.get(binding.role)) for binding in found]
+        found: list[CompiledBinding] = []
+        for bound in self.scopes(namespace):
+            by_key: dict[str, CompiledBinding] = {}
+            for subject in asked:
+                if subject in bound:
+                    by_key |= bound[subject].bindings
+            found += [by_key[key] for key in sorted(by_key)]
+        return found
 
-    def _bound(self, namespace: str, asked: tuple[Subject, ...]) -> list[CompiledBinding]:
-        found: dict[str, CompiledBinding] = {}
-        for subject in asked:
-            found.update(self._by_subject.get((namespace, subject), {}))
-        return [found[key] for key in sorted(found)]
+    def _role(self, ref: RoleRef) -> CompiledRole:
+        role = self._roles.get(ref)
+        if role is None:
+            role = self._roles[ref] = CompiledRole(ref)
+        return role
 
     def _apply_role(self, key: str, record: Record | None) -> None:
-        before = self._role_keys.pop(key, None)
-        if before is not None:
-            del self._roles[before]
         if record is not None:
             kind = "Role" if record.namespace else "ClusterRole"
             ref = self._role_keys[key] = RoleRef(kind, record.namespace, record.name)
-            self._roles[ref] = tuple(rules_of(decode(record.value)))
+            self._change(self._role(ref), tuple(rules_of(decode(record.value))))
+            return
+        before = self._role_keys.pop(key, None)
+        if before is not None:
+            self._change(self._roles[before], None)
+
+    def _change(self, role: CompiledRole, rules: tuple[Rule, ...] | None) -> None:
+        for binding in role.bindings.values():
+            scope = self._scopes[binding.namespace]
+            for subject in binding.subjects:
+                scope[subject].forget()
+        role.set(rules)
+        self._drop_unused(role)
+
+    def _drop_unused(self, role: CompiledRole) -> None:
+        if role.rules is None and not role.bindings:
+            del self._roles[role.ref]
 
     def _apply_binding(self, key: str, record: Record | None) -> None:
         before = self._bindings.pop(key, None)
         if before is not None:
-            for place in _places(before):
-                bound = self._by_subject[place]
-                del bound[key]
-                if not bound:
-                    del self._by_subject[place]
+            self._remove(before)
         if record is not None:
-            binding = self._bindings[key] = CompiledBinding(key, decode(record.value))
-            for place in _places(binding):
-                self._by_subject.setdefault(place, {})[key] = binding
+            binding = self._bindings[key] = CompiledBinding(key, decode(record.value), self._role)
+            binding.role.bindings[key] = binding
+            scope = self._scopes.setdefault(binding.namespace, {})
+            for subject in binding.subjects:
+                grants = scope.get(subject)
+                if grants is None:
+                    grants = scope[subject] = Grants()
+                grants.add(binding)
+
+    def _remove(self, binding: CompiledBinding) -> None:
+        scope = self._scopes.get(binding.namespace, {})
+        for subject in binding.subjects:
+            grants = scope[subject]
+            grants.remove(binding)
+            if not grants.bindings:
+                del scope[subject]
+        if not scope:
+            self._scopes.pop(binding.namespace, None)
+        del binding.role.bindings[binding.key]
+        self._drop_unused(binding.role)
 
 
 def subjects_of(user: UserInfo) -> tuple[Subject, ...]:
@@ -99,7 +140,3 @@ def rules_of(role: dict[str, Any]) -> list[Rule]:
     """The rules of a Role or ClusterRole."""
     rules: list[Rule] = role.get("rules") or []
     return rules
-
-
-def _places(binding: CompiledBinding) -> Iterator[tuple[str, Subject]]:
-    return ((binding.namespace, subject) for subject in binding.subjects)

@@ -1,0 +1,66 @@
+"""`Grants`: all that is bound to one subject in one scope, ready for questions about one resource or path."""
+
+from sampan.core.policy_rules import Rule
+from sampan.server.authorization.rbac.binding import CompiledBinding
+from sampan.server.authorization.rbac.rule_table import Names, Words
+
+Grant = tuple[Words, Words, Names, CompiledBinding]
+"""The verbs, groups and names of a rule, and what gives it."""
+
+
+class Grants:
+    """The tables are made when they are first asked for. A binding that comes or goes changes them; when a role changes
+    they are made anew.
+    """
+
+    __slots__ = ("_by_resource", "_path_rules", "bindings")
+
+    def __init__(self) -> None:
+        self.bindings: dict[str, CompiledBinding] = {}
+        self._by_resource: dict[str, list[Grant]] | None = None
+        self._path_rules: list[tuple[Rule, CompiledBinding]] | None = None
+
+    def add(self, binding: CompiledBinding) -> None:
+        """Bind a role."""
+        self.bindings[binding.key] = binding
+        if self._by_resource is not None:
+            _grant(self._by_resource, binding)
+        self._path_rules = None
+
+    def remove(self, binding: CompiledBinding) -> None:
+        """Take back what a binding has given; its role has not changed since."""
+        del self.bindings[binding.key]
+        if self._by_resource is not None:
+            for resource in binding.role.table().by_resource:
+                left = [grant for grant in self._by_resource[resource] if grant[3] is not binding]
+                if left:
+                    self._by_resource[resource] = left
+                else:
+                    del self._by_resource[resource]
+        self._path_rules = None
+
+    def forget(self) -> None:
+        """Make the tables anew, as a role has changed or is about to."""
+        self._by_resource = self._path_rules = None
+
+    def by_resource(self) -> dict[str, list[Grant]]:
+        """What is granted, by a resource as rules name it; see `RuleTable.by_resource`."""
+        found = self._by_resource
+        if found is None:
+            found = self._by_resource = {}
+            for binding in self.bindings.values():
+                _grant(found, binding)
+        return found
+
+    def path_rules(self) -> list[tuple[Rule, CompiledBinding]]:
+        """The rules about paths, and what gives them."""
+        if self._path_rules is None:
+            self._path_rules = [
+                (rule, binding) for binding in self.bindings.values() for rule in binding.role.table().path_rules
+            ]
+        return self._path_rules
+
+
+def _grant(by_resource: dict[str, list[Grant]], binding: CompiledBinding) -> None:
+    for resource, entries in binding.role.table().by_resource.items():
+        by_resource.setdefault(resource, []).extend((*entry, binding) for entry in entries)
