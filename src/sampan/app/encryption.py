@@ -61,7 +61,8 @@ class Encryption:
         self._resources = StoredResources(cluster.registry)
         cluster.is_stale = self._store.is_stale
         if self._reload or self.providers.kms:
-            health.add(CHECK_NAME, self.health)
+            # Not /livez: to begin anew would not bring a plug-in back.
+            health.add(CHECK_NAME, self.health, endpoints=("healthz", "readyz"))
 
     async def health(self) -> None:
         """Raises `TransformError` when a plug-in is not well."""

@@ -83,12 +83,38 @@ async def _answered(verb: Verb, scope: Scope) -> Response:
     span, info = scope.request.span, scope.request.info
     if span is None or span.exported is None:
         return await verb(scope)
-    with span.part(_SPANS[info.verb], {"resource": info.resource, "subresource": info.subresource}) as part:
+    with span.part(_SPANS[info.verb], _span_attributes(scope.request)) as part:
         scope.request.span = part
         try:
             return await verb(scope)
         finally:
             scope.request.span = span
+
+
+def _span_attributes(request: Request) -> dict[str, str]:
+    """Source: apiserver pkg/endpoints/handlers/trace_util.go (1.36)."""
+    info = request.info
+    whole = "resource" if info.name or info.verb == "create" else "namespace" if info.namespace else "cluster"
+    return {
+        "accept": request.headers.get("accept", ""),
+        "audit-id": request.audit_id,
+        "client": request.client_address,
+        "api-group": info.group,
+        "api-version": info.version,
+        "name": info.name,
+        "subresource": info.subresource,
+        "namespace": info.namespace,
+        "resource": info.resource,
+        "scope": whole,
+        "url": request.path,
+        "user-agent": request.headers.get("user-agent", ""),
+        "verb": _metric_verb(request),
+    }
+
+
+def _metric_verb(request: Request) -> str:
+    """The verb as metrics name it."""
+    return request.info.verb.upper() if request.info.verb in ("list", "watch") else request.method
 
 
 def not_found() -> Response:

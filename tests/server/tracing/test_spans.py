@@ -61,7 +61,10 @@ async def test_a_create_has_spans_for_its_parts() -> None:
     create = spans["Create"]
     assert root.attributes is not None
     assert root.attributes["audit-id"] == "x-1"
-    assert root.attributes["http.status_code"] == 201
+    assert root.attributes["http.response.status_code"] == 201
+    assert root.attributes["url.path"] == TARGET
+    assert create.attributes is not None
+    assert (create.attributes["verb"], create.attributes["scope"]) == ("POST", "resource")
     assert create.parent == root.context
     assert spans["Create storage"].parent == create.context
     assert spans["SerializeObject"].parent == create.context
@@ -88,7 +91,7 @@ async def test_others_begin_a_trace_of_their_own_with_a_link() -> None:
     assert ids(span)[0] != TRACE
     assert [f"{link.context.trace_id:032x}" for link in span.links] == [TRACE]
     assert span.attributes is not None
-    assert span.attributes["http.status_code"] == 403
+    assert span.attributes["http.response.status_code"] == 403
 
 
 @pytest.mark.parametrize("headers", [{}, {"traceparent": NOT_SAMPLED}, {"traceparent": "junk"}])
@@ -115,7 +118,7 @@ async def test_faults_end_spans_too() -> None:
     await Frame(route, tracer=collector.tracer).client(MASTER).get("/version")
     (span,) = collector.spans().values()
     assert span.attributes is not None
-    assert span.attributes["http.status_code"] == 500
+    assert span.attributes["http.response.status_code"] == 500
 
 
 async def test_others_that_are_asked_are_told_of_the_trace() -> None:

@@ -210,3 +210,4 @@ async def test_a_server_with_a_plugin_and_its_health(tmp_path: Path) -> None:
         with pytest.raises(TransformError):
             await encryption.providers.kms[0].check()
         assert (await api.get("/healthz/kms-providers")).code == 500
+        assert (await api.get("/livez")).code == 200
