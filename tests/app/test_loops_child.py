@@ -13,7 +13,7 @@ from sampan.app.loops import child
 from sampan.app.loops.child import LoopsChild, command_of, components_of
 from sampan.app.settings import UpSettings
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 @pytest.fixture(autouse=True)

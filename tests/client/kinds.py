@@ -43,4 +43,4 @@ async def define(client: Client) -> None:
     """Have the server serve networks."""
     definitions = await client.resource_for("customresourcedefinitions")
     crd = await definitions.apply(crd_of(Network), field_manager="tests")
-    await wait_for(definitions, crd["metadata"]["name"], condition_is("Established"), timeout_s=10)
+    await wait_for(definitions, crd["metadata"]["name"], condition_is("Established"), timeout_s=60)

@@ -108,7 +108,7 @@ async def test_a_kind_of_ones_own_from_birth_to_death(defined: Client) -> None:
     made.status = NetworkStatus(phase="Up")
     assert (await networks.update_status(made)).status == NetworkStatus(phase="Up")
     assert (await networks.scale.patch("net", MergePatch({"spec": {"replicas": 2}}))).spec.replicas == 2
-    found = await wait_for(networks, "net", json_path(".status.phase", "Up"), timeout_s=5)
+    found = await wait_for(networks, "net", json_path(".status.phase", "Up"), timeout_s=60)
     assert found is not None
     as_dicts = await defined.resource_for("net")
     assert (await as_dicts.get("net"))["status"]["phase"] == "Up"
@@ -120,7 +120,7 @@ async def test_a_kind_of_ones_own_from_birth_to_death(defined: Client) -> None:
         present.metadata.finalizers = []
         return await networks.update(present)
 
-    gone = asyncio.create_task(wait_for(networks, "net", deleted(made.metadata.uid), timeout_s=5))
+    gone = asyncio.create_task(wait_for(networks, "net", deleted(made.metadata.uid), timeout_s=60))
     await retry_on_conflict(let_go)
     assert await gone is None
 
@@ -161,7 +161,7 @@ async def test_a_watch_follows_a_kind_of_ones_own(defined: Client) -> None:
     networks = defined.resource(Network)
     await networks.create(network("a"))
     found = []
-    async with asyncio.timeout(20), aclosing(networks.follow(ListOptions(timeout_seconds=1))) as events:
+    async with asyncio.timeout(60), aclosing(networks.follow(ListOptions(timeout_seconds=1))) as events:
         async for each in events:
             found.append((each.type, each.object.metadata.name))
             if len(found) == 1:
@@ -176,7 +176,7 @@ async def test_a_watch_follows_a_kind_of_ones_own(defined: Client) -> None:
 
 async def test_waiting_for_what_somebody_else_does(client: Client) -> None:
     config_maps = await client.resource_for("configmaps")
-    waiting = asyncio.create_task(wait_for(config_maps, "late", exists(), timeout_s=10))
+    waiting = asyncio.create_task(wait_for(config_maps, "late", exists(), timeout_s=60))
     await config_maps.create(config_map("late"))
     assert (await waiting or {})["metadata"]["name"] == "late"
 
@@ -196,7 +196,7 @@ async def test_following_survives_the_death_of_the_server(tmp_path: Path) -> Non
         second = await asyncio.to_thread(stack.enter_context, running(data, "--port", str(first.port)))
         assert second.port == first.port
         await config_maps.create(config_map("after"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             names.append((await waiting).object["metadata"]["name"])
     assert names == ["before", "after"]
 
@@ -205,7 +205,7 @@ def test_a_script_does_the_same_without_await(server: Server) -> None:
     with BlockingClient.connect(server.data / "kubeconfig", field_manager="script") as client:
         definitions = client.resource_for("crd")
         client.run(define(client.asynchronous))
-        assert definitions.wait_for("networks.sample.example.com", condition_is("Established"), timeout_s=5)
+        assert definitions.wait_for("networks.sample.example.com", condition_is("Established"), timeout_s=60)
         networks = client.resource(Network)
         networks.create(network("script"))
         assert [each.metadata.name for each in networks.items()] == ["script"]

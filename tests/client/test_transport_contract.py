@@ -146,7 +146,7 @@ async def test_a_stream_gives_each_chunk_when_it_comes(connect: Connect) -> None
         handler.chunks.put_nowait(None)
         with pytest.raises(StopAsyncIteration):
             await anext(chunks)
-        await asyncio.wait_for(handler.closed.wait(), 5)
+        await asyncio.wait_for(handler.closed.wait(), 60)
 
 
 async def test_a_stream_that_is_closed_ends_at_the_server(connect: Connect) -> None:
@@ -154,7 +154,7 @@ async def test_a_stream_that_is_closed_ends_at_the_server(connect: Connect) -> N
     async with connect(handler) as transport:
         response = await transport.send(WATCH)
         await response.aclose()
-        await asyncio.wait_for(handler.closed.wait(), 5)
+        await asyncio.wait_for(handler.closed.wait(), 60)
 
 
 async def test_a_stream_that_breaks_at_the_server_fails_its_reader(connect: Connect) -> None:

@@ -14,7 +14,7 @@ from sampan.operator.manager import Manager, ManagerOptions
 from sampan.resource import Object, ResourceInfo
 from tests.client.connected import connected
 
-WAIT_S = 10.0
+WAIT_S = 60.0
 
 SetUp = Callable[[ControllerContext], None]
 

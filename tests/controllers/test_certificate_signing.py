@@ -164,7 +164,7 @@ async def test_what_may_not_be_approved_waits_for_somebody(monkeypatch: pytest.M
     monkeypatch.setattr(ApprovingController, "_may", may_not)
     async with cluster(certificate_signing.set_up_approving) as c:
         await c.create(CERTIFICATE_SIGNING_REQUESTS, csr())
-        await asyncio.wait_for(asked.wait(), 5)
+        await asyncio.wait_for(asked.wait(), 60)
         assert "conditions" not in (await c.get(CERTIFICATE_SIGNING_REQUESTS, "r"))["status"]
 
 

@@ -41,7 +41,7 @@ def watched(found: Monitors) -> set[GroupVersionResource]:
 
 async def settled(found: Monitors) -> None:
     """Wait until all lists are in the graph."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         for monitor in found:
             await monitor.settled.wait()
 

@@ -114,7 +114,7 @@ def gadgets(api: Api, kubectl: Kubectl, numbers: Iterator[int]) -> Iterator[Gadg
 
 def test_a_crd_is_established_and_described(gadgets: Gadgets) -> None:
     kubectl = gadgets.kubectl
-    done = kubectl("wait", "crd", gadgets.type, "--for=condition=Established", "--timeout=5s")
+    done = kubectl("wait", "crd", gadgets.type, "--for=condition=Established", "--timeout=60s")
     assert done.endswith("condition met")
     header, row = kubectl("get", "crd", gadgets.type).splitlines()
     assert header.split() == ["NAME", "CREATED", "AT"]
@@ -221,7 +221,7 @@ def test_status_is_a_subresource(gadgets: Gadgets) -> None:
     found = kubectl.get(gadgets.type, "one")
     assert (found["spec"]["colour"], found["status"]["replicas"]) == ("red", 3)
     assert found["metadata"]["generation"] == 1
-    assert kubectl("wait", gadgets.type, "one", "--for=condition=Ready", "--timeout=5s").endswith("condition met")
+    assert kubectl("wait", gadgets.type, "one", "--for=condition=Ready", "--timeout=60s").endswith("condition met")
 
 
 def test_patches(gadgets: Gadgets) -> None:

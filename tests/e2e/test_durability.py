@@ -35,7 +35,7 @@ TIMEOUT_S = 60
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     """Ask again and again, until it is so."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await condition():  # noqa: ASYNC110 (the server is another process: there is no event to wait for)
             await asyncio.sleep(0.02)
 

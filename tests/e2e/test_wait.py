@@ -20,7 +20,7 @@ def pod(kubectl: Kubectl, namespace: str) -> str:
 
 def test_a_condition_that_holds(kubectl: Kubectl, api: Api, pod: str) -> None:
     api.patch(pod, READY)
-    assert kubectl("wait", "pod/web", "--for=condition=Ready", "--timeout=5s") == "pod/web condition met"
+    assert kubectl("wait", "pod/web", "--for=condition=Ready", "--timeout=60s") == "pod/web condition met"
 
 
 def test_a_condition_that_comes(kubectl: Kubectl, api: Api, pod: str) -> None:

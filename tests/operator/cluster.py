@@ -13,7 +13,7 @@ from tests.server.frame import MASTER
 
 CONFIG_MAPS = ResourceInfo(GroupVersionResource("", "v1", "configmaps"), "ConfigMap", namespaced=True)
 SECRETS = ResourceInfo(GroupVersionResource("", "v1", "secrets"), "Secret", namespaced=True)
-TIME_LIMIT_S = 20.0
+TIME_LIMIT_S = 60.0
 
 
 @asynccontextmanager

@@ -91,7 +91,7 @@ class Bench:
         def is_there(secret: Object | None) -> bool:
             return secret is not None and secret["metadata"]["uid"] != other_than
 
-        secret = await wait_for(self.client.resource(SECRETS), name, is_there, timeout_s=10)
+        secret = await wait_for(self.client.resource(SECRETS), name, is_there, timeout_s=60)
         assert secret is not None
         uid: str = secret["metadata"]["uid"]
         return uid
@@ -149,7 +149,7 @@ async def test_a_deleted_object_is_cleaned_up_before_it_goes() -> None:
         await bench.create("a")
         await bench.until_secret("a")
         await maps.delete("a")
-        await wait_for(maps, "a", deleted(), timeout_s=10)
+        await wait_for(maps, "a", deleted(), timeout_s=60)
         assert bench.copier.undone == ["a"]
 
 

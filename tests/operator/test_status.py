@@ -42,7 +42,7 @@ async def lamps() -> AsyncIterator[tuple[ResourceClient[Lamp], Lamp]]:
     """A client, and a lamp that is there."""
     async with cluster_client() as client:
         crd = await client.resource(CRDS).create(crd_of(Lamp))
-        await wait_for(client.resource(CRDS), crd["metadata"]["name"], condition_is("Established"), timeout_s=10)
+        await wait_for(client.resource(CRDS), crd["metadata"]["name"], condition_is("Established"), timeout_s=60)
         made = client.resource(Lamp)
         yield made, await made.create(Lamp(metadata=ObjectMeta(name="l")))
 

@@ -161,7 +161,7 @@ class Watch:
         if self.response.finished is not None:
             self.response.finished()
 
-    async def event(self, within_s: float = 5.0) -> Any:
+    async def event(self, within_s: float = 60.0) -> Any:
         """The next event. Raises `StopAsyncIteration` at the end of the stream."""
         async with asyncio.timeout(within_s):
             while b"\n" not in self._buffer:
@@ -177,7 +177,7 @@ class Watch:
             found.append((event["type"], event["object"]["metadata"].get("name", "")))
         return found
 
-    async def ended(self, within_s: float = 5.0) -> bool:
+    async def ended(self, within_s: float = 60.0) -> bool:
         """Whether the stream ends without another event."""
         try:
             await self.event(within_s)

@@ -80,7 +80,7 @@ async def change(api: Api, alter: Callable[[Json], Any], path: str = CRD) -> Ans
 
 async def eventually(ask: Callable[[], Awaitable[Answer]], holds: Callable[[Answer], Any]) -> Answer:
     """Ask until the answer holds; at most a few seconds."""
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(60):
         while True:
             answer = await ask()
             if holds(answer):

@@ -161,7 +161,7 @@ class Http2Client:
 
     async def hear(self) -> bool:
         """Take in what comes next; False at the end."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             data = await self.reader.read(1 << 20)
         self.raw += data
         while len(self.raw) >= 9 and len(self.raw) >= (size := 9 + int.from_bytes(self.raw[:3], "big")):

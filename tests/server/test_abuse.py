@@ -53,7 +53,7 @@ async def said(*pieces: bytes, handler: Handler = echo) -> bytes:
             await writer.drain()
             await asyncio.sleep(0.005)
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 return await reader.read()
         finally:
             writer.close()

@@ -258,15 +258,15 @@ async def test_each_chunk_of_a_stream_is_sent_as_it_comes() -> None:
         assert await reader.readexactly(8) == b"3\r\n" + text + b"\r\n"
     stream.chunks.put_nowait(None)
     assert await reader.readexactly(5) == b"0\r\n\r\n"
-    await asyncio.wait_for(stream.finished.wait(), 5)
+    await asyncio.wait_for(stream.finished.wait(), 60)
     await finish(server, writer)
 
 
 async def test_a_client_that_goes_ends_its_stream() -> None:
     stream, server, _, writer = await streaming()
     writer.close()
-    await asyncio.wait_for(stream.ended.wait(), 5)
-    await asyncio.wait_for(stream.finished.wait(), 5)
+    await asyncio.wait_for(stream.ended.wait(), 60)
+    await asyncio.wait_for(stream.finished.wait(), 60)
     await finish(server, writer)
 
 
@@ -351,5 +351,5 @@ async def test_a_handler_can_wait_for_its_client_to_go() -> None:
     writer.write(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     await asyncio.sleep(0.01)
     writer.close()
-    await asyncio.wait_for(gone.wait(), 5)
+    await asyncio.wait_for(gone.wait(), 60)
     await finish(server, writer)

@@ -176,9 +176,9 @@ async def test_a_body_that_nobody_reads_is_not_taken_in_beyond_the_window(files:
         await route.begun.wait()
         await client.wait(SettingsAcknowledged)
         upload = asyncio.create_task(client.upload(stream_id, b"x" * (1 << 20)))
-        await asyncio.wait([upload], timeout=0.1)
+        while client.h2.local_flow_control_window(stream_id):  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0)
         assert not upload.done()
-        assert client.h2.local_flow_control_window(stream_id) == 0
         route.go.set()
         await upload
         assert (await client.answer(stream_id)).body == b"done"
@@ -299,7 +299,7 @@ async def test_a_watch_that_is_cancelled_ends_at_once(files: Files) -> None:
         await route.begun.wait()
         client.h2.reset_stream(stream_id, ErrorCodes.CANCEL)
         client.flush()
-        await asyncio.wait_for(route.ended.wait(), 5)
+        await asyncio.wait_for(route.ended.wait(), 60)
         assert (await client.ask("GET", "/echo")).status == 200
         assert route.finished == 1
 
@@ -313,7 +313,7 @@ async def test_a_read_that_is_cancelled_stops_and_a_write_does_not(files: Files,
         client.flush()
         assert (await client.ask("GET", "/echo")).status == 200
         route.go.set()
-        await asyncio.wait_for((route.ended if cancelled else route.written).wait(), 5)
+        await asyncio.wait_for((route.ended if cancelled else route.written).wait(), 60)
         assert (route.ended.is_set(), route.written.is_set()) == (cancelled, not cancelled)
 
 
@@ -323,8 +323,8 @@ async def test_a_client_that_goes_ends_all_its_streams(files: Files) -> None:
         client.request("POST", "/gone")
         await route.begun.wait()
         client.writer.close()
-        await asyncio.wait_for(route.ended.wait(), 5)
-        await asyncio.wait_for(server.server.drain(5), 5)
+        await asyncio.wait_for(route.ended.wait(), 60)
+        await asyncio.wait_for(server.server.drain(5), 60)
         assert server.server.connection_count == 0
 
 
@@ -395,7 +395,7 @@ async def test_a_client_that_never_greets_is_closed(files: Files) -> None:
         writer.write(b"PRI * HTTP/2.0\r\n")
         await reader.readexactly(9)
         server.server.sweep(asyncio.get_running_loop().time() + ONE_MS.header_timeout_s + 1)
-        await asyncio.wait_for(reader.read(), 5)
+        await asyncio.wait_for(reader.read(), 60)
         writer.close()
 
 
@@ -406,7 +406,7 @@ async def test_more_streams_than_allowed_end_the_connection(files: Files) -> Non
         await route.begun.wait()
         client.request("GET", "/wait")
         await client.wait(ConnectionTerminated)
-        await asyncio.wait_for(route.ended.wait(), 5)
+        await asyncio.wait_for(route.ended.wait(), 60)
 
 
 async def test_streams_that_are_reset_at_once_do_not_pile_up(files: Files) -> None:

@@ -248,7 +248,7 @@ class Flaky(MemoryStore):
 
 async def lost(cache: WatchCache) -> None:
     """Wait until the cache knows that it has lost its store."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while cache.ready:
             await cache._moved.wait()
 

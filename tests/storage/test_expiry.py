@@ -14,7 +14,7 @@ async def test_rows_that_are_due_are_deleted_without_being_asked_for(clock: Cloc
     await store.open()
     await store.create("/events/a", b"1", ttl_s=3600)
     clock.now += 3600
-    async with asyncio.timeout(10), store.watch("/events/", "/events0", 2) as watch:
+    async with asyncio.timeout(60), store.watch("/events/", "/events0", 2) as watch:
         batch = await anext(watch)
     assert [event.value for event in batch.events] == [None]
     await store.close()

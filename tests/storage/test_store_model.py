@@ -100,7 +100,7 @@ class StoreMachine(RuleBasedStateMachine):
             async with self.store.watch(*bounds, after) as watch:
                 reached = after
                 while reached < self.model.revision:
-                    batch = await asyncio.wait_for(anext(watch), 10)
+                    batch = await asyncio.wait_for(anext(watch), 60)
                     seen += batch.events
                     reached = batch.revision
             return seen

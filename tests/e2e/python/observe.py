@@ -8,7 +8,7 @@ from urllib.parse import quote
 from tests.cli.server import Server
 from tests.e2e.python.objects import Json
 
-WITHIN_S = 20
+WITHIN_S = 60.0
 
 
 def until(server: Server, collection: str, name: str, wanted: Callable[[Json | None], Any]) -> Json | None:

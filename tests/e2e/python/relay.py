@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 CHUNK_BYTES = 65536
-WITHIN_S = 10.0
+WITHIN_S = 60.0
 
 
 class Relay:

@@ -160,7 +160,7 @@ def test_bytes_of_a_secret_are_encoded_once(client: Any, namespace: str) -> None
 
 def test_an_object_is_deleted(settings: Any) -> None:
     settings.delete(propagation_policy="Background")
-    settings.wait("delete", timeout=5)
+    settings.wait("delete", timeout=60)
     with pytest.raises(kr8s.NotFoundError):
         settings.delete()
 
@@ -168,8 +168,8 @@ def test_an_object_is_deleted(settings: Any) -> None:
 def test_wait_ends_when_the_condition_is_there(web: Any) -> None:
     condition = {"type": "Ready", "status": "True"}
     web.patch({"status": {"phase": "Running", "conditions": [condition]}}, subresource="status")
-    web.wait("condition=Ready", timeout=5)
-    web.wait(["jsonpath='{.status.phase}'=Running", "condition=Ready"], mode="all", timeout=5)
+    web.wait("condition=Ready", timeout=60)
+    web.wait(["jsonpath='{.status.phase}'=Running", "condition=Ready"], mode="all", timeout=60)
     with pytest.raises(TimeoutError):
         web.wait("condition=Initialized", timeout=0.2)
 
@@ -201,7 +201,7 @@ def test_a_class_of_a_custom_resource_is_made(client: Any, widgets: Json, namesp
     one.scale(3)
     one.patch({"status": {"phase": "Ready"}}, subresource="status")
     assert (one.spec, one.status) == ({"size": 1, "colour": "blue", "replicas": 3}, {"phase": "Ready"})
-    one.wait("jsonpath='{.status.phase}'=Ready", timeout=5)
+    one.wait("jsonpath='{.status.phase}'=Ready", timeout=60)
     one.delete()
     assert not one.exists()
 

@@ -57,9 +57,9 @@ async def test_wait_ends_when_the_condition_is_there(client: Any, namespace: str
     await web.create()
     condition = {"type": "Ready", "status": "True"}
     await web.patch({"status": {"conditions": [condition]}}, subresource="status")
-    await web.wait("condition=Ready", timeout=5)
+    await web.wait("condition=Ready", timeout=60)
     await web.delete(grace_period=0, force=True)
-    await web.wait("delete", timeout=5)
+    await web.wait("delete", timeout=60)
 
 
 async def test_a_kind_is_watched(client: Any, api: Api, settings: Any, namespace: str) -> None:
@@ -79,7 +79,7 @@ async def test_a_custom_resource_has_a_class_of_its_own(client: Any, widgets: Js
     one = await cls(widget("one", size=1), namespace=namespace, api=client)
     await one.create()
     await one.patch({"status": {"phase": "Ready"}}, subresource="status")
-    await one.wait("jsonpath='{.status.phase}'=Ready", timeout=5)
+    await one.wait("jsonpath='{.status.phase}'=Ready", timeout=60)
     assert [item.name async for item in client.get(cls, namespace=namespace)] == ["one"]
 
 

@@ -19,7 +19,7 @@ from tests.e2e.python.forgetful import Forgetful
 from tests.e2e.python.objects import config_map
 from tests.e2e.python.relay import Relay
 
-WITHIN_S = 10
+WITHIN_S = 60.0
 
 Start = Callable[..., "Informed"]
 

@@ -51,7 +51,7 @@ async def client(server: Server) -> AsyncIterator[Client]:
     async with connect(server.data / "kubeconfig", field_manager="tests") as found:
         definitions = await found.resource_for("customresourcedefinitions")
         await definitions.apply(crd_of(Network))
-        await wait_for(definitions, "networks.samplecrd.k8s.io", condition_is("Established"), timeout_s=10)
+        await wait_for(definitions, "networks.samplecrd.k8s.io", condition_is("Established"), timeout_s=60)
         yield found
 
 

@@ -108,7 +108,7 @@ async def running(server: WebhookServer) -> AsyncIterator[WebhookServer]:
     task = asyncio.create_task(server.run())
     ready = asyncio.create_task(server.ready())
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             task.result()

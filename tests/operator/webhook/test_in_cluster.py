@@ -53,7 +53,7 @@ DAY = datetime.timedelta(days=1)
 NETWORKS = ResourceInfo(GroupVersionResource(GROUP, "v1", "networks"), "Network", namespaced=True)
 NETWORKS_2 = ResourceInfo(GroupVersionResource(GROUP, "v2", "networks"), "Network", namespaced=True)
 CRD_NAME = f"networks.{GROUP}"
-WITHIN_S = 10.0
+WITHIN_S = 60.0
 
 
 def bundle(source: Any) -> str:

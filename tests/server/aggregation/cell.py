@@ -85,7 +85,7 @@ class Cell:
     async def condition(self, reason: str, name: str = f"v1.{GROUP}") -> Json:
         """The condition Available, as soon as it has this reason."""
         async with (
-            asyncio.timeout(10),
+            asyncio.timeout(60),
             self.api.watch(f"{API_SERVICES}?watch=1&fieldSelector=metadata.name={name}") as watch,
         ):
             while True:
@@ -103,7 +103,7 @@ class Cell:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what the server does by itself."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not condition():
                 await moment()
 

@@ -22,7 +22,7 @@ async def api() -> AsyncIterator[Api]:
 
 async def wait_for(api: Api, name: str, *, present: bool = True, without_uid: str = "") -> Any:
     """The APIService, as soon as it is there (or another one than that with the uid); None as soon as it has gone."""
-    async with asyncio.timeout(10), api.watch(f"{API_SERVICES}?watch=1") as watch:
+    async with asyncio.timeout(60), api.watch(f"{API_SERVICES}?watch=1") as watch:
         answer = await api.get(f"{API_SERVICES}/{name}")
         while (answer.code == 200) is not present or (present and answer.metadata["uid"] == without_uid):
             await watch.event()
@@ -92,7 +92,7 @@ async def test_one_of_custom_resources_is_put_right_when_somebody_changes_it(api
     await wait_for(api, f"v1.{GROUP}")
     path = f"{API_SERVICES}/v1.{GROUP}"
     async with (
-        asyncio.timeout(10),
+        asyncio.timeout(60),
         api.watch(f"{API_SERVICES}?watch=1&fieldSelector=metadata.name=v1.{GROUP}") as watch,
     ):
         assert (await api.patch(path, {"spec": {"versionPriority": 7}})).code == 200

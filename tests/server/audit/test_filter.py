@@ -43,7 +43,7 @@ async def test_errors_of_the_store_are_recorded_as_they_are_answered(error: Exce
 
 async def test_a_slow_request_says_what_took_how_long() -> None:
     async def route(request: Request) -> Response:
-        request.received -= 2 if "slow" in request.query else 0
+        request.received += -2 if "slow" in request.query else 2
         request.latencies["mutating-webhook"] = 1.5
         return Response()
 

@@ -73,7 +73,7 @@ async def test_large_bodies_stream_in_both_directions_at_once(chunked: bool) -> 
             await asked.say(data)
 
     framing = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(piece) * count}"
-    async with upstream(echo) as served, fronted(to(served)) as front, asyncio.timeout(20):
+    async with upstream(echo) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(
             f"PUT / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n{framing}\r\n\r\n".encode()
         )
@@ -101,7 +101,7 @@ async def test_an_answer_arrives_as_it_comes() -> None:
         await more.wait()
         await asked.say(b"3\r\ntwo\r\n0\r\nX-Trailer: 1\r\n\r\n")
 
-    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(5):
+    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         assert (await reader.readuntil(b"one\r\n")).endswith(b"3\r\none\r\n")
         more.set()
@@ -151,14 +151,14 @@ async def test_an_early_answer_does_not_wait_for_the_body() -> None:
     async def refuse(asked: Asked) -> None:
         await asked.answer(b"too large", "HTTP/1.1 413 Too Large\r\nConnection: close\r\n")
 
-    async with upstream(refuse) as served, fronted(to(served)) as front, asyncio.timeout(5):
+    async with upstream(refuse) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\nbeginning")
         assert (await reader.readuntil(b"too large")).startswith(b"HTTP/1.1 413")
         writer.close()
 
 
 async def test_a_client_that_waits_for_100_is_told_to_go_on() -> None:
-    async with upstream(hello) as served, fronted(to(served)) as front, asyncio.timeout(5):
+    async with upstream(hello) as served, fronted(to(served)) as front, asyncio.timeout(60):
         head = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
         reader, writer = await front.open(head)
         assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -218,7 +218,7 @@ async def test_idle_connections_are_closed_in_time() -> None:
         assert len(front.proxy.pool) == 1
         front.proxy.pool.sweep(asyncio.get_running_loop().time() + 1)
         assert len(front.proxy.pool) == 0
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await served.ended.wait()
 
 
@@ -287,7 +287,7 @@ async def test_a_client_that_goes_takes_the_upstream_with_it(begun: bool) -> Non
         await asked.gone()
         gone.set()
 
-    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(5):
+    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         await asked_for.wait()
         if begun:
@@ -310,7 +310,7 @@ async def test_half_a_body_is_never_taken_for_a_whole_one() -> None:
         cut.set()
         raise ConnectionResetError
 
-    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(5):
+    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(60):
         _, writer = await front.open(b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
         await came.wait()
         writer.close()

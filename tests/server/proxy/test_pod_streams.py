@@ -115,7 +115,7 @@ async def test_a_websocket_needs_the_right_to_create(here: Cell, verbs: set[str]
 
 
 async def test_bytes_go_through_the_whole_server(here: Cell) -> None:
-    async with listening(here.api.server.handler) as (_, port), asyncio.timeout(5):
+    async with listening(here.api.server.handler) as (_, port), asyncio.timeout(60):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         head = f"POST {PODS}/p/exec?command=x HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
         writer.write(f"{head}Authorization: Bearer master-token\r\n\r\n".encode())

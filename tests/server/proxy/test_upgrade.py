@@ -22,7 +22,7 @@ async def echo(asked: Asked) -> None:
 
 
 async def test_after_the_upstreams_101_bytes_go_both_ways() -> None:
-    async with upstream(echo) as served, fronted(to(served)) as front, asyncio.timeout(5):
+    async with upstream(echo) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(UPGRADE + b"sent ahead")
         code, headers, _ = split(await reader.readuntil(b"\r\n\r\n"))
         assert (code, headers["upgrade"], headers["connection"]) == (101, "SPDY/3.1", "Upgrade")
@@ -35,7 +35,7 @@ async def test_after_the_upstreams_101_bytes_go_both_ways() -> None:
 
 
 async def test_much_arrives_unchanged_and_in_order() -> None:
-    async with upstream(echo) as served, fronted(to(served)) as front, asyncio.timeout(20):
+    async with upstream(echo) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(UPGRADE)
         await reader.readuntil(b"ahead")
         data = os.urandom(8 << 20)
@@ -71,7 +71,7 @@ async def test_what_a_client_says_last_is_delivered() -> None:
             got.extend(data)
         done.set()
 
-    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(10):
+    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(UPGRADE)
         await reader.readuntil(b"\r\n\r\n")
         last = os.urandom(100_000)
@@ -91,7 +91,7 @@ async def test_a_side_that_does_not_read_stops_the_other() -> None:
             await asked.say(bytes(1 << 16))
             sent += 1 << 16
 
-    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(10):
+    async with upstream(answer) as served, fronted(to(served)) as front, asyncio.timeout(60):
         reader, writer = await front.open(UPGRADE)
         await reader.readuntil(b"\r\n\r\n")
         writer.transport.pause_reading()  # type: ignore[attr-defined]  # a plain TCP transport can
@@ -153,7 +153,7 @@ async def test_a_websocket_goes_through() -> None:
 
 
 async def test_the_end_of_the_server_ends_what_it_passes_on() -> None:
-    async with upstream(echo) as served, asyncio.timeout(10):
+    async with upstream(echo) as served, asyncio.timeout(60):
         async with fronted(to(served)) as front:
             reader, writer = await front.open(UPGRADE)
             await reader.readuntil(b"ahead")

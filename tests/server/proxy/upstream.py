@@ -51,7 +51,7 @@ class Asked:
     async def gone(self) -> None:
         """Returns when the other side has closed the connection."""
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while await self.reader.read(1 << 16):
                     pass
         except ConnectionError:
@@ -133,7 +133,7 @@ class Front:
         """Send bytes; gives all that comes back until the connection ends."""
         reader, writer = await self.open(request)
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 return await reader.read()
         finally:
             writer.close()

@@ -187,7 +187,7 @@ async def frames(stream: AsyncIterator[bytes], count: int) -> list[dict[str, Any
     """The next events of a watch, with their objects decoded."""
     found: list[dict[str, Any]] = []
     buffer = b""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while len(found) < count:
             while len(buffer) < 4 or len(buffer) < 4 + int.from_bytes(buffer[:4], "big"):
                 buffer += await anext(stream)

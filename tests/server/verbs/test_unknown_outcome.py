@@ -10,6 +10,7 @@ from sampan.storage.store import OutcomeUnknown, Revision
 from tests.server.cluster import Api, served
 
 SERVICES = "/api/v1/namespaces/default/services"
+HOUR_S = 3600.0
 SPEC = {"ports": [{"port": 80}]}
 
 
@@ -19,6 +20,7 @@ class LateStore(MemoryStore):
     def __init__(self) -> None:
         super().__init__()
         self.late = self.lost = False
+        self.written = asyncio.Event()
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
         return await self._answer(key, await super().create(key, value, ttl_s=ttl_s))
@@ -30,6 +32,7 @@ class LateStore(MemoryStore):
         if not key.startswith("/registry/services/"):
             return revision
         if self.late:
+            self.written.set()
             await asyncio.Event().wait()
         if self.lost:
             raise OutcomeUnknown("the leader is gone")
@@ -42,12 +45,19 @@ async def take(api: Api, name: str, ip: str) -> int:
     return (await api.post(SERVICES, body)).code
 
 
+async def out_of_time(api: Api, store: LateStore) -> None:
+    """The store has written, and the time of the request is over."""
+    await store.written.wait()
+    api.server.deadlines.expire(asyncio.get_running_loop().time() + HOUR_S)
+
+
 async def test_the_address_of_a_service_that_was_created_late_is_not_given_away() -> None:
     store = LateStore()
     async with served(store) as api:
         store.late = True
-        answer = await api.post(f"{SERVICES}?timeout=20ms", {"metadata": {"name": "a"}, "spec": SPEC})
-        assert answer.code == 504
+        asked = asyncio.create_task(api.post(SERVICES, {"metadata": {"name": "a"}, "spec": SPEC}))
+        await out_of_time(api, store)
+        assert (await asked).code == 504
         store.late = False
         stored = (await api.get(f"{SERVICES}/a")).body
         assert await take(api, "b", stored["spec"]["clusterIP"]) == 422
@@ -73,8 +83,10 @@ async def test_neither_the_old_nor_the_new_node_port_of_a_late_update_is_given_a
         await api.create(SERVICES, {"metadata": {"name": "a"}, "spec": spec})
         store.late = late
         change = {"spec": {"ports": [{**ports, "nodePort": 30101}]}}
-        answer = await api.patch(f"{SERVICES}/a?timeout=20ms", change)
-        assert answer.code == (504 if late else 200)
+        asked = asyncio.create_task(api.patch(f"{SERVICES}/a", change))
+        if late:
+            await out_of_time(api, store)
+        assert (await asked).code == (504 if late else 200)
         store.late = False
         codes = []
         for port in (30100, 30101):
