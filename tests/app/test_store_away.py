@@ -80,6 +80,7 @@ async def starting(store: MemoryStore) -> AsyncIterator[tuple[Cluster, asyncio.E
 
 
 def crd(plural: str) -> Object:
+    singular = plural[:-1]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
