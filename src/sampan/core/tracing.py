@@ -66,14 +66,18 @@ class Span:
     def step(self, name: str) -> None:
         """Note what has just been done."""
         at = monotonic()
-        self._note(at, name)
+        steps = self.steps
+        if len(steps) < STEPS_MAX:
+            steps.append((at, name))
         if self.exported is not None:
             self.exported.event(name, at)
 
     def took(self, name: str, seconds: float, attributes: Attributes = _NO_ATTRIBUTES) -> None:
         """Note a piece of work that has just ended."""
         at = monotonic()
-        self._note(at, name)
+        steps = self.steps
+        if len(steps) < STEPS_MAX:
+            steps.append((at, name))
         if self.exported is not None:
             self.exported.child(name, attributes, at - seconds).end(at)
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
-from sampan.wire.json_syntax import duplicate_fields, syntax_error
+from sampan.wire.json_syntax import Duplicates, duplicate_fields, syntax_error
 
 DEPTH_MAX: Final = 254
 """Levels of lists and maps that a body may have."""
@@ -53,7 +53,7 @@ def _load(body: bytes) -> Any:
 
 
 def decode_strict(body: bytes) -> tuple[Any, list[str]]:
-    """Read one JSON value and tell its duplicate keys: `duplicate field "spec.x"`. Raises `DecodeError`.
+    """Read one JSON value and tell its duplicate keys (`Duplicates`, if there are any). Raises `DecodeError`.
 
     Bodies without duplicates, which are nearly all, cost one encoding and a few searches more than `decode`.
     """

@@ -5,6 +5,8 @@ Source: Go's encoding/json scanner.go; sigs.k8s.io/json kubernetes_patch.go.
 """
 
 import re
+from collections.abc import Iterable
+from operator import itemgetter
 from typing import Final
 
 from sampan.core.field import quote
@@ -228,9 +230,41 @@ class _Level:
         return f"{self.path}.{self.step}" if self.path else self.step
 
 
-def duplicate_fields(text: str) -> list[str]:
-    """`duplicate field "spec.x"` for each key that occurs again in its map, at most 100. The text must be JSON."""
-    found: dict[str, None] = {}
+class Duplicates(list[str]):
+    """`duplicate field "spec.x"` for each key that occurs again in its map, in the order of the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: dict[str, int] = {}
+        self._repeated: dict[str, int] = {}
+
+    def note(self, path: str, place: int) -> None:
+        """The field stands at this place."""
+        self._places.setdefault(path, place)
+
+    def note_again(self, path: str, place: int) -> None:
+        """It stands there again."""
+        if path not in self._repeated and len(self) < _DUPLICATES_MAX:
+            self._repeated[path] = place
+            self.append(f"duplicate field {quote(path)}")
+
+    def with_unknown(self, unknown: Iterable[str]) -> list[str]:
+        """These and the unknown fields as Go's decoder finds them: in the order of the text, and what stands in an
+        unknown field is not looked at.
+        """
+        odd = list(unknown)
+        found = [(self._places.get(path, -1), f"unknown field {quote(path)}") for path in odd]
+        found += [
+            (place, f"duplicate field {quote(path)}")
+            for path, place in self._repeated.items()
+            if not any(path == each or path.startswith((f"{each}.", f"{each}[")) for each in odd)
+        ]
+        return [text for _, text in sorted(found, key=itemgetter(0))]
+
+
+def duplicate_fields(text: str) -> Duplicates:
+    """What occurs again, at most 100 fields. The text must be JSON."""
+    found = Duplicates()
     levels: list[_Level] = []
     position = 0
     while (match := _next_event(text, position)) is not None:
@@ -238,7 +272,7 @@ def duplicate_fields(text: str) -> list[str]:
         char = text[match.start()]
         if char == '"':
             if match[2] and levels and levels[-1].keys is not None:
-                _note_key(levels[-1], match[1][1:-1], found)
+                _note_key(levels[-1], match[1][1:-1], position, found)
         elif char in "{[":
             path = levels[-1].child_path() if levels else ""
             levels.append(_Level(path, is_map=char == "{"))
@@ -246,15 +280,15 @@ def duplicate_fields(text: str) -> list[str]:
             levels[-1].index += 1
         else:
             levels.pop()
-    return list(found)[:_DUPLICATES_MAX]
+    return found
 
 
-def _note_key(level: _Level, raw: str, found: dict[str, None]) -> None:
+def _note_key(level: _Level, raw: str, place: int, found: Duplicates) -> None:
     key = _unescape(raw) if "\\" in raw else raw
     level.step = key
     assert level.keys is not None
     if key in level.keys:
-        if len(found) < _DUPLICATES_MAX:
-            found[f"duplicate field {quote(level.child_path())}"] = None
+        found.note_again(level.child_path(), place)
     else:
         level.keys.add(key)
+        found.note(level.child_path(), place)

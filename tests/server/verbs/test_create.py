@@ -229,7 +229,7 @@ async def test_all_faults_are_listed(api: Api) -> None:
 
 
 PREFIX = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
-STRICT = f'{PREFIX}strict decoding error: duplicate field "data.k", unknown field "odd"'
+STRICT = f'{PREFIX}strict decoding error: unknown field "odd", duplicate field "data.k"'
 ODD = b'{"metadata":{"name":"a"},"odd":1,"data":{"k":"1","k":"2"}}'
 
 
@@ -237,7 +237,7 @@ async def test_unknown_and_duplicate_fields_warn_by_default(api: Api) -> None:
     for query, name in (("", b"a"), ("?fieldValidation=Warn", b"b")):
         answer = await api.post(f"{CONFIG_MAPS}{query}", ODD.replace(b'"a"', b'"%b"' % name))
         assert answer.code == 201
-        assert answer.warnings == ['duplicate field "data.k"', 'unknown field "odd"']
+        assert answer.warnings == ['unknown field "odd"', 'duplicate field "data.k"']
         assert answer.body["data"] == {"k": "2"}
         assert "odd" not in answer.body
 
@@ -246,6 +246,18 @@ async def test_unknown_and_duplicate_fields_are_refused_if_asked(api: Api) -> No
     answer = await api.post(f"{CONFIG_MAPS}?fieldValidation=Strict", ODD)
     assert (answer.code, answer.reason, answer.message) == (400, "BadRequest", STRICT)
     assert (await api.get(f"{CONFIG_MAPS}/a")).code == 404
+
+
+async def test_unknown_and_duplicate_fields_are_told_in_the_order_of_the_text(api: Api) -> None:
+    body = (
+        b'{"metadata":{"name":"b","name":"a","odd":"1"},"odd":{"x":1,"x":2},"odd":2,'
+        b'"spec":{"containers":[{"name":"c","image":"i","odd":1,"tty":true,"tty":false}]}}'
+    )
+    answer = await api.post(f"{PODS}?fieldValidation=Strict", body)
+    assert answer.message.partition("strict decoding error: ")[2] == (
+        'duplicate field "metadata.name", unknown field "metadata.odd", unknown field "odd", '
+        'unknown field "spec.containers[0].odd", duplicate field "spec.containers[0].tty"'
+    )
 
 
 async def test_unknown_and_duplicate_fields_are_ignored_if_asked(api: Api) -> None:

@@ -14,6 +14,7 @@ from sampan.server.verbs.options import WriteOptions
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
+from sampan.wire.json_syntax import Duplicates
 from sampan.wire.negotiation import CUSTOM_OFFERED, OFFERED, body_format
 
 BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
@@ -61,10 +62,19 @@ def decode_object(value: Any, endpoint: Endpoint, options: WriteOptions, faults:
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []
     normalise(obj, endpoint, unknown)
     if unknown is not None:
-        _report([*faults, *(f'unknown field "{path}"' for path in unknown)], endpoint, options, request)
+        _report(_all_faults(faults, unknown, endpoint), endpoint, options, request)
     if request.body_read is not None:
         request.body_read(obj, lambda: _with_defaults(obj, endpoint))
     return obj
+
+
+def _all_faults(faults: list[str], unknown: list[str], endpoint: Endpoint) -> list[str]:
+    """Duplicate and unknown fields, in the order in which Kubernetes finds them: for a built-in type in one go, for a
+    custom resource one after the other.
+    """
+    if isinstance(faults, Duplicates) and endpoint.definition.builtin:
+        return faults.with_unknown(unknown)
+    return [*faults, *(f'unknown field "{path}"' for path in unknown)]
 
 
 def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
