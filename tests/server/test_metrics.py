@@ -1,5 +1,15 @@
 """/metrics of a server that has worked, under the names of Kubernetes."""
 
+import datetime as dt
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from sampan.server.certificate_metrics import CertificateMetrics
+from sampan.server.metrics import ServerMetrics
+from sampan.server.request import Request, RequestInfo
 from tests.server.cluster import Api, served
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -31,6 +41,65 @@ async def test_objects_are_counted_by_resource() -> None:
     assert found['apiserver_storage_objects{resource="configmaps"}'] == 2
     assert found['apiserver_resource_objects{group="",resource="configmaps"}'] == 2
     assert found['apiserver_resource_objects{group="apps",resource="deployments"}'] == 0
+
+
+async def test_answers_to_reads_are_measured() -> None:
+    async with served() as api:
+        await api.create(CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"k": "x" * 2000}})
+        await api.get(f"{CONFIG_MAPS}/a")
+        found = await metrics(api)
+    labels = 'group="",%sresource="configmaps",scope="%s",subresource="",verb="%s",version="v1"'
+    read = labels % ("%s", "resource", "GET")
+    buckets = [
+        found[f'apiserver_response_sizes_bucket{{component="apiserver",{read % each}}}']
+        for each in ('le="1000",', 'le="10000",')
+    ]
+    assert buckets == [0, 1]
+    assert not [name for name in found if name.startswith("apiserver_response_sizes") and 'verb="POST"' in name]
+
+
+def sli(found: dict[str, float], part: str) -> float:
+    """A series of the SLI of GET /version."""
+    start = f"apiserver_request_sli_duration_seconds_{part}"
+    return next(found[name] for name in found if name.startswith(start) and '"/version"' in name)
+
+
+async def test_the_sli_leaves_out_the_time_that_others_took() -> None:
+    server_metrics = ServerMetrics()
+    request = Request("GET", "/version", "", {}, read_body=_no_body, info=RequestInfo("/version", "get"))
+    request.latencies = {"mutating-webhook": 2.0, "authorization": 0.5}
+    server_metrics.record(request, 200, 3.0)
+    text = (await server_metrics.exposition()).decode()
+    pairs = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
+    found = {name: float(value) for name, _, value in pairs}
+    assert (sli(found, "sum"), sli(found, "count")) == (1.0, 1.0)
+    bucket = {name: value for name, value in found.items() if "sli_duration_seconds_bucket" in name}
+    assert next(value for name, value in bucket.items() if 'le="1"' in name) == 1
+    assert not [name for name in bucket if 'le="0.005"' in name]
+
+
+async def _no_body(limit: int) -> bytes:
+    return b""
+
+
+async def test_what_is_left_of_the_certificates_of_clients_is_measured() -> None:
+    now = dt.datetime.now(dt.UTC)
+    ends = now + dt.timedelta(days=3)
+    der = _certificate(ends)
+    shown = CertificateMetrics(now.timestamp)
+    shown.shown(der)
+    shown.shown(der)
+    (family,) = shown.collect()
+    counts = {sample.labels["le"]: sample.value for sample in family.samples if "le" in sample.labels}
+    assert (counts["172800"], counts["345600"], counts["+Inf"]) == (0, 2, 2)
+
+
+def _certificate(ends: dt.datetime) -> bytes:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "jane")])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    signed = builder.not_valid_before(ends - dt.timedelta(days=9)).not_valid_after(ends).sign(key, hashes.SHA256())
+    return signed.public_bytes(serialization.Encoding.DER)
 
 
 async def test_events_are_counted_for_each_watcher() -> None:

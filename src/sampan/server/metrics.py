@@ -14,6 +14,7 @@ from prometheus_client.exposition import generate_latest
 from sampan.core.gvk import GroupResource
 from sampan.core.tracing import current_span
 from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.certificate_metrics import CertificateMetrics
 from sampan.server.histogram import Counter, Histogram, cumulative
 from sampan.server.request import Request, RequestInfo
 from sampan.server.version import version_info
@@ -24,8 +25,17 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 REQUEST_BUCKETS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 )  # fmt: skip
+SIZE_BUCKETS = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9)
+_SLI_FROM = REQUEST_BUCKETS.index(0.05)
+"""Below that the SLI has no buckets."""
+_NOT_OURS = ("apf-queue-wait", "mutating-webhook", "validating-webhook")
+"""Latencies that the SLI leaves out: others had the request then."""
+_SIZES = len(REQUEST_BUCKETS) + 3
+_SERIES_LENGTH = _SIZES + len(SIZE_BUCKETS) + 2
+_READS = frozenset({"get", "list"})
 STORE_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _REQUEST_LABELS = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component")
+_SIZE_LABELS = ("verb", "group", "version", "resource", "subresource", "scope", "component")
 _CODE_LABELS = (*_REQUEST_LABELS, "code")
 _BUILD_LABELS = {
     "major": "major", "minor": "minor", "gitVersion": "git_version", "gitCommit": "git_commit",
@@ -46,7 +56,9 @@ class ServerMetrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._requests: dict[Labels, list[float]] = {}
-        """Count, sum of seconds, and buckets, by labels with the code."""
+        """By labels with the code: count, sum of seconds and buckets, sum of bytes and buckets."""
+        self._elsewhere: dict[Labels, list[float]] = {}
+        """By labels: what the SLI's sum and buckets have more than those of the durations."""
         self._series: dict[tuple[str, str, str, str, str, str, int], list[float]] = {}
         self.watch_events = Counter(
             "apiserver_watch_events_total", "Events sent to watchers.", ("group", "version", "resource")
@@ -64,6 +76,7 @@ class ServerMetrics:
         """Gives the number of objects by resource."""
         self.storage_size_bytes: Callable[[], int] = int
         self.admission = AdmissionMetrics()
+        self.certificates = CertificateMetrics()
         self.authenticated = [0, 0]
         """Requests whose sender is not known, and those whose sender is."""
         self.authorizations = Counter(
@@ -73,15 +86,15 @@ class ServerMetrics:
         """Deprecated versions that were asked for: group, version, resource and subresource."""
         self.cached_revisions: Callable[[], Mapping[GroupResource, int]] = dict
         """Gives the revision up to which the watch cache of each resource has come."""
-        own = (self.watch_events, self.store_requests, self.admission, self.authorizations, self)
+        own = (self.watch_events, self.store_requests, self.admission, self.certificates, self.authorizations, self)
         for collector in own:
             self.registry.register(collector)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
 
-    def record(self, request: Request, status: int, seconds: float) -> None:
-        """Count and time one answer. A series is found by what it is made of, without making its labels."""
+    def record(self, request: Request, status: int, seconds: float, size_bytes: int = 0) -> None:
+        """Count, time and measure one answer. A series is found by what it is made of, without making its labels."""
         info = request.info
         scope = "resource" if info.name else "namespace" if info.namespace else "cluster"
         key = (info.verb, info.group, info.version, info.resource, info.subresource, scope, status)
@@ -95,6 +108,22 @@ class ServerMetrics:
         if not request.long_running:
             series[1] += seconds
             series[bisect_left(REQUEST_BUCKETS, seconds) + 2] += 1
+            if request.latencies:
+                self._leave_out(request, seconds)
+            if info.verb in _READS:
+                series[_SIZES] += size_bytes
+                series[_SIZES + 1 + bisect_left(SIZE_BUCKETS, size_bytes)] += 1
+        if request.client_certificate is not None and request.user is not None:
+            self.certificates.shown(request.client_certificate)
+
+    def _leave_out(self, request: Request, seconds: float) -> None:
+        """Note for the SLI what of a request's time was not ours."""
+        elsewhere = sum(request.latencies.get(name, 0.0) for name in _NOT_OURS)
+        if elsewhere:
+            more = self._elsewhere.setdefault(request_labels(request), [0.0] * (len(REQUEST_BUCKETS) + 2))
+            more[0] -= elsewhere
+            more[bisect_left(REQUEST_BUCKETS, seconds) + 1] -= 1
+            more[bisect_left(REQUEST_BUCKETS, seconds - elsewhere) + 1] += 1
 
     def labels(self, request: Request) -> Labels:
         """The labels that a request is counted under."""
@@ -107,7 +136,7 @@ class ServerMetrics:
         if series is None:
             if len(self._requests) >= _SERIES_MAX:
                 key = _OTHER
-            series = self._requests.setdefault(key, [0.0] * (len(REQUEST_BUCKETS) + 3))
+            series = self._requests.setdefault(key, [0.0] * _SERIES_LENGTH)
         return series
 
     def _collect_requests(self) -> Iterable[Metric]:
@@ -124,9 +153,24 @@ class ServerMetrics:
         durations = HistogramMetricFamily(
             "apiserver_request_duration_seconds", "Time to answer a request.", labels=_REQUEST_LABELS
         )
+        slis = HistogramMetricFamily(
+            "apiserver_request_sli_duration_seconds",
+            "Time to answer a request, without the time that it has waited for its turn and for webhooks.",
+            labels=_REQUEST_LABELS,
+        )
+        sizes = HistogramMetricFamily("apiserver_response_sizes", "Bytes of answers to reads.", labels=_SIZE_LABELS)
+        nothing = [0.0] * (len(REQUEST_BUCKETS) + 2)
         for labels, series in sums.items():
-            durations.add_metric(labels, cumulative(REQUEST_BUCKETS, series[2:]), series[1])
-        yield durations
+            durations.add_metric(labels, cumulative(REQUEST_BUCKETS, series[2:_SIZES]), series[1])
+            more = self._elsewhere.get(labels, nothing)
+            counts = [a + b for a, b in zip(series[2:_SIZES], more[1:], strict=True)]
+            counts = [sum(counts[: _SLI_FROM + 1]), *counts[_SLI_FROM + 1 :]]
+            slis.add_metric(labels, cumulative(REQUEST_BUCKETS[_SLI_FROM:], counts), series[1] + more[0])
+            if any(series[_SIZES + 1 :]):
+                sizes.add_metric(
+                    labels[:1] + labels[2:], cumulative(SIZE_BUCKETS, series[_SIZES + 1 :]), series[_SIZES]
+                )
+        yield from (durations, slis, sizes)
 
     def collect(self) -> Iterable[Metric]:
         """Requests and gauges, for Prometheus."""

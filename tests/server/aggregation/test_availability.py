@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.server.aggregation.cell import ITEM, PATH, Cell, cell, legacy
+from tests.server.aggregation.cell import GROUP, ITEM, PATH, Cell, cell, legacy
 from tests.server.proxy.upstream import Asked
 
+NAME = f"v1.{GROUP}"
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 
 
@@ -125,6 +126,21 @@ async def test_a_backend_that_refuses_is_tried_again_until_it_does_not(tmp_path:
         condition = await here.condition("Passed")
         assert condition["status"] == "True"
         assert condition["lastTransitionTime"] >= since
+
+
+async def test_metrics_tell_of_an_api_service_that_is_lost(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.available()
+        assert f'aggregator_unavailable_apiservice{{name="{NAME}"}} 0.0' in await metrics_of(here)
+        await here.api.delete("/api/v1/namespaces/default/services/metrics")
+        await here.condition("ServiceNotFound")
+        text = await metrics_of(here)
+        assert f'aggregator_unavailable_apiservice{{name="{NAME}"}} 1.0' in text
+        assert f'aggregator_unavailable_apiservice_total{{name="{NAME}",reason="ServiceNotFound"}} 1.0' in text
+
+
+async def metrics_of(here: Cell) -> str:
+    return (await here.api.client.get("/metrics")).body.decode()
 
 
 async def test_nobody_at_the_port_is_told(tmp_path: Path) -> None:

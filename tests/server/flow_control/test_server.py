@@ -263,6 +263,10 @@ async def test_the_tables_show_what_runs() -> None:
         assert [line.split(",")[0] for line in levels[1:3]] == ["catch-all", "exempt"]
         requests = (await api.get(f"{base}requests")).body.decode().splitlines()
         assert requests[1].split(",")[:3] == ["exempt", " " * 12 + "exempt", " " * 9 + "-1"]
+        detailed = (await api.get(f"{base}requests?includeRequestDetails=1")).body.decode().splitlines()
+        cells = [[cell.strip() for cell in line.split(",")] for line in detailed]
+        assert cells[0][10:13] == ["UserName", "Verb", "APIPath"]
+        assert cells[1][10:13] == ["admin", "get", f"{base}requests"]
         queues = (await api.get(f"{base}queues")).body.decode().splitlines()
         assert len(queues) > 64
 

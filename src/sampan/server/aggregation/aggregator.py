@@ -21,6 +21,7 @@ from sampan.server.aggregation.availability import LOCAL, Verdict, check
 from sampan.server.aggregation.backend import Backends
 from sampan.server.aggregation.filter import with_aggregation
 from sampan.server.aggregation.keeper import Keeper
+from sampan.server.aggregation.metrics import AggregationMetrics
 from sampan.server.aggregation.registration import Registration
 from sampan.server.aggregation.remote_discovery import RemoteDiscovery
 from sampan.server.aggregation.remote_openapi import RemoteOpenApi
@@ -44,6 +45,7 @@ class Aggregator:
     def __init__(self, cluster: Cluster, proxy: Proxy, settings: AggregationSettings | None = None) -> None:
         settings = settings or AggregationSettings()
         self.api_services = ApiServices(cluster.reader)
+        self.metrics = AggregationMetrics(self.api_services)
         self.discovery = RemoteDiscovery()
         self.openapi = RemoteOpenApi()
         self._cluster = cluster
@@ -140,6 +142,9 @@ class Aggregator:
 
     async def _check(self, api_service: ApiService) -> Verdict:
         verdict = await check(api_service, self._cluster.reader, self._asker)
+        present = self.api_services.present().get((api_service.group, api_service.version))
+        was_available = present is not None and present.available
+        self.metrics.judged(api_service.name, verdict, was_available=was_available)
         await write_verdict(self._cluster, api_service, verdict)
         return verdict
 

@@ -25,7 +25,7 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
 
     def after(request: Request, response: Response) -> None:
         seconds = clock() - request.received
-        record(request, response.status, seconds)
+        record(request, response.status, seconds, len(response.body) or len(response.gzip_body or b""))
         authenticated[request.user is not None] += 1
         if response.stream is not None or response.takeover is not None:
             _count_stream(metrics, request, response)

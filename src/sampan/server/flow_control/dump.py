@@ -29,6 +29,7 @@ _REQUESTS: Final = (
     "PriorityLevelName", "FlowSchemaName", "QueueIndex", "RequestIndexInQueue", "FlowDistingsher", "ArriveTime",
     "InitialSeats", "FinalSeats", "AdditionalLatency", "StartTime",
 )  # fmt: skip
+_DETAILS: Final = ("UserName", "Verb", "APIPath", "Namespace", "Name", "APIVersion", "Resource", "SubResource")
 _NEVER: Final = "0001-01-01T00:00:00Z"
 
 Row = Sequence[object]
@@ -44,6 +45,8 @@ def install_dumps(controller: FlowController, routes: Routes) -> None:
         return text_response(200, _table(_QUEUES, _queue_rows(controller)))
 
     async def requests(request: Request) -> Response:
+        if request.param("includeRequestDetails"):
+            return text_response(200, _table((*_REQUESTS, *_DETAILS), _request_rows(controller, detailed=True)))
         return text_response(200, _table(_REQUESTS, _request_rows(controller)))
 
     routes.add(f"{PREFIX}dump_priority_levels", levels, listed=False)
@@ -72,7 +75,7 @@ def _queue_rows(controller: FlowController) -> Iterator[Row]:
             )  # fmt: skip
 
 
-def _request_rows(controller: FlowController) -> Iterator[Row]:
+def _request_rows(controller: FlowController, *, detailed: bool = False) -> Iterator[Row]:
     now, began = datetime.datetime.now(datetime.UTC), time.monotonic()
 
     def instant(monotonic: float) -> str:
@@ -84,7 +87,7 @@ def _request_rows(controller: FlowController) -> Iterator[Row]:
         return (
             level.name, flow.schema, queue, place, flow.distinguisher, instant(ticket.arrival), work.initial_seats,
             work.final_seats, format_duration(round(work.additional_s * 1e9)),
-            instant(ticket.started) if ticket.executing else _NEVER,
+            instant(ticket.started) if ticket.executing else _NEVER, *(_details(ticket) if detailed else ()),
         )  # fmt: skip
 
     for level in _levels(controller):
@@ -92,6 +95,19 @@ def _request_rows(controller: FlowController) -> Iterator[Row]:
             yield from (row(level, queue.index, place, ticket) for place, ticket in enumerate(queue.waiting))
             yield from (row(level, queue.index, -1, ticket) for ticket in queue.executing)
         yield from (row(level, -1, -1, ticket) for ticket in level.queue_set.queueless)
+
+
+def _details(ticket: Ticket) -> Row:
+    """Whose request it is, and for what."""
+    request = ticket.request
+    if request is None:
+        return ("",) * len(_DETAILS)
+    info, user = request.info, request.user
+    version = f"{info.group}/{info.version}" if info.group else info.version
+    return (
+        user.name if user is not None else "", info.verb, info.path, info.namespace, info.name, version, info.resource,
+        info.subresource,
+    )  # fmt: skip
 
 
 def _levels(controller: FlowController) -> list[PriorityLevel]:

@@ -36,6 +36,8 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
             flow.stats.seats.observe(work.initial_seats)
             queue_set = level.queue_set
             ticket = queue_set.start(flow, work)
+            if ticket is not None:
+                ticket.request = request
             if ticket is None or not (ticket.executing or await _turn(queue_set, ticket, request, controller)):
                 return too_many_requests(controller.dropped.record(level.name))
             try:

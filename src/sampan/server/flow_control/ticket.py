@@ -4,6 +4,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from sampan.server.request import Request
+
 DURATION_BUCKETS: Final = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
 QUEUE_LENGTH_BUCKETS: Final = (0, 10, 25, 50, 100, 250, 500, 1000)
 SEATS_BUCKETS: Final = (1, 2, 4, 8, 16, 32, 64, 100)
@@ -96,7 +98,9 @@ class Flow(NamedTuple):
 class Ticket:
     """One request in a queue set. `on_dispatch` is called once when a request that waited may run."""
 
-    __slots__ = ("arrival", "arrival_r", "executing", "flow", "on_dispatch", "queue", "seats", "started", "work")
+    __slots__ = (
+        "arrival", "arrival_r", "executing", "flow", "on_dispatch", "queue", "request", "seats", "started", "work",
+    )  # fmt: skip
 
     def __init__(self, flow: Flow, work: Work, arrival: float, arrival_r: float) -> None:
         self.flow = flow
@@ -108,6 +112,8 @@ class Ticket:
         self.queue: Queue | None = None
         self.executing = False
         self.on_dispatch: Callable[[], None] | None = None
+        self.request: Request | None = None
+        """What it is for, where somebody is told."""
 
 
 class Queue:

@@ -1,0 +1,39 @@
+"""`AggregationMetrics`: which APIServices are not available, under the names that alerts for Kubernetes know.
+
+Source: kube-aggregator pkg/controllers/status/metrics/metrics.go (1.36).
+"""
+
+from collections.abc import Iterable
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from sampan.server.aggregation.api_services import ApiServices
+from sampan.server.aggregation.availability import Verdict
+from sampan.server.histogram import Counter
+
+
+class AggregationMetrics:
+    """Recorded on the event loop."""
+
+    def __init__(self, api_services: ApiServices) -> None:
+        self._api_services = api_services
+        self._lost = Counter(
+            "aggregator_unavailable_apiservice_total",
+            "How often APIServices have become unavailable, and why.",
+            ("name", "reason"),
+        )
+
+    def judged(self, name: str, verdict: Verdict, *, was_available: bool) -> None:
+        """Count an APIService that was available and is no longer."""
+        if was_available and not verdict.available:
+            self._lost.add((name, verdict.reason))
+
+    def collect(self) -> Iterable[Metric]:
+        """For Prometheus."""
+        unavailable = GaugeMetricFamily(
+            "aggregator_unavailable_apiservice", "Whether an APIService is not available.", labels=["name"]
+        )
+        for each in list(self._api_services.present().values()):
+            unavailable.add_metric([each.name], 0 if each.available else 1)
+        yield unavailable
+        yield from self._lost.collect()

@@ -1,0 +1,50 @@
+"""`CertificateMetrics`: how long the certificates that clients show will last, as alerts for Kubernetes ask it.
+
+Source: apiserver pkg/authentication/request/x509/x509.go (1.36).
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from cryptography.x509 import load_der_x509_certificate
+from prometheus_client.core import Metric
+
+from sampan.server.histogram import Histogram
+
+_HOUR_S: Final = 3600
+_DAY_S: Final = 24 * _HOUR_S
+_MONTH_S: Final = 30 * _DAY_S
+BUCKETS: Final = (
+    0, _HOUR_S / 2, _HOUR_S, 2 * _HOUR_S, 6 * _HOUR_S, 12 * _HOUR_S, _DAY_S, 2 * _DAY_S, 4 * _DAY_S, 7 * _DAY_S,
+    _MONTH_S, 3 * _MONTH_S, 6 * _MONTH_S, 12 * _MONTH_S,
+)  # fmt: skip
+_KNOWN_MAX: Final = 1024
+
+
+class CertificateMetrics:
+    """Recorded on the event loop. A certificate is read once."""
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        """`now`: seconds since 1970."""
+        self._now = now
+        self._ends: dict[bytes, float] = {}
+        self._left = Histogram(
+            "apiserver_client_certificate_expiration_seconds",
+            "How long the certificates of requests will last.",
+            (),
+            BUCKETS,
+        )
+
+    def shown(self, der: bytes) -> None:
+        """A request came with this certificate, which is a good one."""
+        end = self._ends.get(der)
+        if end is None:
+            if len(self._ends) >= _KNOWN_MAX:
+                self._ends.clear()
+            end = self._ends[der] = load_der_x509_certificate(der).not_valid_after_utc.timestamp()
+        self._left.observe((), end - self._now())
+
+    def collect(self) -> Iterable[Metric]:
+        """For Prometheus."""
+        yield from self._left.collect()
