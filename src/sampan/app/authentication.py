@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.hazmat.primitives import serialization
 
 from sampan.app.authentication_settings import AuthenticationSettings
 from sampan.app.errors import StartError
@@ -25,6 +26,7 @@ from sampan.core.token_keys import (
 )
 from sampan.registry.cluster import Cluster
 from sampan.registry.extension_authentication import publish_authentication
+from sampan.registry.servers.keys import KeyUse, ServerKeys, digest
 from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
 from sampan.registry.webhook.services import ServiceResolver
@@ -82,6 +84,8 @@ class Authentication:
             self._issuers = self._configured(configuration)
             self.identity = self._identity(address)
             self.request_headers, proxies = self._front_proxy()
+            self.keys = self._keys(proxies)
+            """What other servers on the store have to know."""
         self.anonymous = _anonymous(self._told, configuration)
         self.authenticators: list[Authenticator] = [
             RequestHeaderAuthenticator(ClientCertificateVerifier(proxies), self.request_headers),
@@ -186,6 +190,17 @@ class Authentication:
         )
         return headers, read_authorities(self._front_proxy_ca.read_bytes())
 
+    def _keys(self, proxies: list[x509.Certificate]) -> ServerKeys:
+        told, own = self._told, self._credentials
+        signing = self._signing_key()
+        accepted = [key.key_id for key in self._verifying_keys(signing)]
+        keys = {"service-accounts": KeyUse(signing.verifying.key_id, frozenset(accepted))}
+        clients = read_authorities(self.published()["client-ca-file"].encode())
+        keys["ca"] = _use(own.ca_file, clients)
+        if told.request_header.client_ca_file is None:
+            keys["front-proxy"] = _use(own.front_proxy_ca_file, proxies)
+        return keys
+
     def _allowed_names(self) -> tuple[str, ...]:
         told = self._told.request_header
         return told.allowed_names if told.client_ca_file else told.allowed_names or (FRONT_PROXY_USER,)
@@ -215,6 +230,16 @@ def _anonymous(
     if told.anonymous_auth is not None:
         raise StartError("--anonymous-auth may not be given when the authentication configuration has `anonymous`")
     return AnonymousAuthenticator(anonymous_paths(anonymous)) if anonymous.enabled else None
+
+
+def _use(file: Path, accepted: list[x509.Certificate]) -> KeyUse:
+    """A CA's certificate, among those that are accepted."""
+    [own] = read_authorities(file.read_bytes())[:1]
+    return KeyUse(_digest_of(own), frozenset(map(_digest_of, accepted)))
+
+
+def _digest_of(certificate: x509.Certificate) -> str:
+    return digest(certificate.public_bytes(serialization.Encoding.DER))
 
 
 def _signing_key(file: Path) -> SigningKey:

@@ -13,6 +13,7 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KubernetesService
 from sampan.registry.servers.addresses import Address, ServerAddresses
 from sampan.registry.servers.identity import IdentityLease, ServerName
+from sampan.registry.servers.keys import ServerKeys
 
 LEAVE_TIMEOUT_S: Final = 3.0
 _log = logging.getLogger("sampan.app")
@@ -21,7 +22,7 @@ _log = logging.getLogger("sampan.app")
 class Presence:
     """`service` leads to this server, and where the store can be shared to all others on it."""
 
-    def __init__(self, settings: UpSettings, cluster: Cluster, own: Address) -> None:
+    def __init__(self, settings: UpSettings, cluster: Cluster, own: Address, keys: ServerKeys) -> None:
         shared = settings.storage == "etcd"
         servers = ServerAddresses(cluster.store, own) if shared else None
         self.service = KubernetesService(
@@ -29,7 +30,7 @@ class Presence:
         )
         leases = cluster.endpoint("coordination.k8s.io", "v1", "leases")
         assert leases is not None
-        self._identity = IdentityLease(leases.store, cluster.clock, ServerName(socket.gethostname(), own.port))
+        self._identity = IdentityLease(leases.store, cluster.clock, ServerName(socket.gethostname(), own.port), keys)
         self._silent = settings.read_only
 
     async def run(self, ready: asyncio.Event) -> None:

@@ -17,7 +17,9 @@ from sampan.core.object import Object
 from sampan.core.time import Clock, format_micro_time, parse_micro_time
 from sampan.registry.rest.metadata import fill_system_fields
 from sampan.registry.rest.store import ResourceStore
+from sampan.registry.servers.keys import ANNOTATION, ServerKeys, differences, heard, told
 from sampan.storage.encoding import decode, encode
+from sampan.storage.records import Record
 from sampan.storage.store import Conflict, KeyExists
 
 DURATION_S: Final = 3600
@@ -26,6 +28,8 @@ COLLECT_INTERVAL_S: Final = 3600.0
 NAMESPACE: Final = "kube-system"
 COMPONENT_LABEL: Final = "apiserver.kubernetes.io/identity"
 COMPONENT: Final = "kube-apiserver"
+LATELY: Final = datetime.timedelta(seconds=3 * RENEW_INTERVAL_S)
+"""A server whose Lease was not renewed for so long lives no more."""
 _HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 _log = logging.getLogger(__name__)
 
@@ -44,12 +48,14 @@ class ServerName(NamedTuple):
 
 
 class IdentityLease:
-    """Keeps this server's Lease."""
+    """Keeps this server's Lease, and compares what `keys` this server has with what the living ones say of theirs."""
 
-    def __init__(self, leases: ResourceStore, clock: Clock, name: ServerName) -> None:
+    def __init__(self, leases: ResourceStore, clock: Clock, name: ServerName, keys: ServerKeys | None = None) -> None:
         self._leases = leases
         self._clock = clock
         self._name = name
+        self._keys = keys or {}
+        self._warned: set[str] = set()
         self._holder = f"{name.lease}_{uuid.uuid4()}"
 
     async def run(self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
@@ -59,6 +65,7 @@ class IdentityLease:
         while True:
             try:
                 await self.renew()
+                self.compare()
                 if times % per_collection == 0:
                     await self.collect()
             except Exception as error:
@@ -88,11 +95,30 @@ class IdentityLease:
 
     async def collect(self) -> None:
         """Remove the Leases that were not renewed for longer than they last."""
+        for record in self._present():
+            if self._expired(decode(record.value)):
+                await self._delete(record.key, record.revision)
+
+    def compare(self) -> list[str]:
+        """Warn, once each, of the keys by which this server and another that lives do not know each other's clients."""
+        found: list[str] = []
+        for record in self._present():
+            lease = decode(record.value)
+            if record.name != self._name.lease and self._renewed_lately(lease):
+                other = heard((lease["metadata"].get("annotations") or {}).get(ANNOTATION, ""))
+                found += [f"{record.name}: {text}" for text in differences(self._keys, other)]
+        for text in found:
+            if text not in self._warned:
+                _log.error("clients of this server are unknown to the server %s (docs/etcd.md)", text)
+        self._warned.update(found)
+        return found
+
+    def _present(self) -> list[Record]:
+        """The Leases of all servers."""
         cache = self._leases.cache
         cache.poll_events()
-        for record in cache.list(self._leases.scope_prefix(NAMESPACE)).records:
-            if record.labels.get(COMPONENT_LABEL) == COMPONENT and self._expired(decode(record.value)):
-                await self._delete(record.key, record.revision)
+        records = cache.list(self._leases.scope_prefix(NAMESPACE)).records
+        return [record for record in records if record.labels.get(COMPONENT_LABEL) == COMPONENT]
 
     async def _delete(self, key: str, revision: int) -> None:
         try:
@@ -107,15 +133,27 @@ class IdentityLease:
         lasts = datetime.timedelta(seconds=spec["leaseDurationSeconds"])
         return parse_micro_time(spec["renewTime"]) + lasts < self._clock.now()
 
+    def _renewed_lately(self, lease: Object) -> bool:
+        renewed = (lease.get("spec") or {}).get("renewTime")
+        return renewed is not None and self._clock.now() - parse_micro_time(renewed) < LATELY
+
     def _made(self) -> Object:
         metadata: Object = {"name": self._name.lease, "namespace": NAMESPACE, "labels": self._labels()}
+        if self._keys:
+            metadata["annotations"] = self._annotations()
         fill_system_fields(metadata, self._clock)
         return {"kind": "Lease", "apiVersion": "coordination.k8s.io/v1", "metadata": metadata, "spec": self._spec()}
 
     def _renewed(self, lease: Object) -> Object:
         metadata = lease["metadata"]
         labels = {**(metadata.get("labels") or {}), **self._labels()}
-        return {**lease, "metadata": {**metadata, "labels": labels}, "spec": {**lease["spec"], **self._spec()}}
+        metadata = {**metadata, "labels": labels}
+        if self._keys:
+            metadata["annotations"] = {**(metadata.get("annotations") or {}), **self._annotations()}
+        return {**lease, "metadata": metadata, "spec": {**lease["spec"], **self._spec()}}
+
+    def _annotations(self) -> dict[str, str]:
+        return {ANNOTATION: told(self._keys)}
 
     def _labels(self) -> dict[str, str]:
         return {COMPONENT_LABEL: COMPONENT, _HOSTNAME_LABEL: self._name.hostname}
