@@ -42,6 +42,7 @@ check: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m benchmarks --toolkit)
+	$(if $(ARGS),,$(BIN)/python -m benchmarks --scale)
 
 robustness: $(VENV)/.ready
 	$(BIN)/python -m tests.robustness $(ARGS)

@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.connection import Target
 from benchmarks.load import Figure, Workers
 from benchmarks.report import machine, say, store, text_table
+from benchmarks.scale.__main__ import main as scale
 from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, FULL_N, MEMORY, SCENARIOS, START
 from benchmarks.server import Server, prepare, running
 from benchmarks.toolkit.__main__ import main as toolkit
@@ -53,6 +54,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--url", default="", help="measure this server (https://host:port) instead of one of our own")
     parser.add_argument("--token", default="", help="its bearer token")
     parser.add_argument("--toolkit", action="store_true", help="measure the toolkit, not the server; see there --help")
+    parser.add_argument("--scale", action="store_true", help="measure with very many objects; see there --help")
     given = parser.parse_args(arguments)
     scenarios = tuple(name for name in given.scenarios.split(",") if name)
     unknown = [name for name in scenarios if name not in BY_NAME]
@@ -135,9 +137,10 @@ def progress(name: str, figure: Figure) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run; 1 when anything failed."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if "--toolkit" in given:
-        given.remove("--toolkit")
-        return toolkit(given)
+    for name, other in (("--toolkit", toolkit), ("--scale", scale)):
+        if name in given:
+            given.remove(name)
+            return other(given)
     options = options_of(given)
     about = machine() | {
         "objects of a scenario": str(options.n),

@@ -1,14 +1,17 @@
 """`sampan storage`: stores as such."""
 
 import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from sampan.app.copy import copy_storage
 from sampan.app.engine import EtcdAccess
+from sampan.app.settings import UpSettings
 from sampan.cli.engine_options import MADE_BY, engine_of, etcd_access_options, store_errors
-from sampan.cli.progress import progress_bar
+from sampan.cli.progress import Advance, progress_bar
 from sampan.storage.sqlite.check import check
 from sampan.storage.sqlite.restore import DATABASE
 
@@ -30,11 +33,36 @@ def copy_command(source: str, target: str, *, access: EtcdAccess) -> None:
     copy to etcd that was cut short is not gone on with: clear the target first.
     """
     whence, whither = engine_of(source, access), engine_of(target, access)
-    with store_errors(), progress_bar("copying") as progress:
-        keys = asyncio.run(copy_storage(whence, whither, made_by=MADE_BY, progress=progress))
+    with store_errors(), progress_bar("copying") as progress, _left_overs(whither) as seen:
+        keys = asyncio.run(copy_storage(whence, whither, made_by=MADE_BY, progress=seen(progress)))
     click.echo(f"copied {keys} keys from {source} to {target}, and found them there")
     if whither.storage == "etcd":
         click.echo("etcd gave the objects new resourceVersions: clients list anew")
+
+
+@contextmanager
+def _left_overs(target: UpSettings) -> Iterator[Callable[[Advance], Advance]]:
+    """When a copy to etcd ends before its time, say what to do with what is there."""
+    begun = False
+
+    def seen(progress: Advance) -> Advance:
+        def advance(done: int, total: int) -> None:
+            nonlocal begun
+            begun = True
+            progress(done, total)
+
+        return advance
+
+    try:
+        yield seen
+    except BaseException:
+        if begun and target.storage == "etcd":
+            click.echo(
+                "The copy was cut short, and part of it may be in the target. Clear that before you begin anew: "
+                f"etcdctl del --prefix {target.etcd_prefix}/",
+                err=True,
+            )
+        raise
 
 
 @storage_command.command("check")
