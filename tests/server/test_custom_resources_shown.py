@@ -241,6 +241,15 @@ async def test_v3_publishes_the_schema_as_it_was_declared(api: Api) -> None:
     assert f"{KIND}List" in document["components"]["schemas"]
 
 
+async def test_the_type_of_a_custom_resource_is_described_as_that_of_a_built_in_kind(api: Api) -> None:
+    await define(api)
+    custom = (await api.get(f"/openapi/v3/apis/{GROUP}/v1")).body["components"]["schemas"][KIND]["properties"]
+    schemas = (await api.get("/openapi/v3/api/v1")).body["components"]["schemas"]
+    builtin = schemas["io.k8s.api.core.v1.ConfigMap"]["properties"]
+    for name in ("apiVersion", "kind"):
+        assert custom[name] == {"type": "string", "description": builtin[name]["description"]}
+
+
 async def test_v2_publishes_what_it_can_say(api: Api) -> None:
     await define(api, DOCUMENTED)
     spec = (await api.get("/openapi/v2")).body["definitions"][KIND]["properties"]["spec"]

@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
-from sampan.wire.json_syntax import Duplicates, duplicate_fields, syntax_error
+from sampan.wire.json_syntax import duplicate_fields, syntax_error
 
 DEPTH_MAX: Final = 254
 """Levels of lists and maps that a body may have."""

@@ -71,7 +71,7 @@ def _collect(
     for definition, version in served:
         name = kind_name(definition, version, builtins)
         if name not in names:
-            known.update(custom_definitions(definition, version, name, names, openapi=openapi))
+            known.update(custom_definitions(definition, version, name, builtins, openapi=openapi))
         for item in path_items(definition, version, name, builtins.name_for_kind):
             items.append(item)
             for operation in item.operations:

@@ -16,6 +16,7 @@ from sampan.server.openapi.operations import META
 
 Json = dict[str, Any]
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
+_ANY_KIND = "io.k8s.api.core.v1.ConfigMap"
 _LOSSY = ("oneOf", "anyOf", "allOf", "not", "nullable", "example", "externalDocs")
 
 
@@ -30,12 +31,13 @@ def kind_name(definition: ResourceDefinition, version: VersionDefinition, builti
 
 
 def custom_definitions(
-    definition: ResourceDefinition, version: VersionDefinition, name: str, known: Container[str], *, openapi: int
+    definition: ResourceDefinition, version: VersionDefinition, name: str, builtins: Definitions, *, openapi: int
 ) -> dict[str, Json]:
-    """The kind and its list, for a type that is not among the built-in definitions, whose names are `known`."""
+    """The kind and its list, for a type that is not among the built-in definitions."""
     gvk = {"group": definition.group, "version": version.name, "kind": definition.kind}
     prefix = "#/components/schemas/" if openapi == 3 else "#/definitions/"
-    kind = _kind(version, known, prefix, openapi)
+    type_meta = _type_meta(builtins)
+    kind = _kind(version, set(builtins.names()), type_meta, prefix, openapi)
     kind["x-kubernetes-group-version-kind"] = [gvk]
     if version.selectable_fields:
         kind["x-kubernetes-selectable-fields"] = [{"fieldPath": path.lstrip(".")} for path in version.selectable_fields]
@@ -45,7 +47,7 @@ def custom_definitions(
         "type": "object",
         "required": ["items"],
         "properties": {
-            **_type_meta(),
+            **type_meta,
             "items": items,
             "metadata": _reference(f"{prefix}{META}.ListMeta", "Standard list metadata.", openapi),
         },
@@ -54,7 +56,7 @@ def custom_definitions(
     return {name: kind, f"{name}List": listed}
 
 
-def _kind(version: VersionDefinition, known: Container[str], prefix: str, openapi: int) -> Json:
+def _kind(version: VersionDefinition, known: Container[str], type_meta: Json, prefix: str, openapi: int) -> Json:
     """The schema of the kind itself: the CRD's own text, with metadata and type described.
 
     Old versions of built-in types are described by their schema, which refers to the types of today. In v2 a root that
@@ -65,9 +67,9 @@ def _kind(version: VersionDefinition, known: Container[str], prefix: str, openap
         return _inlined(version.schema(), known, prefix)
     if not root or (openapi == 2 and version.schema().preserve_unknown_fields):
         return {"type": "object"}
-    kind = _described_embedded(_lossy(root) if openapi == 2 else root, prefix, openapi)
+    kind = _described_embedded(_lossy(root) if openapi == 2 else root, type_meta, prefix, openapi)
     kind.setdefault("type", "object")
-    kind["properties"] = {**kind.get("properties", {}), **_type_meta()}
+    kind["properties"] = {**kind.get("properties", {}), **type_meta}
     kind["properties"]["metadata"] = _reference(f"{prefix}{META}.ObjectMeta", "Standard object's metadata.", openapi)
     return kind
 
@@ -88,28 +90,27 @@ def _inlined(schema: Schema, known: Container[str], prefix: str) -> Json:
     return node
 
 
-def _described_embedded(node: Json, prefix: str, openapi: int) -> Json:
+def _described_embedded(node: Json, type_meta: Json, prefix: str, openapi: int) -> Json:
     """A copy in which embedded resources have the fields that every object has."""
     node = dict(node)
     for key in ("items", "additionalProperties"):
         if isinstance(node.get(key), dict):
-            node[key] = _described_embedded(node[key], prefix, openapi)
+            node[key] = _described_embedded(node[key], type_meta, prefix, openapi)
     if node.get("properties"):
         node["properties"] = {
-            name: _described_embedded(child, prefix, openapi) for name, child in node["properties"].items()
+            name: _described_embedded(child, type_meta, prefix, openapi) for name, child in node["properties"].items()
         }
     if node.get("x-kubernetes-embedded-resource") and not (openapi == 2 and node.get(_PRESERVE)):
         metadata = _reference(f"{prefix}{META}.ObjectMeta", "Standard object's metadata.", openapi)
-        node["properties"] = {**node.get("properties", {}), **_type_meta(), "metadata": metadata}
+        node["properties"] = {**node.get("properties", {}), **type_meta, "metadata": metadata}
         node["required"] = list(dict.fromkeys([*node.get("required", ()), "kind", "apiVersion"]))
     return node
 
 
-def _type_meta() -> Json:
-    return {
-        "apiVersion": {"type": "string", "description": "APIVersion names the version of this representation."},
-        "kind": {"type": "string", "description": "Kind names the type of this object."},
-    }
+def _type_meta(builtins: Definitions) -> Json:
+    """What every kind has, in the words in which the built-in kinds have it."""
+    fields = ("apiVersion", "kind")
+    return {name: {"type": "string", "description": builtins.description(_ANY_KIND, name)} for name in fields}
 
 
 def _reference(target: str, description: str, openapi: int) -> Json:
