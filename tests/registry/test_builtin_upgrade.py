@@ -70,8 +70,8 @@ def test_events_are_stored_as_those_of_the_core(upgrade: BuiltinUpgrade) -> None
 
 
 def test_what_go_writes_as_null_is_left_out(upgrade: BuiltinUpgrade) -> None:
-    role = stored("rbac.authorization.k8s.io/v1", "ClusterRole")
-    assert "rules" not in upgrade({**role, "rules": None})
+    slice_ = stored("discovery.k8s.io/v1", "EndpointSlice", addressType="IPv4", endpoints=None)
+    assert "endpoints" not in upgrade(slice_)
 
 
 def test_custom_resources_are_left_alone(upgrade: BuiltinUpgrade) -> None:
