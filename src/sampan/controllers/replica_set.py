@@ -36,6 +36,10 @@ from sampan.resource import Object, ResourceInfo, meta
 BURST: Final = 500
 """Pods that one look makes or deletes at most."""
 WORKERS: Final = 5
+REST_S_PER_POD: Final = 50e-6
+"""How long a set that has as many Pods as it wants is not looked at again, for each of them: a look at 2,000 takes some
+20 ms, and while they become ready one by one there is always a reason for another.
+"""
 OWNER_INDEX: Final = "replicas-owner"
 """Index of the sets by the uid of their own controller (a Deployment)."""
 _REPLICA_FAILURE: Final = "ReplicaFailure"
@@ -100,6 +104,8 @@ class ReplicaController:
         await write_status(self._sets, owner, self._status(owner, pods, failure, now))
         if failure is not None:
             raise failure
+        if len(pods) == _wanted(owner):
+            await asyncio.sleep(len(pods) * REST_S_PER_POD)
         return Result(next_available_s(pods, _min_ready_s(owner), now))
 
     async def _manage(self, owner: Object, pods: Sequence[Pod]) -> None:
