@@ -35,6 +35,9 @@ CONTINUE_TOO_OLD = (
     "deleted between the time the first chunk was returned and now may show up in the list."
 )
 
+LARGE_BYTES = 64 * 1024
+"""A longer list is put into YAML, or made pretty, in a thread: requests of others go on meanwhile."""
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -78,7 +81,11 @@ async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType
     head = _head(scope.endpoint, media, metadata)
     if media is None or (media.format == "json" and not media.pretty):
         return await tail.response(request, head)
-    return written(media, head + tail.tail)
+    body = head + tail.tail
+    if len(body) < LARGE_BYTES:
+        return written(media, body)
+    async with scope.shared.rewriting:
+        return await asyncio.to_thread(written, media, body)
 
 
 async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> tuple[ListTail, int]:

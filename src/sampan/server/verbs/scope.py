@@ -1,5 +1,6 @@
 """`Scope`: one resource request with what all verbs need of it."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from sampan.core.time import Clock
@@ -34,6 +35,8 @@ class Shared:
     """Deprecated versions that were asked for: group, version, resource and subresource."""
     components: Components = field(default_factory=lambda: ELSEWHERE)
     """How componentstatuses know of the scheduler and the controllers."""
+    rewriting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    """Large bodies are put into another format in threads, one at a time: more would take the time from the loop."""
     bodies: ListBodies = field(default_factory=ListBodies)
     messages: MessageCache = field(default_factory=MessageCache)
     rows: RowCache = field(default_factory=RowCache)
