@@ -10,6 +10,7 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
 from sampan.registry.rest.delete import DeleteOptions, delete
 from sampan.registry.strategy import Context
+from sampan.storage.encoding import encode
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store
 from sampan.testing.virtual_time import virtual_time
@@ -59,6 +60,16 @@ async def test_the_account_of_the_first_pods_is_there_from_the_beginning() -> No
 async def test_there_is_no_account_where_pods_need_none() -> None:
     async with _running(MemoryStore()) as cluster:
         assert _names(cluster, "serviceaccounts") == []
+
+
+async def test_services_have_addresses_of_the_network_that_is_stored() -> None:
+    store = MemoryStore()
+    await store.open()
+    network = {"kind": "ServiceCIDR", "apiVersion": "networking.k8s.io/v1", "metadata": {"name": "kubernetes"}}
+    await store.create("/registry/servicecidrs/kubernetes", encode({**network, "spec": {"cidrs": ["10.7.0.0/24"]}}))
+    async with _running(store) as cluster:
+        assert _found(cluster, "", "services")["spec"]["clusterIP"] == "10.7.0.1"
+        assert cluster.allocators.ips["IPv4"].allocate_next().startswith("10.7.0.")
 
 
 async def test_the_service_leads_to_the_server() -> None:

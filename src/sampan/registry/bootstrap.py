@@ -49,7 +49,7 @@ async def _ensure_service(services: Endpoint, port: int, clock: Clock) -> None:
     """
     for _ in range(_CLAIM_TRIES):
         try:
-            await _ensure(services, _kubernetes_service(port), clock)
+            await _ensure(services, _kubernetes_service(port, services.store.allocators.first), clock)
         except StatusError as error:
             if error.reason is not Reason.INVALID:
                 raise
@@ -69,7 +69,7 @@ async def bootstrap_default_account(accounts: Endpoint, clock: Clock) -> None:
     await _ensure(accounts, {"metadata": {"name": "default", "namespace": "default"}}, clock)
 
 
-def _kubernetes_service(port: int) -> Object:
+def _kubernetes_service(port: int, address: str) -> Object:
     return {
         "metadata": {
             "name": "kubernetes",
@@ -78,7 +78,7 @@ def _kubernetes_service(port: int) -> Object:
         },
         "spec": {
             "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": port}],
-            "clusterIP": "10.96.0.1",
+            "clusterIP": address,
             "type": "ClusterIP",
             "sessionAffinity": "None",
         },

@@ -146,8 +146,7 @@ class Cluster:
                     self._start_cache(prefix, cache)
                 for cache in list(self.caches.values()):
                     await cache.wait_ready()
-                self.allocators.rebuild(self.reader.list("", "services"))
-                self.allocators.claims = self.claims = self._claims()
+                self._prepare_allocators()
                 if started is not None:
                     started()
                 await asyncio.get_running_loop().create_future()
@@ -165,6 +164,15 @@ class Cluster:
                 return self.endpoint(group, version, resource)
             endpoint = self._endpoints[key] = self.make_endpoint(*found, part)
         return endpoint
+
+    def _prepare_allocators(self) -> None:
+        """Addresses of the networks that the cluster has, whoever gave them to it; without those that Services hold."""
+        stored = self.reader.get("networking.k8s.io", "servicecidrs", "", "kubernetes")
+        cidrs = (stored or {}).get("spec", {}).get("cidrs")
+        if cidrs:
+            self.allocators.adopt(cidrs)
+        self.allocators.rebuild(self.reader.list("", "services"))
+        self.allocators.claims = self.claims = self._claims()
 
     def _claims(self) -> StoredClaims:
         addresses = self._store_of("networking.k8s.io", "ipaddresses")

@@ -227,7 +227,7 @@ class Allocators:
     `cidrs`: one network, or two of different families. `ports`: first and last node port. `rand` draws free numbers.
     """
 
-    __slots__ = ("claims", "ips", "ports", "primary_family")
+    __slots__ = ("_random", "claims", "ips", "ports", "primary_family")
 
     def __init__(
         self,
@@ -235,12 +235,23 @@ class Allocators:
         ports: tuple[int, int] = (NODE_PORT_FIRST, NODE_PORT_LAST),
         rand: random.Random | None = None,
     ) -> None:
-        rand = rand or random.Random()
-        networks = [IPAllocator(cidr, rand) for cidr in cidrs]
-        self.ips: dict[str, IPAllocator] = {allocator.family: allocator for allocator in networks}
-        self.ports = PortAllocator(*ports, rand)
-        self.primary_family = networks[0].family
+        self._random = rand or random.Random()
+        self.ips: dict[str, IPAllocator] = {}
+        self.primary_family = ""
+        self.adopt(cidrs)
+        self.ports = PortAllocator(*ports, self._random)
         self.claims: Claims = NoClaims()
+
+    def adopt(self, cidrs: Iterable[str]) -> None:
+        """Give addresses of these networks instead. Assumption: no address has been taken yet."""
+        networks = [IPAllocator(cidr, self._random) for cidr in cidrs]
+        self.ips = {allocator.family: allocator for allocator in networks}
+        self.primary_family = networks[0].family
+
+    @property
+    def first(self) -> str:
+        """The first address of the primary network, which is that of the Service `kubernetes`."""
+        return str(self.ips[self.primary_family].network.network_address + 1)
 
     def rebuild(self, services: Iterable[Object]) -> list[str]:
         """Take what stored Services hold. Gives a text for each address or port that two of them claim."""
