@@ -30,7 +30,7 @@ test: $(VENV)/.ready
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 fuzz: $(VENV)/.ready
-	$(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=fuzz -m hypothesis $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=fuzz --timeout 0 -m hypothesis $(ARGS)
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -25,12 +25,15 @@ from sampan.server.filters.tracing import Tracer
 from sampan.server.proxy.upstreams import ProxySettings
 from sampan.server.request import Response
 from sampan.server.verbs.components import ELSEWHERE, Components
+from sampan.schema.builtin import Definitions
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store
 from tests.server.client import Client
 from tests.server.frame import MASTER, TOKENS
 
 JSON = "application/json"
+SCHEMAS = Definitions()
+"""Of all clusters of the tests: made once."""
 CONTENT_TYPES = {
     "json": "application/json-patch+json",
     "merge": "application/merge-patch+json",
@@ -217,7 +220,7 @@ async def served(
 ) -> AsyncIterator[Api]:
     """A server that has started; ends with the block. It also knows the tokens that `identity` knows."""
     at_rest = at_rest or Unencrypted()
-    cluster = Cluster(at_rest.wrap(store or MemoryStore()))
+    cluster = Cluster(at_rest.wrap(store or MemoryStore()), schemas=SCHEMAS)
     known = identity(cluster)
     server = ApiServer(
         cluster,

@@ -41,7 +41,15 @@ Measure = Callable[[Store, GroupResource], Store]
 class Cluster:
     """One cluster. `start` makes it ready to serve; `run` keeps it so."""
 
-    def __init__(self, store: Store, *, clock: Clock | None = None, allocators: Allocators | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Clock | None = None,
+        allocators: Allocators | None = None,
+        schemas: Definitions | None = None,
+    ) -> None:
+        """`schemas` may be shared by clusters; they are read anew if there are none."""
         self.store = store
         self.measure: Measure = _unmeasured
         """How the stores of resources are measured. Set before the first request."""
@@ -49,7 +57,7 @@ class Cluster:
         """Says which stored values are to be written anew. Set before the first request; None: none."""
         self.clock: Clock = clock or SystemClock()
         self.registry = ResourceRegistry()
-        self.schemas = Definitions()
+        self.schemas = schemas or Definitions()
         self.compiler = SchemaCompiler(self.schemas)
         self.caches: dict[str, WatchCache] = {}
         self.allocators = allocators or Allocators()

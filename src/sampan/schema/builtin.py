@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from sampan.core.gvk import GroupVersionKind
+from sampan.schema.decode import DecoderCompiler
 from sampan.schema.structural import ListType, MapType, Schema, ValueValidations
 
 DATA = Path(__file__).parent.parent / "registry" / "data" / "schemas.bin"
@@ -41,7 +42,7 @@ Json = dict[str, Any]
 class Definitions:
     """All built-in definitions by name (`io.k8s.api.core.v1.Pod`).
 
-    Nodes are shared and may be recursive. Raises `KeyError` for a name that is not there.
+    Nodes are shared and may be recursive, and so are their decoders. Raises `KeyError` for a name that is not there.
     """
 
     def __init__(self, path: Path = DATA) -> None:
@@ -53,6 +54,8 @@ class Definitions:
         self._kinds: dict[str, str] = found["kinds"]
         self._schemas: dict[str, Schema] = {}
         self._texts: bytes | None = None
+        self.decoders = DecoderCompiler()
+        """What reads objects of these types; each is made once."""
 
     def names(self) -> list[str]:
         """Every definition's name, sorted."""

@@ -6,7 +6,7 @@ from sampan.core.field import FieldError, Path
 from sampan.core.object import Object
 from sampan.schema.builtin import Definitions
 from sampan.schema.check import Check, compile_check
-from sampan.schema.decode import DecodeError, Decoder, DecoderCompiler, Lost
+from sampan.schema.decode import DecodeError, Decoder, Lost
 from sampan.schema.default import Defaulter, compile_defaulter
 from sampan.schema.embedded import all_embedded_errors
 from sampan.schema.listtype import list_errors
@@ -21,11 +21,11 @@ _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 class SchemaCompiler:
-    """Compiles root schemas and keeps the results; one per registry. Named built-in types are compiled once for all."""
+    """Compiles root schemas and keeps the results; one per registry. Named built-in types are compiled once for all
+    registries with the same definitions."""
 
     def __init__(self, definitions: Definitions | None = None) -> None:
         self._definitions = definitions if definitions is not None else Definitions()
-        self._decoders = DecoderCompiler()
         self._compiled: dict[int, CompiledSchema] = {}
         self._object_meta: Decoder | None = None
 
@@ -42,7 +42,7 @@ class SchemaCompiler:
 
     def decoder(self, schema: Schema) -> Decoder:
         """The decoder of a built-in type."""
-        return self._decoders.compile(schema)
+        return self._definitions.decoders.compile(schema)
 
     def object_meta(self) -> Decoder:
         """The decoder of `metadata`."""
