@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 def run(results: Path, *options: str) -> "subprocess.CompletedProcess[str]":
     small = ("--quick", "--n", "20", "--seconds", "0.05", "--results", str(results))
     command = [sys.executable, "-m", "benchmarks", *small, *options]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from benchmarks.toolkit.pods import SIZE_BYTES, pod
 from benchmarks.toolkit.scenarios import SCENARIOS
 
 
+@pytest.mark.timeout(900)
 def test_every_scenario_of_the_toolkit_runs_without_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--toolkit", "--n", "50", "--runs", "1", "--results", str(tmp_path)]) == 0
     (stored,) = tmp_path.glob("toolkit-*.json")

@@ -32,7 +32,7 @@ class Api:
         try:
             self._connection.request(method, path, content, headers)
             response = self._connection.getresponse()
-        except (http.client.RemoteDisconnected, ConnectionError):
+        except (http.client.HTTPException, OSError):  # The server has closed it: nobody asked for a while.
             self._connection.close()
             self._connection.request(method, path, content, headers)
             response = self._connection.getresponse()

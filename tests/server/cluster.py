@@ -14,6 +14,7 @@ from sampan.app.cluster import run_cluster
 from sampan.app.keep_running import keep_running
 from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KubernetesService
+from sampan.schema.builtin import Definitions
 from sampan.server.admission.settings import AdmissionSettings
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.apiserver import ApiServer, ApiServerSettings
@@ -25,7 +26,6 @@ from sampan.server.filters.tracing import Tracer
 from sampan.server.proxy.upstreams import ProxySettings
 from sampan.server.request import Response
 from sampan.server.verbs.components import ELSEWHERE, Components
-from sampan.schema.builtin import Definitions
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store
 from tests.server.client import Client
