@@ -143,10 +143,28 @@ async def test_core_resource_list_has_no_api_version_others_have(client: Client)
     assert (await client.get_json("/apis/apps/v1"))["apiVersion"] == "v1"
 
 
-@pytest.mark.parametrize("path", ["/apis/nothing", "/apis/apps/v9", "/api/v2"])
+@pytest.mark.parametrize("path", ["/apis/nothing", "/apis/nothing/v1"])
 async def test_what_is_not_served_is_not_found(client: Client, path: str) -> None:
     response = await client.get(path)
     assert (response.status, response.body) == (404, b"404 page not found\n")
+
+
+@pytest.mark.parametrize("path", ["/apis/apps/v9", "/api/v2"])
+async def test_a_version_of_a_built_in_group_that_is_not_served_is_no_resource(client: Client, path: str) -> None:
+    with pytest.raises(StatusError) as refused:
+        await client.get(path)
+    assert (refused.value.code, refused.value.message) == (404, "the server could not find the requested resource")
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), [("/api", 405), ("/api/v1", 405), ("/apis/apps/v1", 405), ("/apis", 200), ("/apis/apps", 200)]
+)
+async def test_methods_other_than_get_have_what_kubernetes_gives_them(client: Client, path: str, code: int) -> None:
+    try:
+        answered = (await client.request("POST", path)).status
+    except StatusError as error:
+        answered = error.code
+    assert answered == code
 
 
 async def test_aggregated_discovery_holds_groups_versions_and_resources(client: Client) -> None:

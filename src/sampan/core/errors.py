@@ -173,7 +173,7 @@ def forbidden(resource: GroupResource, name: str, message: str, causes: Sequence
     details = _details(resource, name)
     if causes:
         details["causes"] = list(causes)
-    if not resource.resource and not name:
+    if not resource.resource and (not name or not resource.group):
         text = f"forbidden: {message}"
     elif not name:
         text = f"{resource} is forbidden: {message}"
@@ -269,3 +269,8 @@ def too_large_resource_version(requested: int, current: int, retry_after_s: int 
             "retryAfterSeconds": retry_after_s,
         },
     )
+
+
+def without_html(text: str) -> str:
+    """Nothing that a browser could take for HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -164,7 +164,7 @@ class ApiServer:
         async def show_version(request: Request) -> Response:
             return json_response(version)
 
-        routes.add("/version", show_version)
+        routes.add_service("/version", show_version)
         routes.add("/metrics", self._metrics)
         routes.add("/metrics/slis", self._slis)
         routes.add("/statusz", statusz("apiserver", routes.paths))

@@ -58,9 +58,9 @@ class Health:
 
     async def handle(self, request: Request) -> Response:
         """Answer `/readyz` and `/readyz/<check>`."""
-        endpoint, _, name = request.path.strip("/").partition("/")
+        endpoint, below, name = request.path[1:].partition("/")
         checks = self._checks[endpoint]
-        if not name:
+        if not below:
             return await self._all(endpoint, checks, request)
         for check in checks:
             if check.name == name:

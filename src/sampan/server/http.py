@@ -34,7 +34,7 @@ from sampan.server.owner import (
 )
 from sampan.server.repeated import RepeatedGet
 from sampan.server.request import Response
-from sampan.server.status import status_response
+from sampan.server.status import unreadable
 from sampan.server.tunnel import SentAhead, Tunnel
 
 _log = logging.getLogger("sampan.http")
@@ -308,7 +308,7 @@ class Connection(asyncio.Protocol):
         try:
             target = self.owner.targets.get(incoming.method, incoming.raw_target)
         except StatusError as error:
-            return status_response(error)
+            return unreadable(error, incoming.raw_target)
         return await self.owner.handler(make_request(incoming, target, self._peer, received=self.active))
 
     def _next(self, done: Incoming) -> None:

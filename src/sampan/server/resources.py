@@ -11,6 +11,7 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
 from sampan.server.admission.chain import AdmissionChain
 from sampan.server.request import Handler, Request, Response
+from sampan.server.status import no_such_resource, not_allowed, not_found_page
 from sampan.server.trace.handle import PARAMETER as TRACE
 from sampan.server.trace.handle import traced
 from sampan.server.verbs.connections import CONNECTIONS
@@ -41,25 +42,21 @@ _STATUS: dict[str, Verb] = {"get": get, "update": update, "patch": patch}
 _SCALE: dict[str, Verb] = {"get": get_scale, "update": update_scale, "patch": patch_scale}
 _SPANS = {name: name.capitalize() for name in _VERBS} | {"deletecollection": "DeleteCollection", "proxy": "Proxy"}
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
-_NOT_FOUND = Response(404, b"404 page not found\n", content_type="text/plain; charset=utf-8")
 
 
 def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) -> Handler:
     """The innermost handler: serves every resource of a cluster."""
-    builtin_versions = {
-        (definition.group, version)
-        for definition in cluster.registry.definitions()
-        if definition.builtin
-        for version in definition.versions
-    }
+    builtin_groups = {definition.group for definition in cluster.registry.definitions() if definition.builtin}
 
     async def handle(request: Request) -> Response:
         info = request.info
+        if not request.path.startswith("/apis/" if info.group else "/api/"):
+            return not_found_page()  # more slashes than there should be
         endpoint = cluster.endpoint(info.group, info.version, info.resource, info.subresource)
         if endpoint is None or not _right_scope(endpoint, request):
-            if (info.group, info.version) in builtin_versions:
-                raise _no_such_resource()
-            return not_found()
+            if info.group in builtin_groups:
+                raise no_such_resource()
+            return not_found_page()
         verb = verb_of(endpoint, request)
         if endpoint.definition.terminating and info.verb == "create":
             text = "create not allowed while custom resource definition is terminating"
@@ -117,11 +114,6 @@ def _metric_verb(request: Request) -> str:
     return request.info.verb.upper() if request.info.verb in ("list", "watch") else request.method
 
 
-def not_found() -> Response:
-    """The plain 404 of a path that leads nowhere."""
-    return Response(_NOT_FOUND.status, _NOT_FOUND.body, content_type=_NOT_FOUND.content_type)
-
-
 def _right_scope(endpoint: Endpoint, request: Request) -> bool:
     """Cluster-scoped resources have no namespace in their path; namespaced ones have one, but for lists and watches
     over all. Raises 405 for other verbs on all objects of a built-in resource.
@@ -134,7 +126,7 @@ def _right_scope(endpoint: Endpoint, request: Request) -> bool:
     if info.namespace or (info.verb in ("list", "watch") and len(info.parts) < 2):
         return True
     if definition.builtin and len(info.parts) < 2:
-        raise _not_allowed()
+        raise not_allowed()
     return False
 
 
@@ -146,11 +138,11 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
     if table is None:
         if not definition.builtin:
             raise errors.not_found(definition.group_resource, info.name)
-        raise _no_such_resource()
+        raise no_such_resource()
     verb = table.get(info.verb)
     if verb is None or not _offered(endpoint, request):
         if definition.builtin:
-            raise _not_allowed()
+            raise not_allowed()
         raise errors.method_not_supported(GroupResource(definition.group, definition.resource), info.verb)
     return verb
 
@@ -160,23 +152,13 @@ def _offered(endpoint: Endpoint, request: Request) -> bool:
     info = request.info
     if info.subresource:
         return bool(info.name)
+    if info.verb == "watch" and request.method != "GET":
+        return False
     if info.verb not in endpoint.definition.verbs or (request.method == "HEAD" and endpoint.definition.builtin):
         return False
     if info.verb in ("list", "watch"):
         return True
     return (len(info.parts) > 1) is (info.verb not in ("create", "deletecollection"))
-
-
-def _no_such_resource() -> errors.StatusError:
-    """404 in a group version that is there. Source: apimachinery pkg/api/errors NewGenericServerResponse (1.36)."""
-    text = "the server could not find the requested resource"
-    return errors.StatusError(errors.Reason.NOT_FOUND, 404, text, details={})
-
-
-def _not_allowed() -> errors.StatusError:
-    """405 of a path that is there. Source: as for 404."""
-    text = "the server does not allow this method on the requested resource"
-    return errors.StatusError(errors.Reason.METHOD_NOT_ALLOWED, 405, text, details={})
 
 
 def _table(endpoint: Endpoint, subresource: str) -> dict[str, Verb] | None:

@@ -1,12 +1,7 @@
 """`Routes`: the innermost handler. Resource requests go to their handler, the others to what is at their path."""
 
-from sampan.core.errors import method_not_supported
-from sampan.core.gvk import GroupResource
 from sampan.server.request import Handler, Request, Response
-from sampan.server.status import text_response
-
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
-_READ = frozenset({"GET", "HEAD"})
+from sampan.server.status import not_allowed, not_found_page
 
 
 class Routes:
@@ -15,17 +10,23 @@ class Routes:
     def __init__(self, resources: Handler) -> None:
         self._resources = resources
         self._exact: dict[str, Handler] = {}
+        self._services: dict[str, Handler] = {}
         self._prefixes: list[tuple[str, Handler]] = []
         self._listed: list[str] = []
 
     def add(self, path: str, handler: Handler, *, listed: bool = True) -> None:
-        """Answer GET of a path (with or without a slash at its end)."""
+        """Answer a path, whatever the method."""
         self._exact[path] = handler
         if listed:
             self._listed.append(path)
 
+    def add_service(self, path: str, handler: Handler) -> None:
+        """Answer GET of a path, with or without a slash at its end; other methods are refused with 405."""
+        self._services[path] = handler
+        self._listed.append(path)
+
     def add_prefix(self, prefix: str, handler: Handler) -> None:
-        """Answer GET of everything below `prefix`; the longest that fits wins."""
+        """Answer everything below `prefix`, whatever the method; the longest that fits wins."""
         self._prefixes.append((prefix, handler))
         self._prefixes.sort(key=lambda entry: -len(entry[0]))
 
@@ -35,27 +36,15 @@ class Routes:
 
     async def handle(self, request: Request) -> Response:
         """The end of the chain."""
-        info = request.info
-        if request.method not in _METHODS and (request.method, info.subresource) != ("OPTIONS", "proxy"):
-            raise method_not_supported(GroupResource(info.group, info.resource), request.method.lower())
-        if info.is_resource:
+        if request.info.is_resource:
             return await self._resources(request)
-        handler = self._find(request.path)
+        path = request.path
+        service = self._services.get(path.removesuffix("/"))
+        if service is not None:
+            if request.method != "GET":
+                raise not_allowed()
+            return await service(request)
+        handler = self._exact.get(path)
         if handler is None:
-            return not_found_page()
-        if request.method not in _READ:
-            raise method_not_supported(GroupResource("", ""), request.method.lower())
-        return await handler(request)
-
-    def _find(self, path: str) -> Handler | None:
-        handler = self._exact.get(path) or self._exact.get(path.rstrip("/") or "/")
-        if handler is None:
-            for prefix, candidate in self._prefixes:
-                if path.startswith(prefix):
-                    return candidate
-        return handler
-
-
-def not_found_page() -> Response:
-    """What Go's server answers for a path that leads nowhere."""
-    return text_response(404, "404 page not found\n")
+            handler = next((found for prefix, found in self._prefixes if path.startswith(prefix)), None)
+        return not_found_page() if handler is None else await handler(request)

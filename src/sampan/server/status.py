@@ -2,11 +2,12 @@
 
 import orjson
 
-from sampan.core.errors import StatusError
+from sampan.core.errors import Reason, StatusError, without_html
+from sampan.core.field import quote
 from sampan.server.media import media_of, written
 from sampan.server.request import Headers, Request, Response
 
-_NOSNIFF = (b"X-Content-Type-Options", b"nosniff")
+NOSNIFF = (b"X-Content-Type-Options", b"nosniff")
 
 
 def status_response(error: StatusError, request: Request | None = None) -> Response:
@@ -20,8 +21,6 @@ def status_response(error: StatusError, request: Request | None = None) -> Respo
     retry_after_s = error.retry_after_s
     if retry_after_s > 0:
         headers.append((b"Retry-After", b"%d" % retry_after_s))
-    if error.code == 403:
-        headers.append(_NOSNIFF)
     response = _in_accepted_form(error, request)
     response.headers += headers
     return response
@@ -38,7 +37,39 @@ def _in_accepted_form(error: StatusError, request: Request | None) -> Response:
 
 def text_response(status: int, text: str) -> Response:
     """Plain text, as Go's `http.Error` answers."""
-    return Response(status, text.encode(), "text/plain; charset=utf-8", headers=[_NOSNIFF])
+    return Response(status, text.encode(), "text/plain; charset=utf-8", headers=[NOSNIFF])
+
+
+def not_found_page() -> Response:
+    """What Go's server answers for a path that leads nowhere."""
+    return text_response(404, "404 page not found\n")
+
+
+def unreadable(error: StatusError, raw_target: bytes) -> Response:
+    """The answer to a request whose target means nothing.
+
+    Source: apiserver pkg/endpoints/handlers/responsewriters/errors.go InternalError (1.36), Go's net/http.
+    """
+    if error.code == 400:
+        response = text_response(400, "400 Bad Request")
+        response.headers.clear()
+        response.close = True
+        return response
+    target = raw_target.decode("latin-1")
+    why = f"failed to create RequestInfo: unable to determine kind and namespace from url, {target}"
+    text = f"Internal Server Error: {quote(target)}: {why}"
+    return text_response(500, f"{without_html(text)}\n")
+
+
+def no_such_resource() -> StatusError:
+    """404 in a group version that is there. Source: apimachinery pkg/api/errors NewGenericServerResponse (1.36)."""
+    return StatusError(Reason.NOT_FOUND, 404, "the server could not find the requested resource", details={})
+
+
+def not_allowed() -> StatusError:
+    """405 of a path that is there. Source: as for 404."""
+    text = "the server does not allow this method on the requested resource"
+    return StatusError(Reason.METHOD_NOT_ALLOWED, 405, text, details={})
 
 
 def json_response(value: object, status: int = 200) -> Response:

@@ -202,7 +202,7 @@ async def test_no_trick_reaches_what_is_not_hers(seed: int, names: list[str]) ->
             answered[response.status] = answered.get(response.status, 0) + 1
             assert MARK.encode() not in await shown(response), (method, target, headers)
         assert await stored(admin, hers) == before
-    assert answered[200] > REQUESTS // 100, answered
+    assert answered[200] > REQUESTS // 300, answered
     assert answered[403] > REQUESTS // 10, answered
     assert answered.get(500, 0) < REQUESTS // 20, answered
 

@@ -13,10 +13,12 @@ from tests.server.verbs.objects import CONFIG_MAPS, PODS, WIDGETS, config_map, p
     "path",
     [
         "/nope",
-        "/api/v2/pods",
         "/apis/nope.io/v1/x",
-        "/apis/apps/v9/deployments",
-        "/api/v1beta1/namespaces/default/pods",
+        "//api/v1/pods",
+        "/apis//v1/pods",
+        "//",
+        "/healthz/",
+        "/metrics/",
     ],
 )
 async def test_an_unknown_path_is_plain_text(api: Api, path: str) -> None:
@@ -107,3 +109,35 @@ async def test_an_audit_id_is_made(api: Api) -> None:
 async def test_an_unreadable_timeout_is_refused(api: Api, timeout: str) -> None:
     answer = await api.get(f"{CONFIG_MAPS}?timeout={timeout}")
     assert (answer.code, answer.reason) == (400, "BadRequest")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v2/pods", "/api/V1/pods", "/apis/apps/v9/deployments", "/api/v1beta1/namespaces/default/pods", "/api/v9"],
+)
+async def test_a_version_that_a_built_in_group_has_not_is_a_status(api: Api, path: str) -> None:
+    answer = await api.get(path)
+    assert (answer.code, answer.message) == (404, "the server could not find the requested resource")
+
+
+NOT_ALLOWED = "the server does not allow this method on the requested resource"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/api/v1/watch/pods"),
+        ("DELETE", "/api/v1/watch/namespaces/default/configmaps/a"),
+        ("OPTIONS", "/api/v1/pods"),
+        ("POST", "/version"),
+        ("HEAD", "/version"),
+    ],
+)
+async def test_a_method_that_a_path_has_not_is_405(api: Api, method: str, path: str) -> None:
+    answer = await api.ask(method, path, b"")
+    assert (answer.code, answer.message) == (405, NOT_ALLOWED)
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "OPTIONS"])
+async def test_health_answers_every_method(api: Api, method: str) -> None:
+    assert (await api.ask(method, "/readyz/ping", b"")).code == 200

@@ -19,8 +19,7 @@ from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.headers import first
 from sampan.server.proxy.target import Target
 from sampan.server.request import Filter, Handler, Request, Response
-from sampan.server.routes import not_found_page
-from sampan.server.status import text_response
+from sampan.server.status import not_found_page, text_response
 
 _log = logging.getLogger("sampan.aggregation")
 

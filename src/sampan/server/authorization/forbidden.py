@@ -1,6 +1,6 @@
 """The words of a refusal. Source: apiserver pkg/endpoints/handlers/responsewriters/errors.go (1.36)."""
 
-from sampan.core.errors import StatusError, forbidden
+from sampan.core.errors import StatusError, forbidden, without_html
 from sampan.core.field import quote
 from sampan.core.gvk import GroupResource
 from sampan.server.request import RequestInfo, UserInfo
@@ -8,7 +8,7 @@ from sampan.server.request import RequestInfo, UserInfo
 
 def forbidden_error(user: UserInfo, info: RequestInfo, reason: str = "") -> StatusError:
     """403 for what `user` wanted to do."""
-    text = _sanitized(_message(user, info))
+    text = without_html(_message(user, info))
     if reason:
         text = f"{text}: {reason}"
     return forbidden(GroupResource(info.group, info.resource), info.name, text)
@@ -23,8 +23,3 @@ def _message(user: UserInfo, info: RequestInfo) -> str:
     if info.namespace:
         return f"{what} in the namespace {quote(info.namespace)}"
     return f"{what} at the cluster scope"
-
-
-def _sanitized(text: str) -> str:
-    """Nothing that a browser could take for HTML."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

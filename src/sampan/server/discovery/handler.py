@@ -15,7 +15,7 @@ from sampan.server.discovery.documents import aggregated, api_group, api_group_l
 from sampan.server.discovery.resources import NOTHING_AGGREGATED, Aggregated, Document, served_groups
 from sampan.server.media import formatted, wants_pretty
 from sampan.server.request import Headers, Request, Response
-from sampan.server.routes import not_found_page
+from sampan.server.status import no_such_resource, not_allowed, not_found_page
 from sampan.wire.negotiation import MediaType, negotiate, negotiate_discovery
 
 _NOPEER: Final = "nopeer"
@@ -82,15 +82,20 @@ class Discovery:
         self._generation = (-1, -1)
         self._elsewhere: list[str] = []
         self._legacy: dict[str, _Page] = {}
+        self._builtin: set[str] = set()
         self._aggregated: dict[str, _Page] = {}
 
     async def handle(self, request: Request) -> Response:
-        """Answer one of the discovery paths; 404 for groups and versions that are not served. Raises 406."""
+        """Answer one of the discovery paths; 404 for groups and versions that are not served. Raises 404, 405, 406."""
         self._refresh()
         path = "/" + request.path.strip("/")
-        legacy = self._legacy.get(path)
+        legacy, parts = self._legacy.get(path), path[1:].split("/")
         if legacy is None:
+            if (parts[1] if parts[0] == "apis" else "") in self._builtin:
+                raise no_such_resource()
             return not_found_page()
+        if request.method != "GET" and (parts[0] == "api" or len(parts) > 2):
+            raise not_allowed()
         accept = request.headers.get("accept", "")
         page = self._aggregated.get(path)
         if page is None:
@@ -112,6 +117,7 @@ class Discovery:
             return
         groups = served_groups(self._registry.definitions(), self._aggregator.aggregated())
         self._elsewhere = []
+        self._builtin = {definition.group for definition in self._registry.definitions() if definition.builtin}
         named = [group for group in groups if group.name]
         core = [group for group in groups if not group.name]
         legacy: dict[str, Document] = {"/api": api_versions(self._server_address()), "/apis": api_group_list(named)}

@@ -60,7 +60,7 @@ class ExtensionServer:
         routes.add("/openapi/v2", openapi.v2)
         routes.add("/openapi/v3", openapi.v3)
         routes.add_prefix("/openapi/v3/", openapi.v3)
-        routes.add("/version", _show_version)
+        routes.add_service("/version", _show_version)
         routes.add("/metrics", self._show_metrics)
         routes.add("/", index_handler(self._paths), listed=False)
 

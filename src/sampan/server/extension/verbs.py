@@ -13,7 +13,7 @@ from sampan.core.selectors import parse_fields, parse_labels
 from sampan.server.extension.computed import ComputedResource
 from sampan.server.media import media_of, written
 from sampan.server.request import Handler, Request, RequestInfo, Response
-from sampan.server.resources import not_found
+from sampan.server.status import not_found_page
 from sampan.server.verbs.options import list_options
 from sampan.server.verbs.respond import include_object, not_acceptable
 from sampan.wire import json as wire_json
@@ -31,7 +31,7 @@ def computed_handler(group: str, version: str, resources: Sequence[ComputedResou
         info = request.info
         found = by_name.get(info.resource) if (info.group, info.version) == (group, version) else None
         if found is None or len(info.parts) > 2 or not _right_scope(found, info):
-            return not_found()
+            return not_found_page()
         one = _Reading(found, f"{group}/{version}", request)
         if info.verb == "get" and len(info.parts) == 2:
             return await one.get(GroupResource(group, found.resource))

@@ -8,6 +8,7 @@ from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.authorization.masters import MASTERS
 from sampan.server.request import Filter, Handler, Request, Response
+from sampan.server.status import NOSNIFF
 
 DECISION = "authorization.k8s.io/decision"
 REASON = "authorization.k8s.io/reason"
@@ -42,6 +43,7 @@ def with_authorization(authorizer: Authorizer, count: Count) -> Filter:
                     annotations[REASON] = "internal error"
                     raise internal_error(verdict.error)
                 annotations[DECISION], annotations[REASON] = "forbid", verdict.reason
+                request.answer_headers = (*request.answer_headers, NOSNIFF)
                 count(("denied",) if verdict.decision is Decision.DENY else ("no-opinion",))
                 raise forbidden_error(user, request.info, verdict.reason)
             annotations[DECISION], annotations[REASON] = "allow", verdict.reason

@@ -8,6 +8,7 @@ from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.impersonation.headers import PREFIX, wanted_user
 from sampan.server.impersonation.impersonator import Impersonator
 from sampan.server.request import Filter, Handler, Request, Response
+from sampan.server.status import NOSNIFF
 
 
 def with_impersonation(authorizer: Authorizer) -> Filter:
@@ -18,7 +19,9 @@ def with_impersonation(authorizer: Authorizer) -> Filter:
         async def filter_(request: Request) -> Response:
             for name in request.headers:
                 if name[:length] == PREFIX:
+                    before, request.answer_headers = request.answer_headers, (*request.answer_headers, NOSNIFF)
                     await _impersonate(request, impersonator)
+                    request.answer_headers = before
                     break
             return await handler(request)
 

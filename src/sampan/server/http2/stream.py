@@ -20,7 +20,7 @@ from sampan.server.http2.frames import Frames
 from sampan.server.incoming import BODY_PIECES_MAX, Incoming, joined
 from sampan.server.owner import ConnectionOwner, Peer, header_name, make_request, release
 from sampan.server.request import Headers, Request, Response
-from sampan.server.status import status_response
+from sampan.server.status import unreadable
 
 _log = logging.getLogger("sampan.http")
 
@@ -195,7 +195,7 @@ class Stream:
         try:
             target = connection.owner.targets.get(incoming.method, incoming.raw_target)
         except StatusError as error:
-            return None, status_response(error)
+            return None, unreadable(error, incoming.raw_target)
         request = make_request(incoming, target, connection.peer, received=self._received)
         return request, await connection.owner.handler(request)
 

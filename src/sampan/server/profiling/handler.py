@@ -39,7 +39,8 @@ class Profiling:
 
     def install(self, routes: Routes) -> None:
         """Answer below `PREFIX`. The index of the server does not name it."""
-        routes.add(PREFIX.rstrip("/"), self._root, listed=False)
+        for path in (PREFIX.rstrip("/"), PREFIX):
+            routes.add(path, self._root, listed=False)
         routes.add_prefix(PREFIX, self._handle)
 
     async def _root(self, request: Request) -> Response:

@@ -36,8 +36,8 @@ class IssuerDiscovery:
         """Answer both paths."""
         url = urlsplit(self._issuer)
         if url.scheme == "https" and not url.query and not url.fragment:
-            routes.add(CONFIGURATION_PATH, self._configuration)
-            routes.add(JWKS_PATH, self._keyset)
+            routes.add_service(CONFIGURATION_PATH, self._configuration)
+            routes.add_service(JWKS_PATH, self._keyset)
 
     async def _configuration(self, request: Request) -> Response:
         document = {

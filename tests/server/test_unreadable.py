@@ -1,0 +1,34 @@
+"""What is answered to targets that mean nothing, and which answers browsers must not guess at."""
+
+import pytest
+
+from sampan.core.errors import StatusError
+from sampan.server.request_info import parse_target
+from sampan.server.status import NOSNIFF, unreadable
+from tests.server.cluster import Api, served
+from tests.server.frame import JANE
+
+
+def answered(target: bytes) -> tuple[int, str, bool]:
+    """The answer to a target that cannot be read."""
+    with pytest.raises(StatusError) as refused:
+        parse_target("GET", target)
+    response = unreadable(refused.value, target)
+    return response.status, response.body.decode(), response.close
+
+
+def test_a_broken_escape_is_answered_as_go_does_and_ends_the_connection() -> None:
+    assert answered(b"/api/v1/pods/%zz") == (400, "400 Bad Request", True)
+
+
+def test_a_watch_of_nothing_is_answered_with_the_target_and_no_html() -> None:
+    why = "failed to create RequestInfo: unable to determine kind and namespace from url, /api/v1/watch?a=&lt;b&gt;"
+    text = f'Internal Server Error: "/api/v1/watch?a=&lt;b&gt;": {why}\n'
+    assert answered(b"/api/v1/watch?a=<b>") == (500, text, False)
+
+
+async def test_refusals_of_authorization_are_not_guessed_at() -> None:
+    async with served() as admin:
+        jane = Api(admin.server, JANE)
+        assert NOSNIFF in (await jane.get("/api/v1/pods")).response.headers
+        assert NOSNIFF in (await admin.get("/api/v1/pods", impersonate_group="devs")).response.headers
