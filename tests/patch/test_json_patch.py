@@ -187,3 +187,54 @@ def test_moving_there_and_back_changes_nothing(doc: dict[str, Any], value: dict[
 @given(json_objects, json_objects)
 def test_adding_and_removing_changes_nothing(doc: dict[str, Any], value: dict[str, Any]) -> None:
     assert json_patch.apply(doc, [op("add", "/new", value=value), op("remove", "/new")]) == doc
+
+
+@pytest.mark.parametrize(
+    ("operation", "text"),
+    [
+        (op("add", "/zz/y", value=1), 'add operation does not apply: doc is missing path: "/zz/y": missing value'),
+        (op("remove", "/zz/y"), 'remove operation does not apply: doc is missing path: "/zz/y": missing value'),
+        (
+            op("replace", "/zz/y", value=1),
+            "replace operation does not apply: doc is missing path: /zz/y: missing value",
+        ),
+        (
+            op("replace", "/a/b/9", value=1),
+            "replace operation does not apply: doc is missing key: /a/b/9: missing value",
+        ),
+        (op("test", "/zz/y", value=1), "test operation does not apply: is missing path: /zz/y: missing value"),
+        (op("test", "/s", value="other"), "testing value /s failed: test failed"),
+        (op("remove", "/zz"), "error in remove for path: '/zz': Unable to remove nonexistent key: zz: missing value"),
+        (
+            op("add", "/a/b/9", value=1),
+            "error in add for path: '/a/b/9': Unable to access invalid index: 9: invalid index referenced",
+        ),
+        (
+            op("add", "/a/b/x", value=1),
+            "error in add for path: '/a/b/x': value was not a proper array index: 'x': strconv.Atoi: parsing \"x\": "
+            "invalid syntax",
+        ),
+        (op("remove", "/a/b/x"), "error in remove for path: '/a/b/x': strconv.Atoi: parsing \"x\": invalid syntax"),
+        (
+            op("copy", "/zz/t", **{"from": "/a"}),
+            "copy operation does not apply: doc is missing destination path: /zz/t: missing value",
+        ),
+        (op("copy", "/t"), "copy operation failed to decode from: operation, missing from field: missing value"),
+        (
+            op("move", "/t", **{"from": "/zz/y"}),
+            "move operation does not apply: doc is missing from path: /zz/y: missing value",
+        ),
+        ({"op": "add", "value": 1}, "add operation failed to decode path: missing value"),
+        (
+            {"op": "test", "value": 1},
+            "test operation failed to decode path: operation missing path field: missing value",
+        ),
+        (op("frob", "/a"), "Unexpected kind: frob"),
+        ({"path": "/a"}, "Unexpected kind: unknown"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else str(value),
+)
+def test_what_does_not_fit_is_told_to_those_who_show_it(operation: Any, text: str) -> None:
+    with pytest.raises(json_patch.NotApplicableError) as caught:
+        json_patch.apply_plainly(DOC, [operation])
+    assert str(caught.value) == text

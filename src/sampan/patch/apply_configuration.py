@@ -26,7 +26,7 @@ def merge_configuration(obj: Object, config: Object, schema: Schema) -> Object:
         text = faults[0] if len(faults) == 1 else "\n".join(["errors:", *(f"  {fault}" for fault in faults)])
         raise ValueError(f"failed to convert patch object to typed object: {text}")
     atom = root_atom(schema)
-    wholes = list(_wholes(atom, config, ""))
+    wholes = sorted(_wholes(atom, config, ""))
     if wholes:
         raise ValueError(
             f"invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {', '.join(wholes)}"

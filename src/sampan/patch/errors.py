@@ -11,6 +11,7 @@ from sampan.core.errors import Reason, StatusError, invalid
 from sampan.core.field import Path
 from sampan.core.field import invalid as invalid_field
 from sampan.core.gvk import GroupKind
+from sampan.patch.go_text import json_kind
 
 _NO_KIND = GroupKind("", "")
 
@@ -40,9 +41,12 @@ def result_object(patched: Any) -> dict[str, Any]:
     """The patched object, when it still is an object. Raises 422."""
     if isinstance(patched, dict):
         return patched
-    kind = "array" if isinstance(patched, list) else "value"
-    raise bad_result(
-        patched,
-        f"couldn't get version/kind; json parse error: json: cannot unmarshal {kind} into Go value of type "
-        'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+    raise bad_result(patched, no_object_text(patched))
+
+
+def no_object_text(value: Any) -> str:
+    """What is said of JSON that should hold an object's kind and version, and is no object."""
+    return (
+        f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_kind(value)} into Go value of type "
+        'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
     )

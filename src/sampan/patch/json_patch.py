@@ -6,12 +6,14 @@ Source: evanphx/json-patch patch.go (v4); apiserver pkg/endpoints/handlers/patch
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
 
 from sampan.core.errors import bad_request, request_entity_too_large
+from sampan.core.field import quote
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.patch.errors import not_applicable, result_object
@@ -26,12 +28,22 @@ _FIELDS = ("op", "path", "from", "value")
 _is_index = re.compile(r"[+-]?[0-9]+").fullmatch
 
 
-class _NotApplicableError(Exception):
-    """An operation does not fit the document."""
+class NotApplicableError(Exception):
+    """An operation does not fit the document; the text says which and why."""
 
 
-class _TestFailedError(_NotApplicableError):
+class NothingThereError(NotApplicableError):
+    """What an operation names is not there."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"{text}: missing value")
+
+
+class TestFailedError(NotApplicableError):
     """A test does not hold."""
+
+    def __init__(self, pointer: str) -> None:
+        super().__init__(f"testing value {pointer} failed: test failed")
 
 
 def apply(doc: Object, patch: Any) -> Object:
@@ -41,29 +53,20 @@ def apply(doc: Object, patch: Any) -> Object:
     when an operation or test fails.
     """
     try:
-        return _applied(doc, patch)
-    except _NotApplicableError:
+        return apply_plainly(doc, patch)
+    except NotApplicableError:
         raise not_applicable() from None
 
 
-def apply_if_tests_hold(doc: Object, patch: Any) -> Object | None:
-    """As `apply`, but None when a test fails."""
-    try:
-        return _applied(doc, patch)
-    except _TestFailedError:
-        return None
-    except _NotApplicableError:
-        raise not_applicable() from None
-
-
-def _applied(doc: Object, patch: Any) -> Object:
+def apply_plainly(doc: Object, patch: Any) -> Object:
+    """As `apply`, but raises `NotApplicableError` when an operation or test fails."""
     check(patch)
     state = _State(copy_json(doc))
     for operation in patch or ():
         kind = (operation or {}).get("op")
         run = _OPERATIONS.get(kind) if isinstance(kind, str) else None
         if run is None:
-            raise _NotApplicableError
+            raise NotApplicableError(f"Unexpected kind: {kind if isinstance(kind, str) else 'unknown'}")
         run(state, operation)
     return result_object(state.doc)
 
@@ -113,18 +116,33 @@ class _State:
         self.doc = doc
         self.copied_bytes = 0
 
-    def find(self, operation: Object, field: str) -> tuple[Any, str]:
-        """The dict or list that holds the place which a pointer names, and the last token of the pointer."""
+    def find(self, operation: Object, field: str, missing: str) -> tuple[Any, str]:
+        """The dict or list that holds the place which a pointer names, and the last token of the pointer.
+
+        `missing` is what is said, with the pointer in the place of {}, when there is no such dict or list.
+        """
         pointer = operation.get(field)
-        if pointer is None or "/" not in pointer:
-            raise _NotApplicableError
+        if pointer is None:
+            raise NothingThereError(_no_pointer(operation["op"], field))
         tokens = pointer.split("/")
-        container = self.doc
+        container = self.doc if len(tokens) > 1 else None
         for token in tokens[1:-1]:
-            container = _get(container, _unescape(token))
             if not isinstance(container, dict | list):
-                raise _NotApplicableError
+                break
+            try:
+                container = _get(container, _unescape(token))
+            except NotApplicableError:
+                container = None
+        if not isinstance(container, dict | list):
+            raise NothingThereError(missing.format(pointer))
         return container, _unescape(tokens[-1])
+
+
+def _no_pointer(kind: str, field: str) -> str:
+    text = f"{kind} operation failed to decode {field}"
+    if field == "from":
+        return f"{text}: operation, missing from field"
+    return text if kind in ("add", "remove", "copy") else f"{text}: operation missing path field"
 
 
 def _unescape(token: str) -> str:
@@ -134,12 +152,11 @@ def _unescape(token: str) -> str:
 def _index(items: list[Any], token: str, length: int) -> int:
     """A position below `length`. Raises when there is none."""
     if not _is_index(token):
-        raise _NotApplicableError
-    index = int(token)
-    if index < 0:
-        index += length
+        raise NotApplicableError(f"strconv.Atoi: parsing {quote(token)}: invalid syntax")
+    given = int(token)
+    index = given + length if given < 0 else given
     if not 0 <= index < length:
-        raise _NotApplicableError
+        raise NotApplicableError(f"Unable to access invalid index: {given}: invalid index referenced")
     return index
 
 
@@ -154,6 +171,9 @@ def _insert(container: Any, token: str, value: Any) -> None:
         container[token] = value
     elif token == "-":
         container.append(value)
+    elif not _is_index(token):
+        text = f"strconv.Atoi: parsing {quote(token)}: invalid syntax"
+        raise NotApplicableError(f"value was not a proper array index: '{token}': {text}")
     else:
         container.insert(_index(container, token, len(container) + 1), value)
 
@@ -164,58 +184,87 @@ def _delete(container: Any, token: str) -> None:
     elif token in container:
         del container[token]
     else:
-        raise _NotApplicableError
+        raise NothingThereError(f"Unable to remove nonexistent key: {token}")
+
+
+@contextmanager
+def _telling(where: str) -> Iterator[None]:
+    """Faults say before their own text where they are."""
+    try:
+        yield
+    except NotApplicableError as error:
+        raise NotApplicableError(f"{where}: {error}") from None
 
 
 def _add(state: _State, operation: Object) -> None:
-    container, token = state.find(operation, "path")
-    _insert(container, token, copy_json(operation.get("value")))
+    container, token = state.find(operation, "path", 'add operation does not apply: doc is missing path: "{}"')
+    with _telling(f"error in add for path: '{operation['path']}'"):
+        _insert(container, token, copy_json(operation.get("value")))
 
 
 def _remove(state: _State, operation: Object) -> None:
-    _delete(*state.find(operation, "path"))
+    place = state.find(operation, "path", 'remove operation does not apply: doc is missing path: "{}"')
+    with _telling(f"error in remove for path: '{operation['path']}'"):
+        _delete(*place)
 
 
 def _replace(state: _State, operation: Object) -> None:
     value = copy_json(operation.get("value"))
-    if operation.get("path") == "":
+    pointer = operation.get("path")
+    if pointer == "":
         if not isinstance(value, dict | list):
-            raise _NotApplicableError
+            raise NotApplicableError("replace operation value must be object or array: %!w(<nil>)")
         state.doc = value
         return
-    container, token = state.find(operation, "path")
+    container, token = state.find(operation, "path", "replace operation does not apply: doc is missing path: {}")
     if isinstance(container, dict):
         container[token] = value
-    else:
-        container[_index(container, token, len(container))] = value
+        return
+    try:
+        index = _index(container, token, len(container))
+    except NotApplicableError:
+        raise NothingThereError(f"replace operation does not apply: doc is missing key: {pointer}") from None
+    container[index] = value
 
 
 def _move(state: _State, operation: Object) -> None:
-    container, token = state.find(operation, "from")
-    value = _get(container, token)
-    _delete(container, token)
-    container, token = state.find(operation, "path")
-    _insert(container, token, value)
+    container, token = state.find(operation, "from", "move operation does not apply: doc is missing from path: {}")
+    with _telling(f"error in move for path: '{token}'"):
+        value = _get(container, token)
+        _delete(container, token)
+    missing = "move operation does not apply: doc is missing destination path: {}"
+    container, token = state.find(operation, "path", missing)
+    with _telling(f"error in move for path: '{operation['path']}'"):
+        _insert(container, token, value)
 
 
 def _copy(state: _State, operation: Object) -> None:
-    source = state.find(operation, "from")
-    value = _get(*source)
-    container, token = state.find(operation, "path")
+    source = state.find(operation, "from", "copy operation does not apply: doc is missing from path: {}")
+    with _telling(f"error in copy for from: '{operation['from']}'"):
+        value = _get(*source)
+    missing = "copy operation does not apply: doc is missing destination path: {}"
+    container, token = state.find(operation, "path", missing)
     if value is not None:
         state.copied_bytes += len(orjson.dumps(value))
         if state.copied_bytes > COPY_BYTES_MAX:
-            raise _NotApplicableError
-    _insert(container, token, copy_json(value))
+            raise NotApplicableError(
+                f"Unable to complete the copy, the accumulated size increase of copy is {state.copied_bytes}, "
+                f"exceeding the limit {COPY_BYTES_MAX}"
+            )
+    with _telling("error while adding value during copy"):
+        _insert(container, token, copy_json(value))
 
 
 def _test(state: _State, operation: Object) -> None:
-    if operation.get("path") == "":
+    pointer = operation.get("path")
+    if pointer == "":
         found = state.doc
     else:
-        found = _get(*state.find(operation, "path"))
+        place = state.find(operation, "path", "test operation does not apply: is missing path: {}")
+        with _telling(f"error in test for path: '{pointer}'"):
+            found = _get(*place)
     if not same(found, operation.get("value")):
-        raise _TestFailedError
+        raise TestFailedError(pointer or "")
 
 
 def same(left: Any, right: Any) -> bool:

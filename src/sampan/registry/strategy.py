@@ -136,6 +136,10 @@ class Strategy:
         """Whether something still holds up the removal of an object whose deletion was requested."""
         return bool(obj["metadata"].get("finalizers"))
 
+    def deletion_fault(self, name: str) -> str:
+        """Why the object of a name may not be deleted, whatever it is; empty when it may."""
+        return ""
+
     def prepare_for_deletion(self, obj: Object) -> None:
         """The first delete has marked the object (`marks_before_deletion`): change what must show it."""
 

@@ -33,6 +33,12 @@ def answering(*parts: bytes, close: bool = False) -> Handler:
     return handle
 
 
+def failed(status: int, body: bytes, content_type: str = "application/json") -> bytes:
+    """A bad answer."""
+    head = f"HTTP/1.1 {status} No\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
 def never(namespace: str, name: str, port: int) -> tuple[str, int]:
     """No services here."""
     raise ServiceError(f'service "{name}" not found')
@@ -100,15 +106,52 @@ async def test_the_request_says_what_it_is(tmp_path: Path) -> None:
             'an error on the server ("oops") has prevented the request from succeeding',
         ),
         (
-            answering(b"HTTP/1.1 307 T\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"),
-            "the server rejected our request for an unknown reason (status 307)",
+            answering(b"HTTP/1.1 307 T\r\nLocation: http://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"),
+            'Post "http://127.0.0.1/": unsupported protocol scheme "http"',
         ),
-        (answering(b"nonsense\r\n\r\n"), "net/http: HTTP/1.x transport connection broken"),
-        (answering(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}", close=True), "unexpected EOF"),
-        (answering(close=True), "unexpected EOF"),
+        (answering(b"nonsense\r\n\r\n"), 'connection broken: malformed HTTP response "nonsense"'),
+        (answering(b"SPAM SPAM\r\n\r\n"), 'connection broken: malformed HTTP status code "SPAM"'),
+        (answering(b"SPAM 200 OK\r\n\r\n"), 'connection broken: malformed HTTP version "SPAM"'),
+        (
+            answering(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}", close=True),
+            "unexpected error when reading response body. Please retry. Original error: unexpected EOF",
+        ),
+        (answering(close=True), 'timeout=30s": EOF'),
+        (answering(b"HTTP/1.1 2", close=True), 'timeout=30s": unexpected EOF'),
+        (answering(ok(b"")), "0-length response with status code: 200 and content type: "),
+        (
+            answering(b"HTTP/1.1 200 OK\r\nContent-Type: ;\r\nContent-Length: 2\r\n\r\n{}"),
+            "mime: no media type",
+        ),
+        (answering(failed(403, b"go away", "text/plain")), "go away"),
+        (answering(failed(403, b"{}", "application/json")), "unknown"),
+        (answering(failed(422, b"{}")), "the server rejected our request due to an error in our request"),
+        (answering(failed(418, b"{}")), "the server responded with the status code 418 but did not return more"),
+        (
+            answering(failed(400, b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"because"}')),
+            "because",
+        ),
         (answering(ok(b"x" * 2000)), "the answer is larger than 1000 bytes"),
     ],
-    ids=["not found", "server error", "redirect", "no HTTP", "cut off", "no answer", "too large"],
+    ids=[
+        "not found",
+        "server error",
+        "redirect to plain HTTP",
+        "no HTTP",
+        "no status code",
+        "no HTTP version",
+        "cut off",
+        "no answer",
+        "half a line",
+        "nothing in it",
+        "no media type",
+        "forbidden",
+        "forbidden in JSON",
+        "invalid",
+        "other status",
+        "a Status",
+        "too large",
+    ],
 )
 async def test_a_bad_answer_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Handler, text: str
@@ -118,6 +161,66 @@ async def test_a_bad_answer_is_an_error(
         with pytest.raises(WebhookError) as error:
             await webhook(port).post(b"{}", 30)
     assert text in str(error.value)
+
+
+def redirecting(status: int, seen: list[str]) -> Handler:
+    """Sends whoever asks for another path than /there to it."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            length = head.lower().partition("content-length: ")[2].partition("\r\n")[0]
+            body = await reader.readexactly(int(length or 0))
+            line = head.partition("\r\n")[0]
+            seen.append(f"{line} {body.decode()}")
+            if " /there " in line:
+                writer.write(ok(b"{}"))
+            else:
+                writer.write(f"HTTP/1.1 {status} T\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n".encode())
+
+    return handle
+
+
+@pytest.mark.parametrize(
+    ("status", "followed"),
+    [(307, "POST /there HTTP/1.1 [1]"), (308, "POST /there HTTP/1.1 [1]"), (302, "GET /there HTTP/1.1 ")],
+)
+async def test_redirects_are_followed(tmp_path: Path, status: int, followed: str) -> None:
+    seen: list[str] = []
+    async with listening(tmp_path, redirecting(status, seen)) as port:
+        assert await webhook(port).post(b"[1]", 30) == b"{}"
+    assert seen == ["POST /convert?a=b&timeout=30s HTTP/1.1 [1]", followed]
+
+
+async def test_redirects_without_end_are_not_followed(tmp_path: Path) -> None:
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for _ in requests(reader):
+            writer.write(b"HTTP/1.1 307 T\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n")
+
+    async with listening(tmp_path, handle) as port:
+        with pytest.raises(WebhookError) as error:
+            await webhook(port).post(b"{}", 30)
+    assert str(error.value) == 'Post "/again": stopped after 10 redirects'
+
+
+async def test_a_webhook_may_ask_to_be_asked_again(tmp_path: Path) -> None:
+    answers = [b"HTTP/1.1 503 L\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n", ok(b"{}")]
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for _ in requests(reader):
+            writer.write(answers.pop(0))
+
+    async with listening(tmp_path, handle) as port:
+        assert await webhook(port).post(b"{}", 30) == b"{}"
+    assert answers == []
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path) -> None:
+    async with listening(tmp_path, answering(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{")) as port:
+        with pytest.raises(WebhookError) as error:
+            await webhook(port).post(b"{}", 0.2)
+    text = "unexpected error when reading response body. Please retry. Original error: context deadline exceeded"
+    assert str(error.value) == text
 
 
 async def test_a_slow_webhook_is_not_waited_for(tmp_path: Path) -> None:

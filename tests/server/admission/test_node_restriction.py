@@ -227,3 +227,9 @@ async def test_a_token_must_be_bound_to_a_pod(api: Api) -> None:
     obj = {"metadata": {"name": "a"}, "spec": {}}
     message = await _answer(api, "CREATE", "serviceaccounts", obj, subresource="token")
     assert message == 'serviceaccounts "a" is forbidden: node requested token not bound to a pod'
+
+
+async def test_a_pod_that_is_not_there_is_told_by_its_kind(api: Api) -> None:
+    bound = {"apiVersion": "v1", "kind": "Pod", "name": "none", "uid": "u"}
+    obj = {"metadata": {"name": "a"}, "spec": {"boundObjectRef": bound}}
+    assert await _answer(api, "CREATE", "serviceaccounts", obj, subresource="token") == 'pod "none" not found'

@@ -253,3 +253,13 @@ async def test_a_configuration_that_makes_no_sense_is_told(name: str, said: Obje
     with pytest.raises(BadConfiguration) as caught:
         _server(settings)
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(("metadata", "name"), [({"name": "c"}, "c"), ({"generateName": "c-"}, "c-")], ids=str)
+async def test_nothing_is_made_in_a_namespace_that_is_going(api: Api, metadata: Object, name: str) -> None:
+    await api.create("/api/v1/namespaces", {"metadata": {"name": "going"}})
+    await api.delete("/api/v1/namespaces/going")
+    text = "unable to create new content in namespace going because it is being terminated"
+    assert await refused(api, "/api/v1/namespaces/going/configmaps", {"metadata": metadata}) == (
+        f'configmaps "{name}" is forbidden: {text}'
+    )

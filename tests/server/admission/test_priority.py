@@ -80,3 +80,9 @@ async def test_an_update_keeps_what_was_computed(api: Api) -> None:
 async def test_the_system_classes_are_there_from_the_start(api: Api, name: str, value: int) -> None:
     answer = await api.get(f"{_CLASSES}/{name}")
     assert (answer.code, answer.body["value"]) == (200, value)
+
+
+async def test_a_system_class_stays(api: Api) -> None:
+    answer = await api.delete(f"{_CLASSES}/system-node-critical")
+    text = 'priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: '
+    assert (answer.code, answer.message) == (403, f"{text}this is a system priority class and cannot be deleted")

@@ -11,7 +11,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 
 from sampan.core.tracing import trace_headers
-from sampan.registry.webhook.client import HttpsWebhook
+from sampan.registry.webhook.client import Call
+from sampan.registry.webhook.credentials import NO_CREDENTIALS
 from sampan.registry.webhook.target import Target
 from sampan.server.proxy.headers import forwarded
 from sampan.server.proxy.target import Target as Upstream
@@ -143,8 +144,8 @@ async def test_webhooks_get_the_header() -> None:
     heads: list[bytes] = []
 
     async def route(request: Request) -> Response:
-        webhook = HttpsWebhook(Target("127.0.0.1", 1, "/"), lambda namespace, name, port: ("", 0))
-        heads.append(webhook._head("timeout=1s", 0))
+        target = Target("127.0.0.1", 1, "/")
+        heads.append(Call(target, "POST", b"{}", "timeout=1s").head(NO_CREDENTIALS, target))
         return Response()
 
     await Frame(route, tracer=Collector().tracer).client(MASTER).get("/version", traceparent=SAMPLED)

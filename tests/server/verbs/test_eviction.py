@@ -8,6 +8,7 @@ import pytest
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Revision
 from sampan.wire.protobuf import encode
+from tests.server.admission.webhook.hooks import Hooks, configure, hook, patched
 from tests.server.client import header
 from tests.server.cluster import Answer, Api, served
 from tests.server.verbs.objects import PODS, pod
@@ -418,3 +419,15 @@ async def test_other_writes_do_not_stop_an_eviction() -> None:
         await with_pod(api)
         store.race = 3
         assert (await evict(api)).code == 201
+
+
+async def test_a_webhook_sees_an_eviction_before_its_name_is_checked(api: Api) -> None:
+    hooks = Hooks(api)
+    rule = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/eviction"]}
+    await configure(api, "Mutating", hook(rules=[rule]))
+    await with_pod(api)
+    hooks.answers["hook.example.com"] = lambda request: patched(
+        {"op": "replace", "path": "/metadata/name", "value": "p"}
+    )
+    answer = await api.post(f"{PODS}/p/eviction", eviction("q"))
+    assert answer.code == 201, answer.body

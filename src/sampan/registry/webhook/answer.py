@@ -1,18 +1,57 @@
 """`Answer`: an HTTP response of a webhook as it comes in, and what it means.
 
-Source: client-go rest/request.go (1.36).
+Source: client-go rest/request.go; apimachinery pkg/api/errors/errors.go NewGenericServerResponse (1.36).
 """
 
 import httptools
+import msgspec
 
 from sampan.core.field import quote
 
 ANSWER_SIZE_BYTES_MAX = 32 << 20
 _SHOWN_BYTES_MAX = 2048
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_SAME_METHOD = frozenset({307, 308})
+_TOO_MANY_REQUESTS = 429
+_MAY_PASS = frozenset({429, 500, 504})
+_SHOWN = frozenset({403, 415})
+"""Statuses of which the body is the text."""
+_NOT_ACCEPTABLE = 406
+_TEXTS = {
+    400: "the server rejected our request for an unknown reason",
+    401: "the server has asked for the client to provide credentials",
+    404: "the server could not find the requested resource",
+    405: "the server does not allow this method on the requested resource",
+    406: "the server was unable to respond with a content type that the client supports",
+    409: "the server reported a conflict",
+    422: "the server rejected our request due to an error in our request",
+    429: "the server has received too many requests and has asked us to try again later",
+    503: "the server is currently unable to handle the request",
+    504: "the server was unable to return a response in the time allotted, but may still be processing the request",
+}
+
+
+def not_http(data: bytes) -> str:
+    """What is wrong with a first line that no HTTP response begins with."""
+    line = data.partition(b"\n")[0].rstrip(b"\r").decode("latin-1")
+    version, space, rest = line.partition(" ")
+    if not space:
+        return f"malformed HTTP response {quote(line)}"
+    status = rest.lstrip(" ").partition(" ")[0]
+    if len(status) != 3 or not status.isdecimal():
+        return f"malformed HTTP status code {quote(status)}"
+    return f"malformed HTTP version {quote(version)}"
 
 
 class WebhookError(Exception):
-    """A webhook could not be asked, or gave no answer that counts. The text is for the client."""
+    """A webhook could not be asked, or gave no answer that counts. The text is for the client.
+
+    `may_pass`: the same question may be answered when it is asked again.
+    """
+
+    def __init__(self, text: str, *, may_pass: bool = False) -> None:
+        super().__init__(text)
+        self.may_pass = may_pass
 
 
 class Answer:
@@ -27,12 +66,35 @@ class Answer:
         self._size_bytes = 0
         self._until_close = True
         self._keeps_connection = False
+        self._content_type = self._location = self._retry_after = ""
         self._parser = httptools.HttpResponseParser(self)
 
     @property
     def keeps_connection(self) -> bool:
         """Whether another request may follow on the same connection."""
         return self._keeps_connection
+
+    @property
+    def location(self) -> str:
+        """Where the answer sends the client, "" if nowhere."""
+        return self._location if self._status in _REDIRECTS else ""
+
+    @property
+    def keeps_method(self) -> bool:
+        """Whether a redirect is followed with the same method and body; else with GET."""
+        return self._status in _SAME_METHOD
+
+    @property
+    def retry_after_s(self) -> int | None:
+        """Seconds after which the client is to ask again, None if it is not."""
+        if self._status != _TOO_MANY_REQUESTS and self._status < 500:
+            return None
+        return int(self._retry_after) if self._retry_after.isdecimal() and self._retry_after.isascii() else None
+
+    @property
+    def headers_complete(self) -> bool:
+        """Whether what is missing is only of the body."""
+        return bool(self._status)
 
     def feed(self, data: bytes) -> None:
         """Bytes of the response. Raises `WebhookError` when there are too many."""
@@ -42,13 +104,22 @@ class Answer:
             raise WebhookError(f"the answer is larger than {ANSWER_SIZE_BYTES_MAX} bytes")
 
     def end(self) -> None:
-        """The connection has ended; that is the end of a body whose length was not said. Raises `WebhookError`."""
+        """The connection has ended; that is the end of a body whose length was not said. Raises `EOFError`."""
         if not self._status or not self._until_close:
-            raise WebhookError("unexpected EOF")
+            raise EOFError("unexpected EOF" if self.begun else "EOF")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if name.lower() in (b"content-length", b"transfer-encoding"):
             self._until_close = False
+            return
+        text = value.decode("latin-1").strip()
+        match name.lower():
+            case b"content-type":
+                self._content_type = text
+            case b"location":
+                self._location = text
+            case b"retry-after":
+                self._retry_after = text
 
     def on_headers_complete(self) -> None:
         self._status = self._parser.get_status_code()
@@ -63,13 +134,43 @@ class Answer:
         self._keeps_connection = self.complete and not self._until_close and self._parser.should_keep_alive()
 
     def checked(self) -> bytes:
-        """The body of a good answer. Raises `WebhookError`; a redirect is not followed."""
+        """The body of a good answer, which is not empty. Raises `WebhookError`."""
         body, status = b"".join(self._chunks), self._status
-        if 200 <= status < 300:
+        if self._content_type and not self._content_type.partition(";")[0].strip():
+            raise WebhookError("Internal error occurred: mime: no media type")
+        if 200 <= status <= 206:
+            if not body:
+                text = f"0-length response with status code: {status} and content type: {self._content_type}"
+                raise WebhookError(text)
             return body
-        if status == 404:
-            raise WebhookError("the server could not find the requested resource")
+        raise WebhookError(_told_status(body) or self._text(status, body), may_pass=status in _MAY_PASS)
+
+    def _text(self, status: int, body: bytes) -> str:
+        """What a status means to clients."""
+        shown = "unknown"
+        if not self._content_type or self._content_type.lower().startswith("text/"):
+            shown = body[:_SHOWN_BYTES_MAX].decode("utf-8", "replace").strip()
+        if status in _SHOWN or (status == _NOT_ACCEPTABLE and shown not in ("", "unknown")):
+            return shown
+        if status in _TEXTS:
+            return _TEXTS[status]
         if status >= 500:
-            shown = body[:_SHOWN_BYTES_MAX].decode("utf-8", "replace").strip() or "unknown"
-            raise WebhookError(f"an error on the server ({quote(shown)}) has prevented the request from succeeding")
-        raise WebhookError(f"the server rejected our request for an unknown reason (status {status})")
+            return f"an error on the server ({quote(shown)}) has prevented the request from succeeding"
+        return f"the server responded with the status code {status} but did not return more information"
+
+
+def _told_status(body: bytes) -> str:
+    """The message of a body that is a Status and no success; empty when it is none."""
+    try:
+        status = msgspec.json.decode(body, type=_Status)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return ""
+    is_failure = (status.kind, status.api_version) == ("Status", "v1") and status.status != "Success"
+    return status.message if is_failure else ""
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    kind: str = ""
+    api_version: str = ""
+    status: str = ""
+    message: str = ""

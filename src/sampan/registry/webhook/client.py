@@ -11,13 +11,16 @@ import socket
 import ssl
 from collections import OrderedDict
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Protocol
 
 import httptools
+from cryptography import x509
 
 from sampan.core.field import quote
 from sampan.core.tracing import trace_headers
-from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError
+from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError, not_http
+from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text
 from sampan.registry.webhook.connections import Connection, Connections
 from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials
 from sampan.registry.webhook.services import Resolve, ServiceError
@@ -27,8 +30,9 @@ __all__ = ["ANSWER_SIZE_BYTES_MAX", "Connect", "HttpsWebhook", "Webhook", "Webho
 
 _READ_BYTES = 1 << 16
 _CLIENTS_MAX = 100
-_UNTRUSTED = frozenset({18, 19, 20, 21})
-"""OpenSSL's codes for certificates whose CA is not known."""
+REDIRECTS_MAX = 10
+RETRIES_MAX = 10
+"""How often a webhook is asked again because its answer says so (Retry-After)."""
 
 
 class Webhook(Protocol):
@@ -55,37 +59,60 @@ class HttpsWebhook:
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """See `Webhook.post`."""
-        query = f"timeout={_shown_seconds(timeout_s)}"
+        query = f"timeout={_shown_seconds(timeout_s)}" if self._target.tells_timeout else ""
+        call = Call(self._target, "POST", body, query)
         try:
             async with asyncio.timeout(timeout_s):
-                return (await self._exchange(body, query)).checked()
+                return (await self._answer(call)).checked()
         except TimeoutError:
-            raise self._failure(query, "context deadline exceeded") from None
-        except ServiceError as error:
-            raise self._failure(query, str(error)) from None
-        except ssl.SSLError as error:
-            raise self._failure(query, _tls_text(error)) from None
-        except OSError as error:
-            raise self._failure(query, _os_text(error)) from None
-        except httptools.HttpParserError as error:
-            raise self._failure(query, f"net/http: HTTP/1.x transport connection broken: {error}") from None
+            raise call.failure("context deadline exceeded") from None
 
     def close(self) -> None:
         """Close the connections that are idle."""
         self._connections.close()
 
-    def _failure(self, query: str, text: str) -> WebhookError:
-        return WebhookError(f"Post {quote(self._target.url(query))}: {text}")
-
-    async def _exchange(self, body: bytes, query: str) -> Answer:
-        """One request and its answer. A kept connection that turns out to be closed is replaced by a new one."""
-        request = self._head(query, len(body)) + body
+    async def _answer(self, call: "Call") -> Answer:
+        """The last answer: redirects are followed, and a webhook that asks for it is asked again."""
+        redirects = retries = 0
         while True:
-            connection = await self._connect(query)
-            answer = Answer()
+            answer = await self._told(call)
+            if answer.location:
+                redirects += 1
+                if redirects >= REDIRECTS_MAX:
+                    raise WebhookError(f"Post {quote(answer.location)}: stopped after {REDIRECTS_MAX} redirects")
+                call.follow(answer)
+                continue
+            wait_s = answer.retry_after_s
+            if wait_s is None or retries >= RETRIES_MAX:
+                return answer
+            retries += 1
+            call.answer = None
+            await asyncio.sleep(wait_s)
+
+    async def _told(self, call: "Call") -> Answer:
+        """One exchange. Raises `WebhookError` in Go's words."""
+        try:
+            return await self._exchange(call)
+        except ServiceError as error:
+            raise call.failure(str(error)) from None
+        except ssl.SSLError as error:
+            raise call.failure(await self._tls_text(error, call.target)) from None
+        except (OSError, EOFError) as error:
+            text = str(error) if isinstance(error, EOFError) else _os_text(error)
+            raise call.failure(text, may_pass=isinstance(error, ConnectionResetError)) from None
+        except httptools.HttpParserError:
+            text = f"net/http: HTTP/1.x transport connection broken: {not_http(call.first)}"
+            raise call.failure(text) from None
+
+    async def _exchange(self, call: "Call") -> Answer:
+        """One request and its answer. A kept connection that turns out to be closed is replaced by a new one."""
+        request = call.head(self._credentials, self._target) + call.body
+        while True:
+            connection = await self._connect(call)
+            answer = call.answer = Answer()
             try:
-                await _ask(connection, request, answer)
-            except (WebhookError, ConnectionError):
+                await _ask(connection, request, call)
+            except (EOFError, ConnectionError):
                 if connection.reused and not answer.begun:
                     continue
                 raise
@@ -96,29 +123,88 @@ class HttpsWebhook:
                     connection.close()
             return answer
 
-    async def _connect(self, query: str) -> Connection:
-        target = self._target
-        host, port = target.host, target.port
-        if target.service is not None:
-            host, port = self._resolve(target.service.namespace, target.service.name, target.port)
+    async def _connect(self, call: "Call") -> Connection:
+        target = call.target
+        host, port = self._place(target)
         if self._tls is None:
             self._tls = self._credentials.tls(target.ca_pem)
         try:
             return await self._connections.take((host, port), self._tls, target.host)
         except socket.gaierror:
-            raise self._failure(query, f"dial tcp: lookup {host}: no such host") from None
+            raise call.failure(f"dial tcp: lookup {host}: no such host") from None
         except ConnectionRefusedError:
-            raise self._failure(query, f"dial tcp {host}:{port}: connect: connection refused") from None
+            raise call.failure(f"dial tcp {host}:{port}: connect: connection refused") from None
 
-    def _head(self, query: str, length: int) -> bytes:
-        target = self._target
-        shown = self._credentials.authorization
+    def _place(self, target: Target) -> tuple[str, int]:
+        if target.service is None:
+            return target.host, target.port
+        return self._resolve(target.service.namespace, target.service.name, target.port)
+
+    async def _tls_text(self, error: ssl.SSLError, target: Target) -> str:
+        """What is wrong, in Go's words; for some of them the certificate has to be looked at."""
+        if not isinstance(error, ssl.SSLCertVerificationError):
+            return tls_text(error)
+        if error.verify_code in UNTRUSTED:
+            return certificate_text("certificate signed by unknown authority")
+        try:
+            certificate = await self._certificate(target)
+        except (OSError, ServiceError, ValueError):
+            return certificate_text(str(error.verify_message))
+        return certificate_text(mismatch(certificate, target.host, datetime.now(UTC)) or str(error.verify_message))
+
+    async def _certificate(self, target: Target) -> x509.Certificate:
+        """What the other side shows, checked by nobody."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        _, writer = await asyncio.open_connection(*self._place(target), ssl=context, server_hostname=target.host)
+        try:
+            shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+            return x509.load_der_x509_certificate(shown)
+        finally:
+            writer.transport.abort()
+
+
+class Call:
+    """One call, as far as it has come: where to, and what of the answer is there."""
+
+    def __init__(self, target: Target, method: str, body: bytes, query: str) -> None:
+        self.target = target
+        self.method = method
+        self.body = body
+        self.query = query
+        self.answer: Answer | None = None
+        self.first = b""
+        """The first bytes of the answer."""
+        self._url = target.url(query)
+
+    def follow(self, answer: Answer) -> None:
+        """Where the answer leads. Raises `WebhookError`."""
+        try:
+            self.target = self.target.elsewhere(answer.location)
+        except ValueError as error:
+            raise WebhookError(f"Post {quote(answer.location)}: {error}") from None
+        self.query, self._url = "", answer.location
+        if not answer.keeps_method:
+            self.method, self.body = "GET", b""
+
+    def failure(self, text: str, *, may_pass: bool = False) -> WebhookError:
+        """What is said of a call that came to an end in this state."""
+        if self.answer is not None and self.answer.headers_complete:
+            text = f"unexpected error when reading response body. Please retry. Original error: {text}"
+            return WebhookError(text, may_pass=may_pass)
+        return WebhookError(f"{self.method.capitalize()} {quote(self._url)}: {text}", may_pass=may_pass)
+
+    def head(self, credentials: Credentials, known: Target) -> bytes:
+        """The head of the request. Only the host that was configured is shown credentials."""
+        target = self.target
+        shown = credentials.authorization if (target.host, target.port) == (known.host, known.port) else ""
         more = f"Authorization: {shown}\r\n" if shown else ""
+        if self.body:
+            more += f"Content-Length: {len(self.body)}\r\nContent-Type: application/json\r\n"
         more += "".join([f"{name}: {value}\r\n" for name, value in trace_headers().items()])
         return (
-            f"POST {target.path_with(query)} HTTP/1.1\r\nHost: {target.authority}\r\nUser-Agent: sampan\r\n"
-            f"Content-Length: {length}\r\nAccept: application/json\r\nContent-Type: application/json\r\n"
-            f"{more}\r\n"
+            f"{self.method} {target.path_with(self.query)} HTTP/1.1\r\nHost: {target.authority}\r\n"
+            f"User-Agent: sampan\r\nAccept: application/json\r\n{more}\r\n"
         ).encode()
 
 
@@ -151,7 +237,9 @@ def _shown_seconds(timeout_s: float) -> str:
     return f"{math.ceil(timeout_s)}s" if timeout_s >= 1 else f"{timeout_s:g}s"
 
 
-async def _ask(connection: Connection, request: bytes, answer: Answer) -> None:
+async def _ask(connection: Connection, request: bytes, call: Call) -> None:
+    answer = call.answer
+    assert answer is not None
     connection.writer.write(request)
     await connection.writer.drain()
     while not answer.complete:
@@ -159,16 +247,10 @@ async def _ask(connection: Connection, request: bytes, answer: Answer) -> None:
         if not data:
             answer.end()
             break
+        if not answer.begun:
+            call.first = data
         answer.feed(data)
 
 
 def _os_text(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
-
-
-def _tls_text(error: ssl.SSLError) -> str:
-    if not isinstance(error, ssl.SSLCertVerificationError):
-        return f"tls: {(error.reason or str(error)).lower().replace('_', ' ')}"
-    if error.verify_code in _UNTRUSTED:
-        return "tls: failed to verify certificate: x509: certificate signed by unknown authority"
-    return f"tls: failed to verify certificate: x509: {error.verify_message}"

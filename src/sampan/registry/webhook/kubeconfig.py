@@ -34,7 +34,8 @@ def read_webhook_kubeconfig(file: Path) -> tuple[Target, Credentials]:
     if url.scheme != "https" or not url.hostname:
         raise ValueError(f"{file}: webhooks must use https, not {cluster.get('server')!r}")
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-    return Target(url.hostname, port, path, _ca_pem(cluster, file.parent)), credentials
+    target = Target(url.hostname, port, path, _ca_pem(cluster, file.parent), tells_timeout=False)
+    return target, credentials
 
 
 def _current(config: dict[str, Any]) -> dict[str, Any]:

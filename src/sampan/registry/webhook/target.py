@@ -6,9 +6,11 @@ Source: apiserver pkg/util/webhook/client.go (1.36).
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
+
+from sampan.core.field import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Target:
     path: str
     ca_pem: str = ""
     service: Service | None = None
+    tells_timeout: bool = True
+    """Whether the webhook is told in the query how long it may take."""
 
     @property
     def authority(self) -> str:
@@ -39,12 +43,24 @@ class Target:
         return host if self.port == 443 and self.service is None else f"{host}:{self.port}"
 
     def url(self, query: str) -> str:
-        """The URL as error texts show it, with a query."""
+        """The URL as error texts show it, with a query ("" for none)."""
         return f"https://{self.authority}{self.path_with(query)}"
 
     def path_with(self, query: str) -> str:
         """The path with a query behind the one that it has."""
+        if not query:
+            return self.path
         return f"{self.path}{'&' if '?' in self.path else '?'}{query}"
+
+    def elsewhere(self, location: str) -> "Target":
+        """The target that a redirect names. Raises `ValueError` when it is none that TLS leads to."""
+        url = urlsplit(urljoin(f"https://{self.authority}{self.path}", location))
+        if url.scheme != "https" or not url.hostname:
+            raise ValueError(f"unsupported protocol scheme {quote(url.scheme)}")
+        path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        port = url.port or 443
+        same = (url.hostname, port) == (self.host, self.port)
+        return replace(self, host=url.hostname, port=port, path=path, service=self.service if same else None)
 
 
 def target_of(config: Mapping[str, Any]) -> Target:

@@ -9,6 +9,7 @@ from sampan.core import errors
 from sampan.core.gvk import GroupResource
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
+from sampan.server.admission.refusal import refusal
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record
 
@@ -66,11 +67,10 @@ class NamespaceLifecycle:
 
 
 def _terminating(attributes: Attributes, namespace: str) -> errors.StatusError:
-    name = attributes.name
     text = f"unable to create new content in namespace {namespace} because it is being terminated"
     cause = {
         "reason": "NamespaceTerminating",
         "message": f"namespace {namespace} is being terminated",
         "field": "metadata.namespace",
     }
-    return errors.forbidden(attributes.gvr.group_resource, name, text, [cause])
+    return refusal(attributes, text, causes=[cause])

@@ -27,6 +27,7 @@ from sampan.server.admission.default_toleration_seconds import DefaultToleration
 from sampan.server.admission.deny_service_external_ips import DenyServiceExternalIPs
 from sampan.server.admission.event_rate_limit import EventRateLimit
 from sampan.server.admission.extended_resource_toleration import ExtendedResourceToleration
+from sampan.server.admission.image_policy_webhook import ImagePolicyWebhook
 from sampan.server.admission.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
 from sampan.server.admission.limit_ranger import LimitRanger
 from sampan.server.admission.matching.subject import Surroundings
@@ -92,6 +93,10 @@ ORDER: Final[tuple[tuple[str, Make | None], ...]] = (
     ("NodeRestriction", lambda parts: NodeRestriction(parts.reader, parts.authorizer)),
     ("TaintNodesByCondition", lambda parts: TaintNodesByCondition()),
     ("AlwaysPullImages", lambda parts: AlwaysPullImages()),
+    (
+        "ImagePolicyWebhook",
+        lambda parts: ImagePolicyWebhook(parts.configuration("ImagePolicyWebhook"), parts.cluster.webhooks.connect),
+    ),
     ("PodSecurity", lambda parts: PodSecurity(parts.reader, parts.configuration("PodSecurity"))),
     ("PodNodeSelector", lambda parts: PodNodeSelector(parts.reader, parts.configuration("PodNodeSelector"))),
     ("Priority", lambda parts: Priority(parts.reader)),

@@ -21,6 +21,7 @@ OFF: Final = frozenset(
         SERVICE_ACCOUNT,
         NODE_RESTRICTION,
         "AlwaysPullImages",
+        "ImagePolicyWebhook",
         "PodNodeSelector",
         "PodTolerationRestriction",
         "EventRateLimit",

@@ -80,11 +80,12 @@ class Deadlines:
 
 async def _within(handler: Handler, request: Request, limit_s: float) -> Response:
     request.deadline = request.received + limit_s
+    limit = asyncio.timeout_at(request.deadline)
     try:
-        async with asyncio.timeout_at(request.deadline):
+        async with limit:
             return await handler(request)
     except TimeoutError:
-        if asyncio.get_running_loop().time() < request.deadline:
+        if not limit.expired():
             raise
         raise _late() from None
 

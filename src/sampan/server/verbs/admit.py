@@ -141,12 +141,11 @@ async def admit_connect(scope: Scope, gvk: GroupVersionKind, options: Object) ->
     await scope.admission.validate(attributes)
 
 
-async def admit_binding(scope: Scope, name: str, binding: Object, dry_run: bool) -> None:
-    """All admission of a Binding, which is not stored but taken over into the Pod `name` (`scope` is the Pod's)."""
+def binding_attributes(scope: Scope, name: str, binding: Object, dry_run: bool) -> Attributes:
+    """What admission is asked about a Binding, which is not stored but taken over into the Pod `name`."""
     attributes = attributes_of(scope, "CREATE", binding, None, dry_run)
-    attributes.gvk, attributes.name, attributes.subresource = GroupVersionKind("", "v1", "Binding"), name, "binding"
-    await scope.admission.admit(attributes)
-    await scope.admission.validate(attributes)
+    attributes.gvk, attributes.name = GroupVersionKind("", "v1", "Binding"), name
+    return attributes
 
 
 def delete_validator(

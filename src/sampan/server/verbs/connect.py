@@ -25,7 +25,7 @@ async def admitted(scope: Scope, kind: str, options: Object) -> Object:
 
 def options_of(scope: Scope, kind: str, **fields: object) -> Object:
     """An options object; what is false or empty is left out."""
-    return {"kind": kind, "apiVersion": "v1", "metadata": {}} | {name: value for name, value in fields.items() if value}
+    return {"kind": kind, "apiVersion": "v1"} | {name: value for name, value in fields.items() if value}
 
 
 async def require_create(scope: Scope) -> None:

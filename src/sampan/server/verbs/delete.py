@@ -19,6 +19,9 @@ async def delete(scope: Scope) -> Response:
     """200 with a Status, or with the object where it stays for now or its type answers so."""
     request, endpoint = scope.request, scope.endpoint
     parameters = await _parameters(scope)
+    fault = endpoint.store.strategy.deletion_fault(request.info.name)
+    if fault:
+        raise errors.forbidden(endpoint.definition.group_resource, request.info.name, fault)
     deleted = await rest_delete(endpoint.store, scope.ctx, request.info.name, _options(scope, parameters))
     request.step("Object deleted from database")
     if not deleted.gone:

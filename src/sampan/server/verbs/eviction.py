@@ -47,9 +47,12 @@ async def create_eviction(scope: Scope) -> Response:
     request = scope.request
     options = write_options(request, "CreateOptions")
     eviction = await _read(scope, options)
-    deletion = _deletion(scope, eviction, options)
     attributes = replace(attributes_of(scope, "CREATE", eviction, None, options.dry_run), gvk=_EVICTION)
     await scope.admission.admit(attributes)
+    eviction = attributes.obj or {}
+    if metadata_of(eviction).get("name", "") != request.info.name:
+        raise errors.bad_request("name in URL does not match name in Eviction object")
+    deletion = _deletion(scope, eviction, options)
     await scope.admission.validate(attributes)
     await _evict(scope, deletion)
     answer = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
@@ -82,10 +85,7 @@ async def _read(scope: Scope, options: WriteOptions) -> Object:
         raise errors.bad_request(f"{unreadable}strict decoding error: {', '.join(texts)}")
     if options.field_validation == "Warn":
         request.warnings.extend(texts)
-    metadata = metadata_of(eviction)
-    match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata)
-    if metadata.get("name", "") != request.info.name:
-        raise errors.bad_request("name in URL does not match name in Eviction object")
+    match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata_of(eviction))
     return eviction
 
 

@@ -21,7 +21,7 @@ from sampan.server.verbs.access_reviews import (
     self_subject_rules_review,
     subject_access_review,
 )
-from sampan.server.verbs.admit import admit_binding
+from sampan.server.verbs.admit import binding_attributes
 from sampan.server.verbs.body import read_value
 from sampan.server.verbs.component_statuses import get_component_status, list_component_statuses
 from sampan.server.verbs.create import track
@@ -52,16 +52,19 @@ async def create_binding(scope: Scope) -> Response:
     """POST pods/NAME/binding and POST bindings: 201, or 409 when the pod is bound or going."""
     request = scope.request
     options = write_options(request, "CreateOptions")
-    binding = await _body(scope, "Binding")
+    binding = {"kind": "Binding", "apiVersion": "v1", **await _body(scope, "Binding")}
     name = request.info.name or binding["metadata"].get("name", "")
+    attributes = binding_attributes(scope, name, binding, options.dry_run)
+    await scope.admission.admit(attributes)
+    binding = attributes.obj or {}
     check_binding_name(name, binding)
     faults = validate_binding(binding)
     if faults:
         raise errors.invalid(GroupKind("", "Binding"), name, faults)
+    await scope.admission.validate(attributes)
     endpoint = scope.cluster.endpoint("", "v1", "pods")
     assert endpoint is not None
     pods = replace(scope, endpoint=endpoint)
-    await admit_binding(pods, name, binding, options.dry_run)
 
     async def transform(old: Object | None, stored: bytes) -> Object:
         if old is None:

@@ -118,10 +118,12 @@ async def test_lists_are_merged_by_their_keys_and_defaulted(api: Api) -> None:
         ),
         (
             "[JSONPatch{op: 'remove', path: '/nothing'}]",
-            "JSON Patch: the server rejected our request due to an error in our request",
+            "JSON Patch: error in remove for path: '/nothing': Unable to remove nonexistent key: nothing: missing "
+            "value",
         ),
+        ("[JSONPatch{op: 'frob', path: '/a'}]", "JSON Patch: Unexpected kind: frob"),
     ],
-    ids=["atomic list", "unknown field", "wrong type name", "error", "patch does not fit"],
+    ids=["atomic list", "unknown field", "wrong type name", "error", "patch does not fit", "unknown operation"],
 )
 async def test_what_cannot_be_applied_is_refused(api: Api, expression: str, text: str) -> None:
     await enforce_all(api, mutating(expression, matchConstraints={"resourceRules": [EVERY_POD]}))
@@ -130,6 +132,31 @@ async def test_what_cannot_be_applied_is_refused(api: Api, expression: str, text
     assert (answer.code, answer.reason) == (403, "Invalid")
     assert answer.message == f"policy 'p' with binding 'p-b' denied request: {text}"
     assert answer.causes == [{"message": answer.message}]
+
+
+@pytest.mark.parametrize(
+    ("patch", "text"),
+    [
+        (
+            "{op: 'add', path: '/bogus', value: 'x'}",
+            'Internal error occurred: strict decoding error: unknown field "bogus"',
+        ),
+        (
+            "{op: 'replace', path: '/kind', value: 'Secret'}",
+            "converting (v1.Secret) to (core.ConfigMap): unknown conversion",
+        ),
+        (
+            "{op: 'replace', path: '/apiVersion', value: 'v2'}",
+            'Internal error occurred: no kind "ConfigMap" is registered for version "v2" in scheme '
+            '"pkg/runtime/scheme.go:111"',
+        ),
+    ],
+    ids=["unknown field", "other kind", "other version"],
+)
+async def test_a_patch_makes_nothing_of_another_type(api: Api, patch: str, text: str) -> None:
+    await enforce_all(api, mutating(f"[JSONPatch{patch}]"))
+    answer = await api.post(MAPS, config_map())
+    assert (answer.code, answer.message) == (500, text)
 
 
 async def test_failures_may_be_ignored(api: Api) -> None:

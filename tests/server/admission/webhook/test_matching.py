@@ -256,3 +256,23 @@ async def test_a_scale_is_told_as_what_it_is(api: Api, hooks: Hooks) -> None:
         "scale",
     )
     assert (first["oldObject"]["spec"], second["object"]["spec"]) == ({"replicas": 1}, {"replicas": 6})
+
+
+async def test_a_binding_of_the_old_resource_is_told_as_what_it_is(api: Api, hooks: Hooks) -> None:
+    rule = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["*/*"]}
+    spec = {"containers": [{"name": "main", "image": "busybox"}]}
+    await api.create("/api/v1/namespaces/default/pods", {"metadata": {"name": "a"}, "spec": spec})
+    await configure(api, KIND, hook(rules=[rule]))
+    binding = {"metadata": {"name": "a"}, "target": {"kind": "Node", "name": "n"}}
+    assert (await api.post("/api/v1/namespaces/default/bindings", binding)).code == 201
+    [request] = hooks.requests
+    assert (request["resource"]["resource"], "subResource" in request, request["name"]) == ("bindings", False, "a")
+    assert request["object"]["kind"] == "Binding"
+
+
+async def test_the_options_of_a_connection_have_no_metadata(api: Api, hooks: Hooks) -> None:
+    rule = {"operations": ["CONNECT"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/exec"]}
+    await configure(api, KIND, hook(rules=[rule]))
+    await api.post("/api/v1/namespaces/default/pods/a/exec?command=ls&stdout=1", b"")
+    told = {"kind": "PodExecOptions", "apiVersion": "v1", "stdout": True, "command": ["ls"]}
+    assert hooks.requests[0]["object"] == told

@@ -66,24 +66,63 @@ async def test_a_patch_comes_over_the_wire(api: Api, tmp_path: Path) -> None:
         assert (await api.create(MAPS, config_map()))["data"] == {"a": "b"}
 
 
+async def test_an_answer_may_be_yaml(api: Api, tmp_path: Path) -> None:
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for _, body in requests(reader):
+            uid = orjson.loads(body)["request"]["uid"]
+            head = "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\n"
+            writer.write(ok(f"{head}response: {{allowed: true, uid: {uid}, warnings: [careful]}}".encode()))
+
+    async with configured(api, tmp_path, handle, "Validating"):
+        answer = await api.post(MAPS, config_map())
+    assert (answer.code, answer.warnings) == (201, ["careful"])
+
+
 @pytest.mark.parametrize(
     ("handler", "text"),
     [
         (
-            raw(b"HTTP/1.1 307 T\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"),
-            "failed to call webhook: the server rejected our request for an unknown reason (status 307)",
+            raw(b"HTTP/1.1 307 T\r\nLocation: http://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"),
+            'failed to call webhook: Post "http://127.0.0.1/": unsupported protocol scheme "http"',
         ),
-        (raw(ok(b"no json")), "failed to call webhook: couldn't get version/kind; json parse error: "),
+        (
+            raw(ok(b"no json")),
+            "failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal string into "
+            'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""',
+        ),
         (raw(ok(b'{"kind": "Pod", "apiVersion": "v1"}')), 'no kind "Pod" is registered for version "v1" in scheme'),
         (raw(ok(b"{}")), "received invalid webhook response: webhook response was absent"),
+        (raw(ok(b"null")), "received invalid webhook response: webhook response was absent"),
+        (raw(ok(b"")), "failed to call webhook: 0-length response with status code: 200 and content type: "),
         (replying(uid="other"), 'received invalid webhook response: expected response.uid="'),
-        (raw(b"HTTP/1.1 503 S\r\nContent-Length: 4\r\n\r\nbusy"), 'an error on the server ("busy") has prevented'),
+        (
+            replying(allowed="yes"),
+            "failed to call webhook: json: cannot unmarshal string into Go struct field "
+            "AdmissionResponse.response.allowed of type bool",
+        ),
+        (replying(patch="!"), "failed to call webhook: illegal base64 data at input byte 0"),
+        (
+            raw(b"HTTP/1.1 503 S\r\nContent-Length: 4\r\n\r\nbusy"),
+            "failed to call webhook: the server is currently unable to handle the request",
+        ),
         (
             raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n", *[b"x" * 100_000] * 20),
             "failed to call webhook: the answer is larger than 1000000 bytes",
         ),
     ],
-    ids=["redirect", "no json", "other kind", "no response", "wrong uid", "503", "endless answer"],
+    ids=[
+        "redirect to plain HTTP",
+        "no json",
+        "other kind",
+        "no response",
+        "null",
+        "nothing",
+        "wrong uid",
+        "no bool",
+        "no base64",
+        "503",
+        "endless answer",
+    ],
 )
 async def test_a_lying_webhook_fails_closed(
     api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Handler, text: str

@@ -67,5 +67,9 @@ class PriorityClassStrategy(Strategy):
         check_immutable(obj.get("preemptionPolicy"), old.get("preemptionPolicy"), _POLICY, errors)
         return errors
 
+    def deletion_fault(self, name: str) -> str:
+        """Those that exist from the start stay."""
+        return "this is a system priority class and cannot be deleted" if name in SYSTEM_PRIORITY_CLASSES else ""
+
 
 STRATEGIES: dict[tuple[str, str], Strategy] = {("scheduling.k8s.io", "priorityclasses"): PriorityClassStrategy()}

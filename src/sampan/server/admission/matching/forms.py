@@ -6,6 +6,7 @@ Source: apiserver pkg/admission/conversion.go (1.36).
 from typing import NamedTuple
 
 from sampan.core import errors
+from sampan.core.field import quote
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.registry.crd.reading import converter
@@ -13,6 +14,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.schema.compile import DecodeError
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.matching.subject import Equivalent
+from sampan.server.admission.refusal import plain_error
 
 
 class Versioned(NamedTuple):
@@ -53,16 +55,22 @@ class Forms:
             return wanted.endpoint.from_hub(copy)
         return await _converted(copy, own, wanted.endpoint)
 
-    async def put(self, obj: Object, wanted: Equivalent) -> None:
+    async def put(self, obj: Object, wanted: Equivalent, *, strict: bool = False) -> None:
         """Make an object, which is as `wanted` serves it, the object of the request: checked against its schema,
-        pruned, defaulted, in the version of the request. Raises 500.
+        pruned, defaulted, in the version of the request. Raises 500; with `strict` also for unknown fields of built-in
+        types.
         """
         attributes, own = self._attributes, self._attributes.endpoint
         if own is not None and not self._has_kind_of_its_own(own):
+            if own.definition.builtin:
+                _check_kind(obj, wanted)
             try:
-                normalise(obj, wanted.endpoint)
+                unknown = normalise(obj, wanted.endpoint)
             except DecodeError as error:
                 raise errors.internal_error(str(error)) from None
+            if strict and unknown:
+                faults = ", ".join(f"unknown field {quote(path)}" for path in unknown)
+                raise errors.internal_error(f"strict decoding error: {faults}")
             builtin = own.definition.builtin
             obj = wanted.endpoint.to_hub(obj) if builtin else await _converted(obj, wanted.endpoint, own)
             own.store.strategy.default(obj)
@@ -74,15 +82,29 @@ class Forms:
         return self._attributes.gvk.kind != own.definition.kind
 
 
-def normalise(obj: Object, endpoint: Endpoint) -> None:
-    """Prune and default; built-in types are checked too. Raises `DecodeError`."""
+def _check_kind(obj: Object, wanted: Equivalent) -> None:
+    """Raises 500 when a patch has made something of another kind of the object."""
+    gvk = wanted.gvk
+    api_version, kind = obj.get("apiVersion") or gvk.api_version, obj.get("kind") or gvk.kind
+    if api_version != gvk.api_version:
+        text = f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
+        raise errors.internal_error(text)
+    if kind != gvk.kind:
+        package = gvk.group.partition(".")[0] or "core"
+        raise plain_error(f"converting ({gvk.version}.{kind}) to ({package}.{gvk.kind}): unknown conversion")
+
+
+def normalise(obj: Object, endpoint: Endpoint) -> list[str]:
+    """Prune and default; built-in types are checked too. Gives their unknown fields. Raises `DecodeError`."""
     compiled = endpoint.compiled
+    unknown: list[str] = []
     if endpoint.definition.builtin:
-        compiled.decode(obj)
+        compiled.decode(obj, unknown=unknown)
     else:
         compiled.prune(obj)
         compiled.default(obj)
     obj.setdefault("metadata", {})
+    return unknown
 
 
 async def _converted(obj: Object, source: Endpoint, target: Endpoint) -> Object:

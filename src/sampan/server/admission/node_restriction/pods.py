@@ -105,7 +105,7 @@ def _check_status(node: str, attributes: Attributes) -> None:
 def _present(reader: CacheReader, attributes: Attributes) -> Object:
     pod = reader.get("", "pods", attributes.namespace, attributes.name)
     if pod is None:
-        raise not_found(GroupResource("", "pods"), attributes.name)
+        raise not_found(GroupResource("", "pod"), attributes.name)
     return pod
 
 

@@ -36,7 +36,7 @@ class TokenCheck:
             raise refusal(attributes, "node requested token with a pod binding without a uid")
         pod = self._reader.get("", "pods", attributes.namespace, bound["name"])
         if pod is None:
-            raise not_found(GroupResource("", "pods"), bound["name"])
+            raise not_found(GroupResource("", "pod"), bound["name"])
         if uid != pod["metadata"]["uid"]:
             text = f"the UID in the bound object reference ({uid}) does not match the UID in record. The object might "
             raise refusal(attributes, f"{text}have been deleted and then recreated")

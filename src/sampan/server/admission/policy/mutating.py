@@ -149,7 +149,7 @@ class _Run:
                 self._fault(policy, invocation.binding, str(error), Reason.INVALID)
                 continue
             if changed != obj:
-                await self._forms.put(changed, invocation.matched)
+                await self._forms.put(changed, invocation.matched, strict=mutation.strict)
         if (await self._forms.of(invocation.matched)).obj != before:
             self.reinvocation.changed()
             attributes.reinvoke = True

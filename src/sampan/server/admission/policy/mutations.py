@@ -4,7 +4,7 @@ Source: apiserver pkg/admission/plugin/policy/mutating/{compilation,patch/smd,pa
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from sampan.core.errors import StatusError
 from sampan.core.object import Object
@@ -26,6 +26,9 @@ class MutationFailed(Exception):
 class Mutation(Protocol):
     """One entry of `mutations`."""
 
+    strict: ClassVar[bool]
+    """Whether fields that the object's type does not have are faults."""
+
     async def apply(self, activation: Activation, obj: Object, schema: Schema) -> Object:
         """A new object. Raises `MutationFailed`."""
         ...
@@ -44,7 +47,9 @@ class MutatingPolicy(Policy):
 
 
 class ApplyConfiguration:
-    """`Object{…}`, merged as in server-side apply."""
+    """`Object{…}`, merged as in server-side apply, which knows no other fields."""
+
+    strict: ClassVar[bool] = False
 
     def __init__(self, expressions: Expressions, mutation: Object) -> None:
         expression = mutation["applyConfiguration"]["expression"]
@@ -67,6 +72,8 @@ class ApplyConfiguration:
 class JsonPatch:
     """`[JSONPatch{…}, …]`. A patch whose test does not hold changes nothing."""
 
+    strict: ClassVar[bool] = True
+
     def __init__(self, expressions: Expressions, mutation: Object) -> None:
         self._compiled = _compiled(expressions, mutation["jsonPatch"]["expression"], list_of(JSON_PATCH))
         program = self._compiled.program
@@ -78,7 +85,11 @@ class JsonPatch:
         if self._mismatches:
             raise MutationFailed("type mismatch: " + "\n".join(self._mismatches))
         try:
-            return json_patch.apply_if_tests_hold(obj, operations) or obj
+            return json_patch.apply_plainly(obj, operations)
+        except json_patch.TestFailedError:
+            return obj
+        except json_patch.NotApplicableError as error:
+            raise MutationFailed(f"JSON Patch: {error}") from None
         except StatusError as error:
             raise MutationFailed(f"JSON Patch: {error.message}") from None
 

@@ -11,6 +11,7 @@ from sampan.core.errors import StatusError
 from sampan.core.tracing import part_of_current
 from sampan.registry.rest.metadata import new_uid
 from sampan.registry.webhook.client import WebhookError
+from sampan.registry.webhook.review_body import NotDecodableError
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.activation import Activation, request_of
 from sampan.server.admission.expressions.authority import Authority
@@ -21,7 +22,6 @@ from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.admission.webhook.errors import CallFailed, Denial, Rejected, dry_run_unsupported
 from sampan.server.admission.webhook.hook import Connect, Hook
 from sampan.server.admission.webhook.review import (
-    NotDecodableError,
     ReviewError,
     UnsupportedPatchError,
     Verdict,

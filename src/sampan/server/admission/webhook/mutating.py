@@ -118,7 +118,9 @@ class _Run:
             raise errors.internal_error(f"{text}this operation")
         before = versioned.obj
         try:
-            patched = json_patch.apply(before, patch)
+            patched = json_patch.apply_plainly(before, patch)
+        except json_patch.NotApplicableError as error:
+            raise errors.internal_error(str(error)) from None
         except StatusError as error:
             raise errors.internal_error(error.message) from None
         await self._forms.put(patched, matched)

@@ -9,20 +9,37 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from sampan.core.object import Object
+from sampan.patch.go_text import json_kind
+from sampan.registry.webhook.review_body import (
+    BOOLEAN,
+    BYTES,
+    STATUS,
+    STRING,
+    STRING_MAP,
+    STRINGS,
+    ReviewReader,
+    struct,
+)
 from sampan.wire import json as wire_json
 
 GROUP: Final = "admission.k8s.io"
 VERSIONS: Final = ("v1", "v1beta1")
 _KIND: Final = "AdmissionReview"
-_SHOWN_MAX: Final = 1024
+_RESPONSE: Final = {
+    **dict.fromkeys(("uid", "patchType"), STRING),
+    "allowed": BOOLEAN,
+    "status": STATUS,
+    "patch": BYTES,
+    "auditAnnotations": STRING_MAP,
+    "warnings": STRINGS,
+}
+_READER: Final = ReviewReader(
+    GROUP, _KIND, {version: struct(f"{version}.AdmissionResponse", _RESPONSE) for version in VERSIONS}
+)
 
 
 class ReviewError(Exception):
     """An answer that does not count; the text is for the client."""
-
-
-class NotDecodableError(Exception):
-    """An answer that is no AdmissionReview of the version asked for; the text is for the client."""
 
 
 class Verdict(NamedTuple):
@@ -47,39 +64,20 @@ def encode_review(version: str, uid: str, request: Object, obj: Object | None, o
 
 
 def read_review(version: str, uid: str, body: bytes, *, mutating: bool) -> Verdict:
-    """The answer to a review. Raises `NotDecodableError` and `ReviewError`."""
-    review = _decode(version, body)
+    """The answer to a review. Raises `NotDecodableError`, `ReviewError` and `UnsupportedPatchError`."""
+    review = _READER.read(body, f"{GROUP}/{version}")
     response = review.get("response")
-    if not isinstance(response, dict):
+    if response is None:
         raise ReviewError("webhook response was absent")
     if version == "v1":
         _check(review, response, uid)
-    status = response.get("status")
     return Verdict(
-        response.get("allowed") is True,
-        status if isinstance(status, dict) else None,
+        response.get("allowed", False),
+        response.get("status"),
         _patch(response, mutating=mutating, strict=version == "v1"),
-        _texts(response.get("auditAnnotations")),
-        [text for text in response.get("warnings") or () if isinstance(text, str)],
+        response.get("auditAnnotations") or {},
+        response.get("warnings") or [],
     )
-
-
-def _decode(version: str, body: bytes) -> Object:
-    try:
-        review = wire_json.decode(body)
-    except wire_json.DecodeError as error:
-        raise NotDecodableError(f"couldn't get version/kind; json parse error: {error}") from None
-    if not isinstance(review, dict):
-        shown = body[:_SHOWN_MAX].decode("utf-8", "replace")
-        raise NotDecodableError(f"couldn't get version/kind; json parse error: not an object: {shown}")
-    kind, api_version = review.get("kind") or _KIND, review.get("apiVersion") or f"{GROUP}/{version}"
-    known = {f"{GROUP}/{each}" for each in VERSIONS}
-    if kind != _KIND or api_version not in known:
-        raise NotDecodableError(f'no kind "{kind}" is registered for version "{api_version}" in scheme')
-    other = str(api_version).rpartition("/")[2]
-    if other != version:
-        raise NotDecodableError(f"converting ({other}.{_KIND}) to ({version}.{_KIND}): unknown conversion")
-    return review
 
 
 def _check(review: Object, response: Object, uid: str) -> None:
@@ -125,9 +123,6 @@ def _decoded_patch(encoded: str) -> Any:
     except (wire_json.DecodeError, binascii.Error, ValueError) as error:
         raise UnsupportedPatchError(f"received undecodable patch in webhook response: {error}") from None
     if patch is not None and not isinstance(patch, list):
-        raise UnsupportedPatchError("received undecodable patch in webhook response: not a list of operations")
+        text = f"json: cannot unmarshal {json_kind(patch)} into Go value of type jsonpatch.Patch"
+        raise UnsupportedPatchError(f"received undecodable patch in webhook response: {text}")
     return patch or None
-
-
-def _texts(values: Any) -> dict[str, str]:
-    return {key: value for key, value in (values or {}).items() if isinstance(value, str)}

@@ -1,0 +1,177 @@
+"""ImagePolicyWebhook: somebody else says whether the images of a Pod may be used.
+
+Source: kubernetes plugin/pkg/admission/imagepolicy/{admission,config}.go (1.36).
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, ClassVar, Final, NamedTuple
+
+from sampan.core.object import Object
+from sampan.core.time import format_duration
+from sampan.registry.webhook.answer import WebhookError
+from sampan.registry.webhook.client import Webhook
+from sampan.registry.webhook.credentials import Credentials
+from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
+from sampan.registry.webhook.retry import post_patiently
+from sampan.registry.webhook.target import Target
+from sampan.server.admission.chain import Attributes
+from sampan.server.admission.pods import POD_ONLY, annotations_of
+from sampan.server.admission.refusal import refusal
+from sampan.wire import json as wire_json
+
+API_VERSION: Final = "imagepolicy.k8s.io/v1alpha1"
+KIND: Final = "ImageReview"
+FAILED_OPEN: Final = "alpha.image-policy.k8s.io/failed-open"
+TIMEOUT_S: Final = 30.0
+KEPT_MAX: Final = 1024
+_AUDIT: Final = "imagepolicywebhook.image-policy.k8s.io/"
+_OWN: Final = ".image-policy.k8s.io/"
+_EPHEMERAL: Final = "ephemeralcontainers"
+_FIELDS: Final = {"": ("containers", "initContainers"), _EPHEMERAL: ("ephemeralContainers",)}
+_MS: Final = 10**6
+_S: Final = 10**9
+
+ConnectAs = Callable[[Target, Credentials], Webhook]
+"""Gives the webhook at a target, which is shown credentials."""
+
+
+class _Settings(NamedTuple):
+    """What the plug-in is told, in seconds."""
+
+    allow_ttl_s: float
+    deny_ttl_s: float
+    first_wait_s: float
+    allows_by_default: bool
+
+
+class _Status(NamedTuple):
+    """What the webhook says."""
+
+    allowed: bool
+    reason: str
+    annotations: dict[str, str]
+
+
+class ImagePolicyWebhook:
+    """Asks a webhook about the images of new and changed Pods; answers are kept for a while."""
+
+    name: ClassVar[str] = "ImagePolicyWebhook"
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
+    resources: ClassVar[frozenset[tuple[str, str]] | None] = POD_ONLY
+
+    def __init__(
+        self,
+        configuration: Object,
+        connect: ConnectAs,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """Raises `ValueError` when the configuration cannot be used."""
+        if not configuration:
+            raise ValueError("no config specified")
+        said = configuration.get("imagePolicy") or {}
+        self._settings = _settings(said)
+        try:
+            self._webhook = connect(*read_webhook_kubeconfig(Path(said.get("kubeConfigFile") or "")))
+        except OSError as error:
+            raise ValueError(str(error)) from error
+        self._now = now
+        self._sleep = sleep
+        self._kept: OrderedDict[bytes, tuple[float, _Status]] = OrderedDict()
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Raises 403: the webhook refuses an image, or cannot be asked although it must."""
+        pod = attributes.obj
+        if pod is None or attributes.subresource not in _FIELDS:
+            return
+        spec = _review_spec(attributes, pod)
+        try:
+            status = await self._status(spec)
+        except WebhookError as error:
+            if not self._settings.allows_by_default:
+                raise refusal(attributes, str(error)) from None
+            attributes.annotations.setdefault(f"{_AUDIT}failed-open", "true")
+            pod["metadata"]["annotations"] = {**annotations_of(pod), FAILED_OPEN: "true"}
+            return
+        for key, value in status.annotations.items():
+            attributes.annotations.setdefault(f"{_AUDIT}{key}", value)
+        if not status.allowed:
+            text = f"image policy webhook backend denied one or more images: {status.reason}"
+            raise refusal(attributes, text if status.reason else "one or more images rejected by webhook backend")
+
+    async def _status(self, spec: Object) -> _Status:
+        """What the webhook says, or has said. Raises `WebhookError`."""
+        key = wire_json.encode(spec)
+        kept = self._kept.get(key)
+        if kept is not None and self._now() < kept[0]:
+            self._kept.move_to_end(key)
+            return kept[1]
+        review = {"kind": KIND, "apiVersion": API_VERSION, "metadata": {}, "spec": spec, "status": {"allowed": False}}
+        body, settings = wire_json.encode(review), self._settings
+        wait_s = settings.first_wait_s
+        answer = await post_patiently(self._webhook, body, TIMEOUT_S, first_wait_s=wait_s, sleep=self._sleep)
+        status = _status(answer)
+        ttl_s = settings.allow_ttl_s if status.allowed else settings.deny_ttl_s
+        self._kept[key] = (self._now() + ttl_s, status)
+        self._kept.move_to_end(key)
+        if len(self._kept) > KEPT_MAX:
+            self._kept.popitem(last=False)
+        return status
+
+
+def _review_spec(attributes: Attributes, pod: Object) -> Object:
+    spec: Object = {}
+    images = [each for field in _FIELDS[attributes.subresource] for each in pod["spec"].get(field) or ()]
+    if images:
+        spec["containers"] = [{"image": each["image"]} if each.get("image") else {} for each in images]
+    annotations = {key: value for key, value in sorted(annotations_of(pod).items()) if _OWN in key}
+    if annotations:
+        spec["annotations"] = annotations
+    if attributes.namespace:
+        spec["namespace"] = attributes.namespace
+    return spec
+
+
+def _status(answer: bytes) -> _Status:
+    """Raises `WebhookError` for what is no review."""
+    try:
+        review = wire_json.decode(answer)
+    except wire_json.DecodeError as error:
+        raise WebhookError(str(error)) from None
+    known = isinstance(review, dict) and (review.get("kind", KIND), review.get("apiVersion", API_VERSION))
+    if known != (KIND, API_VERSION):
+        raise WebhookError(f"the answer is no {KIND} of {API_VERSION}")
+    status: Any = review.get("status") or {}
+    allowed, reason = status.get("allowed", False), status.get("reason", "")
+    annotations = status.get("auditAnnotations") or {}
+    if not isinstance(allowed, bool) or not isinstance(reason, str) or not isinstance(annotations, dict):
+        raise WebhookError(f"the status of the {KIND} cannot be read")
+    return _Status(allowed, reason, {str(key): str(value) for key, value in annotations.items()})
+
+
+def _settings(said: Object) -> _Settings:
+    return _Settings(
+        first_wait_s=_seconds(said, "retryBackoff", _MS, (1, 300 * _S), 500 * _MS),
+        allow_ttl_s=_seconds(said, "allowTTL", _S, (_S, 1800 * _S), 300 * _S),
+        deny_ttl_s=_seconds(said, "denyTTL", _S, (_S, 1800 * _S), 30 * _S),
+        allows_by_default=bool(said.get("defaultAllow")),
+    )
+
+
+def _seconds(said: Object, field: str, unit_ns: int, bounds: tuple[int, int], default_ns: int) -> float:
+    """A duration given as a number of units; 0 is the default, -1 none. Raises `ValueError`."""
+    number = said.get(field) or 0
+    if not isinstance(number, int):
+        raise ValueError(f"imagePolicy.{field} is no whole number")
+    if number == -1:
+        return 0.0
+    duration_ns = number * unit_ns if number else default_ns
+    if not bounds[0] <= duration_ns <= bounds[1]:
+        low, high, got = map(format_duration, (*bounds, duration_ns))
+        raise ValueError(f"valid value is between {low} and {high}, got {got}")
+    return duration_ns / _S
