@@ -5,6 +5,7 @@ Source: kubernetes pkg/controlplane/controller/clusterauthenticationtrust (1.36)
 
 from collections.abc import Mapping
 
+from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.rest.create import CreateOptions, create
@@ -28,9 +29,13 @@ async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> N
             "metadata": {"name": NAME, "namespace": NAMESPACE},
             "data": dict(data),
         }
-        await create(endpoint.store, ctx, obj, CreateOptions(clock=cluster.clock))
-        return
-    if data.items() <= (present.get("data") or {}).items():
+        try:
+            await create(endpoint.store, ctx, obj, CreateOptions(clock=cluster.clock))
+            return
+        except StatusError as error:
+            if error.reason is not Reason.ALREADY_EXISTS:
+                raise  # else another server was faster
+    elif data.items() <= (present.get("data") or {}).items():
         return
 
     async def transform(old: Object | None, stored: bytes) -> Object:

@@ -18,9 +18,15 @@ class FakeEtcd:
     def __init__(self, transact: Answer) -> None:
         self.transact = transact
         self.transactions = 0
+        self.row: tuple[bytes, bytes, int] | None = None
+        """Key, value and mod revision of the one row that is read."""
 
     async def range(self, request: Any, context: Any) -> Any:
-        return _header(messages.RANGE.response, 1)
+        answer = _header(messages.RANGE.response, 1)
+        if self.row is not None:
+            key, value, revision = self.row
+            answer.kvs.add(key=key, value=value, mod_revision=revision, create_revision=revision)
+        return answer
 
     async def status(self, request: Any, context: Any) -> Any:
         return messages.STATUS.response(version="3.6.0")

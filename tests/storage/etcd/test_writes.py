@@ -84,7 +84,21 @@ async def test_a_write_that_may_have_been_made_is_tried_again_under_the_same_con
 
 async def test_a_write_that_was_made_though_etcd_did_not_say_so_is_acknowledged() -> None:
     async with writes_to(FakeEtcd(script(TIMED_OUT, refused(NAME, b"1", 6)))) as writes:
-        assert await writes.create(KEY, b"1", 0) == 6
+        assert await writes.update(KEY, b"1", 5, 0) == 6
+
+
+async def test_a_create_that_may_have_been_made_is_looked_for_and_not_tried_again() -> None:
+    fake = FakeEtcd(script(TIMED_OUT, written(7)))
+    async with writes_to(fake) as writes:
+        with pytest.raises(OutcomeUnknown):
+            await writes.create(KEY, b"1", 0)
+        fake.transact = script(TIMED_OUT)
+        fake.row = (NAME, b"another's", 8)
+        with pytest.raises(OutcomeUnknown):
+            await writes.create(KEY, b"1", 0)
+        fake.row = (NAME, b"1", 9)
+        assert await writes.create(KEY, b"1", 0) == 9
+    assert fake.transactions == 3
 
 
 @pytest.mark.parametrize("found", [refused(NAME, b"other", 6), refused(NAME, b"", 0)], ids=["another's", "nothing"])

@@ -1,8 +1,9 @@
 """`Writes`: one transaction of etcd for each write, which compares the row's revision and changes it.
 
-When it is not known whether an attempt wrote, the same transaction is tried again: its compare lets it write only once.
-If the compare then fails, and the row is what the write would have made it, that attempt did write. If it is anything
-else, nobody can say any more: `OutcomeUnknown`.
+When it is not known whether an attempt wrote, the same transaction is tried again: its compare lets it write only once,
+as a mod revision never comes back. If the compare then fails, and the row is what the write would have made it, that
+attempt did write. If it is anything else, nobody can say any more: `OutcomeUnknown`. A create is not tried again but
+looked for: what it made may have been deleted meanwhile, and would be made twice.
 """
 
 from typing import Any
@@ -60,7 +61,12 @@ class Writes:
             success=[change],
             failure=[RequestOp(request_range=RangeRequest(key=name))],
         )
-        answer, perhaps = await self._commit(request)
+        try:
+            answer, perhaps = await self._commit(request, again=expected != _CREATE)
+        except OutcomeUnknown:
+            if expected != _CREATE or value is None:
+                raise
+            return await self._found(key, value)
         if answer.succeeded:
             return Revision(answer.header.revision)
         rows = answer.responses[0].response_range.kvs
@@ -71,8 +77,18 @@ class Writes:
             raise OutcomeUnknown(f"etcd did not say whether {key} was written")
         return Revision(current.mod_revision)
 
-    async def _commit(self, request: Any) -> tuple[Any, bool]:
-        """etcd's answer, and whether an attempt before it may have written."""
+    async def _found(self, key: str, value: bytes) -> Revision:
+        """The revision of a row that has this value, as a create of unknown outcome would have made it."""
+        try:
+            answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
+        except StoreUnavailable as error:
+            raise OutcomeUnknown(str(error)) from error
+        if not answer.kvs or answer.kvs[0].value != value:
+            raise OutcomeUnknown(f"etcd did not say whether {key} was written")
+        return Revision(answer.kvs[0].mod_revision)
+
+    async def _commit(self, request: Any, *, again: bool) -> tuple[Any, bool]:
+        """etcd's answer, and whether an attempt before it may have written. `again`: it may be tried after one."""
         if self._client.reach.away:
             # A read finds out whether it still is: of a write that fails nobody could say whether it was made.
             await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
@@ -84,8 +100,8 @@ class Writes:
                 except AioRpcError as error:
                     fault = fault_of(error)
                     perhaps = perhaps or fault is Fault.UNKNOWN
-                    again = fault in (Fault.NOT_DONE, Fault.UNKNOWN) and await attempts.another()
-                    if not again:
+                    repeated = fault is Fault.NOT_DONE or (again and fault is Fault.UNKNOWN)
+                    if not repeated or not await attempts.another():
                         raise _failure(error, fault, perhaps) from error
 
 
