@@ -3,6 +3,7 @@
 Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_controller.go (1.36).
 """
 
+import asyncio
 import datetime as dt
 import math
 from typing import Final
@@ -51,6 +52,7 @@ class NodeLifecycleController:
         self._probes = Probes(context.clock)
         context.informer(LEASES).add_handler(self._probes)
         self._rate = TaintingRate()
+        self._evicting = asyncio.Lock()
 
     async def reconcile(self, request: Request) -> Result | None:
         """One look at one node. Raises `ApiError`, `TransportError`."""
@@ -108,21 +110,30 @@ class NodeLifecycleController:
     async def _taint(self, node: Object, now: dt.datetime) -> float:
         """Write the taints; gives the seconds until there is more to write, if nothing changes meanwhile."""
         ready = ready_status(node)
-        no_execute, wait_s, zone = swaps_no_execute(node, ready), math.inf, zone_of(node)
-        newly = wants_no_execute(node, ready) and not no_execute
-        if newly:
-            rate = rates(await self._nodes.list()).get(zone, 0.0)
-            allowed_s = self._rate.wait_s(zone, rate, now)
-            no_execute = allowed_s == 0
-            wait_s = allowed_s or MONITOR_S
-            if no_execute:
-                self._rate.tainted(zone, now)  # Before it is: another worker may be about to do the same.
+        swaps = swaps_no_execute(node, ready)
+        if wants_no_execute(node, ready) and not swaps:
+            async with self._evicting:
+                return await self._evict(node, ready, now)
+        await self._write_taints(node, ready, now, no_execute=swaps)
+        return math.inf
+
+    async def _evict(self, node: Object, ready: str, now: dt.datetime) -> float:
+        """Have the Pods leave, if it is the node's turn; one node after the other, for the rate counts what is done."""
+        zone = zone_of(node)
+        rate = rates(await self._nodes.list()).get(zone, 0.0)
+        wait_s = self._rate.wait_s(zone, rate, now)
+        await self._write_taints(node, ready, now, no_execute=wait_s == 0)
+        if wait_s == 0:
+            self._rate.tainted(zone, now)
+        return wait_s or MONITOR_S
+
+    async def _write_taints(self, node: Object, ready: str, now: dt.datetime, *, no_execute: bool) -> None:
+        """Write those that the node is to have, if it has others."""
         taints = taints_after(node, ready, now, no_execute=no_execute)
         if taints != taints_of(node):
             metadata = {"resourceVersion": meta(node).resource_version}
             patch = MergePatch({"metadata": metadata, "spec": {"taints": taints or None}})
             await self._nodes.patch(meta(node).name, patch)
-        return wait_s
 
 
 def _named(name: str, uid: str) -> Object:
