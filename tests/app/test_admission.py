@@ -34,8 +34,8 @@ def test_nodes_are_restricted_unless_that_is_turned_off() -> None:
 
 
 def test_a_name_that_is_unknown_prevents_the_start() -> None:
-    with pytest.raises(StartError, match='plugin "ImagePolicyWebhook" is unknown'):
-        admission_settings(UpSettings(enable_admission_plugins=("ImagePolicyWebhook",)))
+    with pytest.raises(StartError, match='plugin "ImagePolicy" is unknown'):
+        admission_settings(UpSettings(enable_admission_plugins=("ImagePolicy",)))
 
 
 def _written(directory: Path, text: str) -> UpSettings:

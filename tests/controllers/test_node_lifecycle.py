@@ -203,10 +203,7 @@ async def test_a_silent_node_is_given_up_and_tainted_and_its_pods_are_not_ready(
         ready = find_status_condition(found["status"], "Ready")
         assert ready is not None
         assert ready["status"] == "Unknown"
-        pod = await c.get(PODS, "p")
-        condition = find_status_condition(pod["status"], "Ready")
-        assert condition is not None
-        assert condition["status"] == "False"
+        await c.until(PODS, "p", lambda p: (find_status_condition(p["status"], "Ready") or {}).get("status") == "False")
         await c.events("NodeNotReady")
         assert "taints" not in (await c.get(NODES, "b"))["spec"]
         await c.patch_status(NODES, "a", {"conditions": [beat]})
