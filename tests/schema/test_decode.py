@@ -119,6 +119,10 @@ def test_nulls_in_maps_become_zero_values() -> None:
     assert container(resources={"limits": {"cpu": None}})["resources"]["limits"] == {"cpu": "0"}
 
 
+def test_bytes_may_be_a_list_of_numbers() -> None:
+    assert decode({"data": {"a": [1, 2, None, 255]}}, "Secret")["data"] == {"a": "AQIA/w=="}
+
+
 def test_raw_extensions_are_kept_as_they_are() -> None:
     data = {"any": [1, None, {"deep": ""}]}
     assert decode({"data": data, "revision": 1}, "ControllerRevision", "apps")["data"] == data
@@ -200,8 +204,42 @@ def test_json_schemas_of_definitions_are_pruned_but_their_defaults_are_not() -> 
             {"spec": {"replicas": 2**31}},
             "number 2147483648 into Go struct field DeploymentSpec.spec.replicas of type int32",
         ),
-        ("Service", "", {"spec": {"ports": [{"targetPort": True}]}}, "bool into Go value of type int32"),
-        ("Pod", "", {"metadata": {"creationTimestamp": 5}}, "number into Go value of type string"),
+        (
+            "Service",
+            "",
+            {"spec": {"ports": [{"targetPort": True}]}},
+            "bool into Go struct field ServicePort.spec.ports.targetPort of type int32",
+        ),
+        (
+            "Pod",
+            "",
+            {"metadata": {"creationTimestamp": 5}},
+            "number into Go struct field ObjectMeta.metadata.creationTimestamp of type string",
+        ),
+        (
+            "Pod",
+            "",
+            {"spec": {"volumes": [{"projected": {"sources": [{"secret": {"name": 5}}]}}]}},
+            "number into Go struct field SecretProjection.spec.volumes.VolumeSource.projected.sources.secret."
+            "LocalObjectReference.name of type string",
+        ),
+        (
+            "Pod",
+            "",
+            {"spec": {"containers": [{"livenessProbe": {"exec": {"command": "x"}}}]}},
+            "string into Go struct field ExecAction.spec.containers.livenessProbe.ProbeHandler.exec.command "
+            "of type []string",
+        ),
+        (
+            "ValidatingAdmissionPolicy",
+            "admissionregistration.k8s.io",
+            {"spec": {"matchConstraints": {"resourceRules": [{"apiGroups": 5}]}}},
+            "number into Go struct field NamedRuleWithOperations.spec.matchConstraints.resourceRules."
+            "RuleWithOperations.Rule.apiGroups of type []string",
+        ),
+        ("Secret", "", {"data": []}, "array into Go struct field Secret.data of type map[string][]uint8"),
+        ("Secret", "", {"data": {"a": [1, "2"]}}, "string into Go struct field Secret.data of type uint8"),
+        ("Secret", "", {"data": {"a": [256]}}, "number 256 into Go struct field Secret.data of type uint8"),
     ],
     ids=str,
 )

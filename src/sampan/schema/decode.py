@@ -13,6 +13,7 @@ from typing import Any
 from sampan.core.object import Object
 from sampan.core.quantity import canonical as canonical_quantity
 from sampan.core.time import canonical_duration, canonical_micro_time, canonical_time
+from sampan.schema.inlined import inlined_in
 from sampan.schema.structural import UNSET, Schema
 
 Lost = list[tuple[Object, str]]
@@ -38,7 +39,7 @@ class DecodeError(Exception):
     def under(self, struct: str, name: str) -> None:
         """The error passes a field on its way up."""
         self._struct = self._struct or struct
-        self._names.append(name)
+        self._names += [name, *reversed(inlined_in(struct, name))]
 
     def __str__(self) -> str:
         if self._text:
@@ -80,7 +81,7 @@ class DecoderCompiler:
         self._objects[key] = decode
         self._kept.append(schema)
         for name, child in schema.properties.items():
-            flags, _, go_type = schema.fields.get(name, "o ").partition(" ")
+            flags, _, go_type = schema.fields.get(name, "o ").replace("[]byte", "[]uint8").partition(" ")
             fields[name] = self._field(child, flags, go_type)
             maker = self._absent(child, flags)
             if maker is not None:
@@ -295,7 +296,7 @@ def _canonical(convert: Callable[[Any], str]) -> Decoder:
 
 
 def _not_text(value: Any, lost: Lost) -> Any:
-    raise DecodeError("", "", f"json: cannot unmarshal {_kind_of(value)} into Go value of type string")
+    raise DecodeError(_kind_of(value), "string")
 
 
 def _quantity_other(value: Any, lost: Lost) -> Any:
@@ -307,8 +308,7 @@ def _quantity_other(value: Any, lost: Lost) -> Any:
 def _int_or_string(value: Any, lost: Lost) -> Any:
     if type(value) is int and _INT32[0] <= value <= _INT32[1]:
         return value
-    kind = f"number {value}" if type(value) in (int, float) else _kind_of(value)
-    raise DecodeError("", "", f"json: cannot unmarshal {kind} into Go value of type int32")
+    raise DecodeError(f"number {value}" if type(value) in (int, float) else _kind_of(value), "int32")
 
 
 def _bytes(value: Any, lost: Lost) -> Any:
@@ -322,7 +322,13 @@ def _bytes(value: Any, lost: Lost) -> Any:
 
 
 def _bytes_other(value: Any, lost: Lost) -> Any:
-    raise DecodeError(_kind_of(value), "[]uint8")
+    """Bytes may also come as a list of numbers."""
+    if type(value) is not list:
+        raise DecodeError(_kind_of(value), "[]uint8")
+    for item in value:
+        if (type(item) is not int and item is not None) or not 0 <= (item or 0) <= 255:
+            raise DecodeError(f"number {item}" if type(item) in (int, float) else _kind_of(item), "uint8")
+    return binascii.b2a_base64(bytes(item or 0 for item in value), newline=False).decode()
 
 
 def _bad_byte(text: str) -> int:

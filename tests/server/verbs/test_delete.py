@@ -177,6 +177,16 @@ async def test_an_unscheduled_pod_goes_at_once(api: Api) -> None:
     assert (await api.get(f"{PODS}/p")).code == 404
 
 
+@pytest.mark.parametrize("query", ["", "?dryRun=All"], ids=["deleted", "dry run"])
+async def test_a_pod_that_goes_at_once_is_shown_as_marked(api: Api, query: str) -> None:
+    await api.create(PODS, pod())
+    metadata = (await api.delete(f"{PODS}/p{query}")).metadata
+    assert metadata["deletionGracePeriodSeconds"] == 0
+    assert metadata["deletionTimestamp"]
+    assert metadata["resourceVersion"]
+    assert metadata["generation"] == 2
+
+
 async def test_a_finished_pod_goes_at_once(api: Api) -> None:
     await running(api)
     await api.patch(f"{PODS}/p/status", {"status": {"phase": "Succeeded"}})

@@ -76,7 +76,8 @@ async def _delete_once(store: ResourceStore, origin: Origin, options: DeleteOpti
         _mark_deleting(obj["metadata"], options.clock)
     if held or (graceful and obj["metadata"].get("deletionGracePeriodSeconds")):
         return await _write_marked(store, origin, obj, options)
-    return await _remove(store, origin, obj, stored, options)
+    shown = store.encode(await store.stored_form(obj)) if graceful else origin.present.value
+    return await _remove(store, origin, obj, shown, options)
 
 
 async def _mark_first(store: ResourceStore, origin: Origin, obj: Object, options: DeleteOptions) -> Deleted:
@@ -97,12 +98,12 @@ async def _write_marked(store: ResourceStore, origin: Origin, obj: Object, optio
     return Deleted(splice(value, revision), obj, gone=False)
 
 
-async def _remove(store: ResourceStore, origin: Origin, obj: Object, stored: bytes, options: DeleteOptions) -> Deleted:
+async def _remove(store: ResourceStore, origin: Origin, obj: Object, shown: bytes, options: DeleteOptions) -> Deleted:
     if options.dry_run:
-        return Deleted(stored, obj, gone=True)
+        return Deleted(respliced(shown, origin.present.mod_revision), obj, gone=True)
     revision = await origin.delete()
     await after_delete(store, obj, options.clock)
-    return Deleted(respliced(origin.present.value, revision), obj, gone=True)
+    return Deleted(respliced(shown, revision), obj, gone=True)
 
 
 async def after_delete(store: ResourceStore, obj: Object, clock: Clock) -> None:

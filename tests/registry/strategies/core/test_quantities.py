@@ -36,6 +36,20 @@ def test_amounts_are_rounded_away_from_zero(text: str, expected: str) -> None:
     assert amounts == {"cpu": expected}
 
 
-@pytest.mark.parametrize(("text", "whole"), [("1", True), ("500m", False), ("1000m", True), ("1.5Gi", True)])
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("1", True),
+        ("500m", False),
+        ("1000m", True),
+        ("1.5Gi", True),
+        ("8Pi", True),
+        ("9Pi", False),
+        ("9223372036854775", True),
+        ("9223372036854776", False),
+        ("20Ei", True),
+        ("20P", True),
+    ],
+)
 def test_whole_amounts(text: str, whole: bool) -> None:
     assert is_whole(text) is whole

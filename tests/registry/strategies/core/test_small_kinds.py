@@ -123,7 +123,7 @@ TABLE: list[tuple[str, str, Object, list[str]]] = [
         "nodes",
         node(spec={"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoSchedule"}]}),
         [
-            'metadata.taints[1]: Duplicate value: {"Effect":"NoSchedule","Key":"a","TimeAdded":null,"Value":""}: '
+            'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: '
             "taints must be unique by key and effect pair"
         ],
     ),

@@ -206,7 +206,7 @@ def _duplicates(spec: Object, path: Path, found: list[str]) -> None:
 def _fractions(amounts: Object, path: Path, found: list[str]) -> None:
     for name in _BYTES:
         text = amounts.get(name)
-        if text is not None and text[-1:] == "m" and not is_whole(text):
+        if text is not None and not is_whole(text):
             found.append(f'{path.key(name)}: fractional byte value "{text}" is invalid, must be an integer')
 
 

@@ -29,6 +29,8 @@ _NUMBER = frozenset("+-.0123456789")
 ONE = 10**9
 """One unit in nano units."""
 MILLI = 10**6
+_MOST = (1 << 63) - 1
+_BINARY_ENDS = frozenset("i0123456789")
 
 
 @lru_cache(maxsize=8192)
@@ -67,8 +69,15 @@ def ceil_units(text: str) -> int:
 
 
 def is_whole(text: str) -> bool:
-    """Whether the amount, rounded up to thousandths, has no fraction."""
-    return (-(-nano(text) // MILLI)) % 1000 == 0
+    """Whether the amount, rounded up to thousandths, has no fraction.
+
+    A binary amount is counted in thousandths of 64 bits: one that overflows them, from 8 PiB on, seems to have one.
+    Source: apimachinery pkg/api/resource quantity.go MilliValue, math.go int64MultiplyScale1000 (1.36).
+    """
+    thousandths = -(-nano(text) // MILLI)
+    if thousandths >= 1 << 63 and text[-1:] in _BINARY_ENDS:
+        return (min(thousandths, _MOST * 1000) + (1 << 63)) % (1 << 64) % 1000 == (1 << 63) % 1000
+    return thousandths % 1000 == 0
 
 
 def round_up_to_milli(amounts: Object) -> None:
