@@ -77,6 +77,7 @@ class HttpServer:
             ssl=context,
             backlog=self.settings.backlog,
             ssl_handshake_timeout=self.settings.handshake_timeout_s if context else None,
+            ssl_shutdown_timeout=self.settings.close_timeout_s if context else None,
         )
 
     async def run(self) -> None:

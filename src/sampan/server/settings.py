@@ -14,6 +14,8 @@ class HttpSettings:
     write_timeout_s: float = 60.0
     """How long a client may leave what was sent to it unread."""
     handshake_timeout_s: float = 20.0
+    close_timeout_s: float = 1.0
+    """How long a client may take to agree to the end of TLS. Idle ones do not listen, and must not hold up ours."""
     sweep_interval_s: float = 5.0
     linger_s: float = 1.0
     """How long a client of HTTP/2 may take to go after it was told that its connection ends."""
