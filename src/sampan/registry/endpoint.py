@@ -68,6 +68,10 @@ class Endpoint:
         """The root schema of this version."""
         return self.version.schema()
 
+    def is_builtin_kind(self, gvk: GroupVersionKind) -> bool:
+        """Whether there is a built-in type of this name."""
+        return self._compiler.is_builtin_kind(gvk)
+
     @property
     def compiled(self) -> CompiledSchema:
         """The compiled schema of this version."""

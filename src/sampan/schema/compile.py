@@ -3,6 +3,7 @@
 from typing import Any
 
 from sampan.core.field import FieldError, Path
+from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.schema.builtin import Definitions
 from sampan.schema.check import Check, compile_check
@@ -43,6 +44,10 @@ class SchemaCompiler:
     def decoder(self, schema: Schema) -> Decoder:
         """The decoder of a built-in type."""
         return self._definitions.decoders.compile(schema)
+
+    def is_builtin_kind(self, gvk: GroupVersionKind) -> bool:
+        """Whether there is a built-in type of this name."""
+        return self._definitions.name_for_kind(gvk) is not None
 
     def object_meta(self) -> Decoder:
         """The decoder of `metadata`."""

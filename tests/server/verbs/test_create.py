@@ -18,7 +18,6 @@ from tests.server.verbs.objects import (
     config_map,
     deployment,
     pod,
-    widget,
     with_widgets,
 )
 
@@ -91,14 +90,73 @@ async def test_the_type_of_a_builtin_may_be_left_out(api: Api) -> None:
     assert (made["apiVersion"], made["kind"]) == ("v1", "ConfigMap")
 
 
-@pytest.mark.parametrize("missing", ["kind", "apiVersion"])
-async def test_the_type_of_a_custom_resource_may_not(api: Api, missing: str) -> None:
+async def test_the_type_of_a_custom_resource_may_not(api: Api) -> None:
     await with_widgets(api)
-    body = widget()
-    del body[missing]
-    answer = await api.post(WIDGETS, body)
-    assert answer.code == 400
-    assert re.match(r"Object 'Kind|'?apiVersion'? is missing|Object '(Kind|apiVersion)' is missing", answer.message)
+    answer = await api.post(WIDGETS, b'{"apiVersion":"example.com/v1"}')
+    assert (answer.code, answer.message) == (
+        400,
+        "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in "
+        '\'{"apiVersion":"example.com/v1"}\' ({"apiVersion":"example.com/v1" ...)',
+    )
+    answer = await api.post(WIDGETS, {"kind": "Widget"})
+    assert (answer.code, answer.message) == (
+        400,
+        "the API version in the data () does not match the expected API version (example.com/v1)",
+    )
+
+
+UNREAD = "the object provided is unrecognized (must be of type ConfigMap): "
+NO_TYPE = f"{UNREAD}couldn't get version/kind; json parse error: "
+NOT_ANY = (
+    'json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'Kind string "json:\\"kind,omitempty\\"" }'
+)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "message"),
+    [
+        ("application/json", b"{", NO_TYPE + "unexpected end of JSON input ({)"),
+        ("application/json", b"", NO_TYPE + "unexpected end of JSON input (<empty>)"),
+        ("application/json", b"nope", NO_TYPE + "invalid character 'o' in literal null (expecting 'u') (6e6f7065)"),
+        ("application/json", b"[]", f"{NO_TYPE}{NOT_ANY} (5b5d)"),
+        (
+            "application/json",
+            b'{"kind":"ConfigMap","apiVersion":5}',
+            NO_TYPE + "json: cannot unmarshal number into Go struct field .apiVersion of type string "
+            '({"kind":"ConfigMap","apiVersio ...)',
+        ),
+        ("application/yaml", b"{", UNREAD + "yaml: line 1: did not find expected node content ({)"),
+        ("application/vnd.kubernetes.protobuf", b"k8s\0", UNREAD + "empty body (6b387300)"),
+        (
+            "application/json",
+            b'{"kind":"Pod","apiVersion":"v1"}',
+            'Pod in version "v1" cannot be handled as a ConfigMap: converting (v1.Pod) to (core.ConfigMap): '
+            "unknown conversion",
+        ),
+        (
+            "application/json",
+            b'{"kind":"Foo","apiVersion":"v1"}',
+            'Foo in version "v1" cannot be handled as a ConfigMap: no kind "Foo" is registered for version "v1" '
+            'in scheme "pkg/runtime/scheme.go:111"',
+        ),
+        (
+            "application/json",
+            b'{"kind":"ConfigMap","apiVersion":"apps/v1"}',
+            'ConfigMap in version "v1" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version '
+            '"apps/v1" in scheme "pkg/runtime/scheme.go:111"',
+        ),
+    ],
+)
+async def test_a_body_of_which_nothing_can_be_made(api: Api, content_type: str, body: bytes, message: str) -> None:
+    answer = await api.ask("POST", CONFIG_MAPS, body, content_type=content_type)
+    assert (answer.code, answer.reason, answer.message) == (400, "BadRequest", message)
+
+
+async def test_null_and_an_empty_type_are_those_of_the_path(api: Api) -> None:
+    for body in (b"null", b'{"kind":"","apiVersion":""}'):
+        answer = await api.post(CONFIG_MAPS, body)
+        assert (answer.code, answer.causes[0]["field"]) == (422, "metadata.name")
 
 
 async def test_names_are_generated(api: Api) -> None:

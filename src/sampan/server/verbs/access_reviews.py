@@ -54,7 +54,7 @@ async def _answered(scope: Scope, review: Review) -> Response:
     """201 with the review that was sent and its status; all admission is asked."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
-    value, faults = await read_undecoded(request, duplicates=options.field_validation != "Ignore")
+    value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
     obj = decode_object(value, endpoint, options, faults, request)
     metadata = metadata_of(obj)
     wipe_system_fields(metadata)

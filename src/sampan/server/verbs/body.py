@@ -11,6 +11,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.schema.compile import DecodeError as SchemaError
 from sampan.server.request import Request
 from sampan.server.verbs.options import WriteOptions
+from sampan.server.verbs.recognition import NO_TYPE, check_kind, type_fault, unrecognized
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
@@ -21,27 +22,47 @@ BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
 _CODECS: dict[str, Any] = {"json": wire_json, "yaml": wire_yaml, "protobuf": wire_protobuf}
 
 
+class Undecodable(errors.StatusError):
+    """400: not even JSON, YAML or protobuf. `text` is what is said of an object that was to be stored."""
+
+    def __init__(self, text: str, message: str) -> None:
+        super().__init__(errors.Reason.BAD_REQUEST, 400, message)
+        self.text = text
+
+
 async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[str]]:
     """The decoded body of a built-in type that is taken as it is, and (if asked) texts for the fields that occur twice.
 
     Raises 400, 413, 415.
     """
-    value, faults = await read_undecoded(request, duplicates=duplicates)
+    body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    request.step("limitedReadBody succeeded")
+    value, faults = decode_value(body, request.headers.get("content-type", ""), duplicates=duplicates)
     if request.body_read is not None:
         request.body_read(value, lambda: value)
     return value, faults
 
 
-async def read_undecoded(request: Request, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
-    """The same for a body that `decode_object` gets next. Only built-in types have a protobuf form."""
+async def read_undecoded(request: Request, endpoint: Endpoint, *, duplicates: bool) -> tuple[Object, list[str]]:
+    """The same for a body that `decode_object` gets next: it is an object of which type and version can be read.
+
+    Only built-in types have a protobuf form. Raises 400, 413, 415.
+    """
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
     request.step("limitedReadBody succeeded")
-    content_type = request.headers.get("content-type", "")
-    return decode_value(body, content_type, duplicates=duplicates, builtin=builtin)
+    content_type, builtin = request.headers.get("content-type", ""), endpoint.definition.builtin
+    try:
+        value, faults = decode_value(body, content_type, duplicates=duplicates, builtin=builtin)
+    except Undecodable as error:
+        raise unrecognized(endpoint, error.text, body) from None
+    text = type_fault(value, body, builtin=builtin)
+    if text:
+        raise unrecognized(endpoint, text, body)
+    return {} if value is None else value, faults
 
 
 def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: bool = True) -> tuple[Any, list[str]]:
-    """Decode by media type (parameters such as charset are ignored)."""
+    """Decode by media type (parameters such as charset are ignored). Raises `Undecodable` (400), 415."""
     format_ = body_format(content_type, OFFERED if builtin else CUSTOM_OFFERED)
     codec = _CODECS[format_]
     try:
@@ -50,15 +71,17 @@ def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: b
             return value, faults
         return codec.decode(body), []
     except wire_json.DecodeError as error:
-        raise errors.bad_request(str(error)) from None
+        raise Undecodable(f"{NO_TYPE}{error}" if format_ == "json" else str(error), str(error)) from None
 
 
-def decode_object(value: Any, endpoint: Endpoint, options: WriteOptions, faults: list[str], request: Request) -> Object:
+def decode_object(
+    obj: Object, endpoint: Endpoint, options: WriteOptions, faults: list[str], request: Request
+) -> Object:
     """Check a decoded body against the endpoint: kind, version, types; prune and default it.
 
     Unknown and duplicate fields become warnings or (Strict) a 400, as fieldValidation says.
     """
-    obj = check_kind(value, endpoint)
+    check_kind(obj, endpoint)
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []
     normalise(obj, endpoint, unknown)
     if unknown is not None:
@@ -97,43 +120,6 @@ def _copy(value: object) -> object:
     return value
 
 
-def check_kind(value: Any, endpoint: Endpoint) -> Object:
-    """The value as an object of the endpoint's kind and version. Raises 400."""
-    kind = endpoint.definition.kind
-    if not isinstance(value, dict):
-        raise errors.bad_request(
-            f'{kind} in version "{endpoint.version.name}" cannot be handled as a {kind}: '
-            f"json: cannot unmarshal {_json_type(value)} into Go value of type {endpoint.version.name}.{kind}"
-        )
-    obj: Object = value
-    api_version = obj.get("apiVersion")
-    given_kind = obj.get("kind")
-    if not endpoint.definition.builtin and (not given_kind or not api_version):
-        missing = "Kind" if not given_kind else "apiVersion"
-        raise errors.bad_request(f"Object '{missing}' is missing in '{wire_json.encode(obj).decode()[:1024]}'")
-    if api_version is None:
-        obj["apiVersion"] = endpoint.api_version
-    elif api_version != endpoint.api_version:
-        raise errors.bad_request(
-            f"the API version in the data ({api_version}) does not match the expected API version "
-            f"({endpoint.api_version})"
-        )
-    if given_kind is None:
-        obj["kind"] = kind
-    elif given_kind != kind:
-        raise errors.bad_request(
-            f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
-            f"got kind {given_kind}"
-            if not isinstance(given_kind, str)
-            else f'{given_kind} in version "{endpoint.version.name}" cannot be handled as a {kind}: '
-            f"converting ({api_version}.{given_kind}) to ({endpoint.api_version}.{kind}): unknown conversion"
-        )
-    metadata = obj.get("metadata")
-    if metadata is None:
-        obj["metadata"] = {}
-    return obj
-
-
 def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None) -> None:
     """Prune, default, canonicalise; for built-ins also check types. Raises 400."""
     compiled, builtin = endpoint.compiled, endpoint.definition.builtin
@@ -158,13 +144,3 @@ def _report(texts: list[str], endpoint: Endpoint, options: WriteOptions, request
 def _unreadable(endpoint: Endpoint, text: str) -> errors.StatusError:
     kind = endpoint.definition.kind
     return errors.bad_request(f'{kind} in version "{endpoint.version.name}" cannot be handled as a {kind}: {text}')
-
-
-def _json_type(value: Any) -> str:
-    if isinstance(value, list):
-        return "array"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, bool):
-        return "bool"
-    return "number" if isinstance(value, int | float) else "null"

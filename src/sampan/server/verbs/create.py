@@ -20,9 +20,7 @@ async def create(scope: Scope) -> Response:
     """201 with the stored object."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
-    value, faults = await read_undecoded(
-        request, duplicates=options.field_validation != "Ignore", builtin=endpoint.definition.builtin
-    )
+    value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
     obj = decode_object(value, endpoint, options, faults, request)
     request.step("Conversion done")
     stored = await create_object(scope, obj, options)

@@ -8,9 +8,10 @@ from sampan.registry.rest.delete import delete as rest_delete
 from sampan.registry.strategy import Context
 from sampan.server.request import Response
 from sampan.server.verbs.admit import delete_validator
-from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value
+from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, Undecodable, decode_value
 from sampan.server.verbs.list import acceptable_for_list, page_response, query_of, read_page
 from sampan.server.verbs.options import DeleteParameters, delete_options, delete_parameters, list_options
+from sampan.server.verbs.recognition import type_fault
 from sampan.server.verbs.respond import dict_response, object_response, success_status
 from sampan.server.verbs.scope import Scope
 
@@ -38,7 +39,13 @@ async def _parameters(scope: Scope) -> DeleteParameters:
     request.step("limitedReadBody succeeded")
     value: Any = None
     if body:
-        value, _ = decode_value(body, request.headers.get("content-type", ""), duplicates=False)
+        try:
+            value, _ = decode_value(body, request.headers.get("content-type", ""), duplicates=False)
+        except Undecodable as error:
+            raise errors.bad_request(error.text) from None
+        fault = type_fault(value, body, builtin=True)
+        if fault:
+            raise errors.bad_request(fault)
         if request.body_read is not None:
             request.body_read(value, lambda: _internal(value))
         if value is None:

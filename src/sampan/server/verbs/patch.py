@@ -7,7 +7,7 @@ Source: apiserver pkg/endpoints/handlers/patch.go (1.36).
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sampan.core import errors
 from sampan.core.field import Path, invalid
@@ -24,6 +24,7 @@ from sampan.server.verbs.admit import admit
 from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value, normalise
 from sampan.server.verbs.create import track, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
+from sampan.server.verbs.recognition import json_type
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.update import part_of, update_options
@@ -34,6 +35,7 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+_NOT_A_MAP: Final = "json: cannot unmarshal {} into Go value of type map[string]interface {{}}"
 BUILTIN_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
 CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 
@@ -83,9 +85,11 @@ async def patch(scope: Scope) -> Response:
 
 
 def patch_type_of(scope: Scope) -> str:
-    """The patch's media type. Raises 415 naming what is accepted."""
+    """The patch's media type. Raises 415; of a custom resource it names what is accepted, as in Kubernetes."""
     content_type = scope.request.headers.get("content-type", "").split(";", 1)[0].strip()
     accepted = BUILTIN_TYPES if scope.endpoint.definition.builtin else CUSTOM_TYPES
+    if content_type not in accepted and scope.endpoint.definition.builtin:
+        raise errors.StatusError(errors.Reason.UNSUPPORTED_MEDIA_TYPE, 415, "415: Unsupported Media Type", details={})
     if content_type not in accepted:
         known = ", ".join(accepted)
         raise errors.unsupported_media_type(
@@ -102,7 +106,8 @@ def _decode_patch(body: bytes, content_type: str, options: WriteOptions) -> tupl
             return wire_json.decode(body), []
         value, faults = wire_json.decode_strict(body)
     except wire_json.DecodeError as error:
-        raise errors.bad_request(f"error decoding patch: {error}") from None
+        prefix = "" if content_type == STRATEGIC_MERGE_PATCH else "error decoding patch: "
+        raise errors.bad_request(f"{prefix}{error}") from None
     if content_type == JSON_PATCH:
         json_patch.check(value)
         return value, [*(f"json patch {fault}" for fault in faults), *json_patch.strict_errors(value or [])]
@@ -119,17 +124,19 @@ def _decode_apply(body: bytes, options: WriteOptions) -> tuple[Any, list[str]]:
                 raise
             return decode_value(body, "application/yaml", duplicates=options.field_validation != "Ignore")
     except errors.StatusError as error:
-        raise errors.bad_request(f"error decoding YAML: {error.message}") from None
+        raise errors.bad_request(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
 
 
 def _mechanism(scope: Scope, content_type: str, value: Any) -> Mechanism:
     if content_type == JSON_PATCH:
         return lambda current: json_patch.apply(current, value)
+    if value is None:
+        if content_type == MERGE_PATCH:
+            raise errors.bad_request("Invalid JSON Patch")
+        value = {}
     if not isinstance(value, dict):
-        raise errors.bad_request(
-            f"error decoding patch: json: cannot unmarshal {type(value).__name__} into Go value of type "
-            "map[string]interface {}"
-        )
+        prefix = "error decoding patch: " if content_type == MERGE_PATCH else ""
+        raise errors.bad_request(f"{prefix}{_NOT_A_MAP.format(json_type(value))}")
     if content_type == MERGE_PATCH:
         return lambda current: merge_patch.consume(current, value)
     schema = scope.endpoint.schema
@@ -161,7 +168,7 @@ def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions
     try:
         normalise(patched, scope.endpoint, unknown)
     except errors.StatusError as error:
-        raise _patch_invalid(patched, refusal, error.message) from None
+        raise _patch_invalid(patched, refusal, _without_kind(error.message)) from None
     except SchemaError as error:
         raise _patch_invalid(patched, refusal, str(error)) from None
     texts = refusal.faults + [f'unknown field "{path}"' for path in unknown or ()]
@@ -170,6 +177,12 @@ def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions
     if texts and unknown is not None:
         _warn(scope, texts)
     return patched
+
+
+def _without_kind(text: str) -> str:
+    """What is wrong, without the words that say of which kind."""
+    _, found, rest = text.partition(" cannot be handled as a ")
+    return rest.partition(": ")[2] if found else text
 
 
 def _warn(scope: Scope, texts: list[str]) -> None:
@@ -206,8 +219,11 @@ def _finished(scope: Scope, obj: Object) -> Object:
 
 def _apply_transform(scope: Scope, config: Any, faults: list[str], options: WriteOptions) -> Any:
     endpoint, request = scope.endpoint, scope.request
+    if config is None:
+        raise errors.bad_request("invalid object type: /, Kind=")
     if not isinstance(config, dict):
-        raise errors.bad_request("error decoding YAML: the document is not an object")
+        text = _NOT_A_MAP.format(json_type(config))
+        raise errors.bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
     if faults and options.strict:
         raise errors.bad_request("error strict decoding YAML: " + ", ".join(faults))
     request.warnings.extend(faults)

@@ -21,7 +21,7 @@ async def create_token_review(scope: Scope) -> Response:
     """201 with the review, its status filled in."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
-    value, faults = await read_undecoded(request, duplicates=options.field_validation != "Ignore")
+    value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
     review = decode_object(value, endpoint, options, faults, request)
     review = await admit(scope, "CREATE", review, None, options.dry_run)
     spec = review.get("spec") or {}

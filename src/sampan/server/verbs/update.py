@@ -21,9 +21,7 @@ async def update(scope: Scope) -> Response:
     """200, or 201 where PUT may create."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "UpdateOptions")
-    value, faults = await read_undecoded(
-        request, duplicates=options.field_validation != "Ignore", builtin=endpoint.definition.builtin
-    )
+    value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
     obj = decode_object(value, endpoint, options, faults, request)
     request.step("Conversion done")
     metadata = metadata_of(obj)

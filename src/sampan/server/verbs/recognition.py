@@ -1,0 +1,113 @@
+"""What a body says it is, and what is answered to one that is something else, or nothing.
+
+Source: apiserver pkg/endpoints/handlers/rest.go transformDecodeError, pkg/runtime/serializer/json/meta.go and
+conversion.go (apimachinery, 1.36).
+"""
+
+from typing import Any, Final
+
+from sampan.core import errors
+from sampan.core.errors import StatusError
+from sampan.core.gvk import GroupVersionKind
+from sampan.core.object import Object
+from sampan.registry.endpoint import Endpoint
+
+NO_TYPE: Final = "couldn't get version/kind; json parse error: "
+_TYPE_META: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
+_SHOWN_BYTES: Final = 30
+_SHOWN_TEXT: Final = 1024
+_SCHEME: Final = 'in scheme "pkg/runtime/scheme.go:111"'
+
+
+def unrecognized(endpoint: Endpoint, text: str, body: bytes) -> StatusError:
+    """400: nobody can tell what the body is. It shows how the body begins."""
+    kind = endpoint.definition.kind
+    return errors.bad_request(
+        f"the object provided is unrecognized (must be of type {kind}): {text} ({_beginning(body)})"
+    )
+
+
+def _beginning(body: bytes) -> str:
+    if not body:
+        return "<empty>"
+    shown = body[:_SHOWN_BYTES]
+    text = shown.decode("utf-8", "replace") if body[:1] == b"{" else shown.hex()
+    return text if len(body) <= _SHOWN_BYTES else f"{text} ..."
+
+
+def type_fault(value: Any, body: bytes, *, builtin: bool) -> str:
+    """Why the type of a decoded body cannot be read; "" when it can. null is an empty object."""
+    if value is None:
+        value = {}
+    elif not isinstance(value, dict):
+        return f"{NO_TYPE}json: cannot unmarshal {json_type(value)} into Go value of type {_TYPE_META}"
+    for name in ("apiVersion", "kind"):
+        text = value.get(name)
+        if text.__class__ is not str and text is not None:
+            return f"{NO_TYPE}json: cannot unmarshal {json_type(text)} into Go struct field .{name} of type string"
+    if not builtin and not value.get("kind"):
+        return f"Object 'Kind' is missing in '{body[:_SHOWN_TEXT].decode('utf-8', 'replace')}'"
+    return ""
+
+
+def check_kind(obj: Object, endpoint: Endpoint) -> None:
+    """The object must be of the endpoint's kind and version; built-in types need not say so. Raises 400."""
+    if obj.get("kind") != endpoint.definition.kind or obj.get("apiVersion") != endpoint.api_version:
+        obj["apiVersion"], obj["kind"] = _checked(obj, endpoint)
+    if obj.get("metadata") is None:
+        obj["metadata"] = {}
+
+
+def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
+    definition = endpoint.definition
+    kind, api_version = obj.get("kind") or "", obj.get("apiVersion") or ""
+    package = endpoint.version.name
+    if definition.builtin:
+        kind, api_version = kind or definition.kind, api_version or endpoint.api_version
+        package = definition.group.partition(".")[0] or "core"
+        if not _is_known(api_version, kind, endpoint):
+            text = f'no kind "{kind}" is registered for version "{api_version}" {_SCHEME}'
+            raise _wrong(endpoint, api_version, kind, text)
+    if api_version != endpoint.api_version and (kind == definition.kind or not definition.builtin):
+        raise errors.bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API version "
+            f"({endpoint.api_version})"
+        )
+    if kind != definition.kind:
+        given = api_version.rpartition("/")[2]
+        text = f"converting ({given}.{kind}) to ({package}.{definition.kind}): unknown conversion"
+        raise _wrong(endpoint, api_version, kind, text)
+    return api_version, kind
+
+
+def _is_known(api_version: str, kind: str, endpoint: Endpoint) -> bool:
+    """Whether Kubernetes has the kind in that version; it also knows the betas that it serves no longer."""
+    group, _, version = api_version.rpartition("/")
+    definition = endpoint.definition
+    if kind == definition.kind and group == definition.group:
+        return version in definition.versions or "beta" in version or "alpha" in version
+    return endpoint.is_builtin_kind(GroupVersionKind(group, version, kind))
+
+
+def _wrong(endpoint: Endpoint, api_version: str, kind: str, text: str) -> StatusError:
+    version = api_version.rpartition("/")[2]
+    return errors.bad_request(
+        f'{kind} in version "{version}" cannot be handled as a {endpoint.definition.kind}: {text}'
+    )
+
+
+def json_type(value: Any) -> str:
+    """What Go's decoder calls a JSON value."""
+    if value is None:
+        return "null"
+    if isinstance(value, dict):
+        return "object"
+    if isinstance(value, list):
+        return "array"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, bool):
+        return "bool"
+    return "number"
