@@ -291,10 +291,10 @@ def test_key_that_is_left_out_takes_its_default() -> None:
     assert second["spec"]["containers"][0]["ports"] == [{"containerPort": 80, "name": "http"}]
 
 
-def test_null_means_owned_and_removed() -> None:
+def test_an_applied_null_is_owned_and_left_to_the_kind() -> None:
     live = app([entry("a", REPLICAS, operation="Apply")], spec={"replicas": 1})
     result = apply(live, config(spec={"replicas": None}))
-    assert "replicas" not in result["spec"]
+    assert result["spec"]["replicas"] is None
     assert entries(result)[0]["fieldsV1"] == REPLICAS
 
 

@@ -456,3 +456,54 @@ async def test_a_custom_resource_can_be_created_as_soon_as_its_crd_is_answered(a
     await define(api)
     assert (await api.post(SHIRTS, shirt(spec={"color": "blue"}))).code == 201
     assert (await api.get(f"/apis/{GROUP}/v1")).body["resources"][0]["name"] == "shirts"
+
+
+async def test_a_first_version_that_is_no_label_is_told_as_the_version_too(api: Api) -> None:
+    found = await refused(api, crd(version("V1")))
+    assert [text.split(":")[0] for text in found] == ["spec.versions[0].name", "spec.version"]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("spec.size", "expected [ or . but got: spec"),
+        (".spec.size[0]", "array notation is not allowed"),
+        (".spec.nope", "does not refer to a valid field"),
+        (".spec.", "unexpected end of JSON path"),
+    ],
+)
+async def test_a_selectable_field_that_leads_nowhere_says_why(api: Api, path: str, expected: str) -> None:
+    body = crd(version(openapi=schema({"size": STRING}), selectableFields=[{"jsonPath": path}]))
+    assert await refused(api, body) == [
+        f'spec.selectableFields[0].jsonPath: Invalid value: "{path}": is an invalid path: {expected}'
+    ]
+
+
+async def test_a_selectable_field_may_be_an_entry_of_a_map(api: Api) -> None:
+    openapi = schema({"labels": {"type": "object", "additionalProperties": STRING}})
+    answer = await api.post(CRDS, crd(version(openapi=openapi, selectableFields=[{"jsonPath": ".spec.labels.color"}])))
+    assert answer.code == 201, answer.body
+
+
+async def test_a_default_may_repeat_the_items_of_a_set(api: Api) -> None:
+    openapi = schema(
+        {"tags": {"type": "array", "items": STRING, "x-kubernetes-list-type": "set", "default": ["a", "a"]}}
+    )
+    answer = await api.post(CRDS, crd(version(openapi=openapi)))
+    assert answer.code == 201, answer.body
+
+
+async def test_the_dialect_of_a_schema_cannot_be_declared(api: Api) -> None:
+    found = await refused(
+        api, crd(version(openapi=schema({"size": {**STRING, "$schema": "http://json-schema.org/schema#"}})))
+    )
+    assert found == ["spec.validation.openAPIV3Schema: Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported"]
+
+
+@pytest.mark.parametrize("rule", ["self.namespace == 'a'", "self.__namespace__ == 'a'", "type(self.port) == int"])
+async def test_rules_may_name_reserved_fields_and_compare_types(api: Api, rule: str) -> None:
+    spec = {"namespace": STRING, "port": {"x-kubernetes-int-or-string": True}}
+    openapi = schema(spec)
+    openapi["properties"]["spec"]["x-kubernetes-validations"] = [{"rule": rule}]
+    answer = await api.post(CRDS, crd(version(openapi=openapi)))
+    assert answer.code == 201, answer.body

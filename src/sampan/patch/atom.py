@@ -74,9 +74,6 @@ class Atom:
         """The set, adapted to a schema in which something has become atomic since it was written."""
         return items
 
-    def drop_nulls(self, value: Any) -> None:
-        """Delete nulls where the schema does not allow them."""
-
 
 class AtomicAtom(Atom):
     """A list or map that is owned as a whole."""

@@ -211,11 +211,6 @@ class ListAtom(Atom):
                     result[element] = adapted
         return items if result is None else result
 
-    def drop_nulls(self, value: Any) -> None:
-        if value.__class__ is list:
-            for item in value:
-                self.item.drop_nulls(item)
-
 
 class _Merge:
     """One merge of two lists: the order of the applied list leads, the other items keep their place relative to it."""

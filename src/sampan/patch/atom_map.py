@@ -19,7 +19,6 @@ class Field(NamedTuple):
     element: str
     atom: Atom
     zero: Any = MISSING
-    nullable: bool = False
 
 
 class MapAtom(Atom):
@@ -112,7 +111,7 @@ class MapAtom(Atom):
             was = before.get(name, MISSING)
             if was is value or (value.__class__ is str and was == value):
                 continue
-            element, atom, zero, _ = fields.get(name) or self.field(name)
+            element, atom, zero = fields.get(name) or self.field(name)
             if was is MISSING:
                 new_names += 1
                 if zero is MISSING:
@@ -138,7 +137,7 @@ class MapAtom(Atom):
         for name, value in before.items():
             if name in after:
                 continue
-            element, atom, zero, _ = self.field(name)
+            element, atom, zero = self.field(name)
             if zero is MISSING:
                 removed[element] = atom.added(value)
                 continue
@@ -197,17 +196,6 @@ class MapAtom(Atom):
                         result = dict(items)
                     result[element] = adapted
         return items if result is None else result
-
-    def drop_nulls(self, value: Any) -> None:
-        if value.__class__ is not dict:
-            return
-        for name in [name for name, item in value.items() if item is None]:
-            field = self.field(name)
-            if not field.nullable and field.atom is not DEDUCED:
-                del value[name]
-        for name, item in value.items():
-            if item.__class__ is dict or item.__class__ is list:
-                self.field(name).atom.drop_nulls(item)
 
 
 def _compare_flat(before: dict[str, Any], after: dict[str, Any]) -> Change:
@@ -274,9 +262,6 @@ class AnyAtom(Atom):
 
     def reconcile(self, items: FieldSet) -> FieldSet:
         return self._map.reconcile(items)
-
-    def drop_nulls(self, value: Any) -> None:
-        self._of(value).drop_nulls(value)
 
 
 _deduced_map = MapAtom(None, lambda: DEDUCED, exact=False)

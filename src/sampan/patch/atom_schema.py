@@ -78,9 +78,7 @@ def _object(schema: Schema, preserve: bool) -> Atom:
         child = schema.properties.get(name)
         if child is None:
             return None
-        return Field(
-            "f:" + name, atom_of(child, preserve=preserve), _zero(child, schema.fields.get(name)), child.nullable
-        )
+        return Field("f:" + name, atom_of(child, preserve=preserve), _zero(child, schema.fields.get(name)))
 
     return MapAtom(declared, entry, exact=is_exact(schema))
 

@@ -30,7 +30,7 @@ from sampan.patch.managed_entries import (
     with_fields,
 )
 from sampan.patch.prune import Pruner
-from sampan.patch.type_check import has_null, type_errors
+from sampan.patch.type_check import type_errors
 from sampan.schema.structural import Schema
 
 BEFORE_FIRST_APPLY = "before-first-apply"
@@ -314,9 +314,6 @@ class FieldManager:
         same = merged == before and atom.compare(before, merged) == SAME
         if not same:
             kept = _settle(others, self._changes(before, merged, version, who[3]), force)
-            if own is not None or has_null(request.config):
-                atom.drop_nulls(merged)
-                same = merged == before
         own_fields = strip(fields)
         if own_fields:
             time = (own or {}).get("time") if same else request.now

@@ -23,15 +23,6 @@ def type_errors(schema: Schema | None, config: Any) -> list[str]:
     return errors
 
 
-def has_null(value: Any) -> bool:
-    """Whether there is an explicit null anywhere."""
-    if value.__class__ is dict:
-        value = value.values()
-    elif value.__class__ is not list:
-        return value is None
-    return any(has_null(item) for item in value)
-
-
 def _check(schema: Schema, value: Any, path: str, errors: list[str], preserve: bool) -> None:
     if value is None:
         return

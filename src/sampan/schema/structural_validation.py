@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid
-from sampan.schema.compile import validation_errors
 from sampan.schema.decode import DecodeError, Lost
+from sampan.schema.embedded import all_embedded_errors
 from sampan.schema.keywords import keyword_errors
 from sampan.schema.openapi import parse
 from sampan.schema.prune import compile_value_pruner
+from sampan.schema.report import Reporter
 from sampan.schema.structure import structural_errors
 
 __all__ = ["default_errors", "keyword_errors", "structural_errors", "validate_structural"]
@@ -31,7 +32,10 @@ def validate_structural(schema: Json, path: Path) -> list[FieldError]:
     errors: list[FieldError] = []
     if not any(_uses_unreadable(node) for node in _walk(schema)):
         errors = structural_errors(schema, path) or list(default_errors(schema, path))
-    return errors + keyword_errors(schema, path)
+    errors += keyword_errors(schema, path)
+    if not errors and any(node.get("$schema") for node in _walk(schema)):
+        errors.append(invalid(path, "", "OpenAPIV3Schema 'schema' is not supported"))
+    return errors
 
 
 def default_errors(schema: Json, path: Path, *, inside_meta: bool = False) -> Iterator[FieldError]:
@@ -58,7 +62,8 @@ def _own_default_errors(schema: Json, path: Path, inside_meta: bool) -> Iterator
             return
         if lost:
             yield invalid(path, default, "must not have unknown fields")
-    yield from validation_errors(node, default, path)
+    yield from Reporter(str(path)).report(node, default)
+    yield from all_embedded_errors(node, default, path)
 
 
 def _uses_unreadable(node: Json) -> bool:

@@ -316,3 +316,9 @@ async def test_an_unknown_field_of_an_operation_is_refused_when_strict(api: Api)
     answer = await api.patch(f"{CONFIG_MAPS}/a?fieldValidation=Strict", patch, "json")
     assert answer.code == 422
     assert 'json patch unknown field "[0].why"' in answer.message
+
+
+async def test_an_applied_null_in_a_map_of_strings_is_the_empty_string(api: Api) -> None:
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": None}}
+    answer = await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", config, "application/apply-patch+yaml")
+    assert (answer.code, answer.body["data"]) == (201, {"k": ""})

@@ -3,6 +3,7 @@
 Source: apiextensions pkg/apis/apiextensions/validation/validation.go (1.36).
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,6 +40,7 @@ _AT_ROOT_WITH_STATUS = frozenset(
         "x-kubernetes-validations",
     ]
 )
+_PATH_TOKEN = re.compile(r"[.\[\]]|[^.\[\]]+")
 _NESTED = ("items", "additionalProperties", "not")
 _NESTED_LISTS = ("allOf", "anyOf", "oneOf")
 
@@ -103,15 +105,22 @@ def unrecognized_formats(crd: Object) -> list[str]:
 
 def selectable_schema(schema: dict[str, Any], path: str) -> dict[str, Any]:
     """The node that a selectable field points to. Raises `ValueError`."""
-    if not path.startswith("."):
-        raise ValueError("expected [ or . but got: " + path[:1])
-    node = schema
-    for name in path[1:].split("."):
-        properties = node.get("properties") or {}
-        if name not in properties:
-            raise ValueError(f"does not refer to a valid field: {name}")
-        node = properties[name]
-    return node
+    tokens = _PATH_TOKEN.findall(path)
+    node: Any = schema
+    for index, token in enumerate(tokens):
+        if index % 2 == 0:
+            if token == "[":
+                raise ValueError("array notation is not allowed")
+            if token != ".":
+                raise ValueError(f"expected [ or . but got: {token}")
+            if index == len(tokens) - 1:
+                raise ValueError("unexpected end of JSON path")
+            continue
+        properties = node.get("properties")
+        node = properties.get(token) if properties else node.get("additionalProperties")
+        if not isinstance(node, dict):
+            raise ValueError("does not refer to a valid field")
+    return dict(node)
 
 
 def schemas_of(spec: dict[str, Any]) -> list[dict[str, Any] | None]:

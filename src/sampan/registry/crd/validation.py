@@ -95,7 +95,7 @@ def stored_versions_faults(crd: Object) -> Faults:
     path = Path("status", "storedVersions")
     stored = (crd.get("status") or {}).get("storedVersions") or []
     if not stored:
-        return [invalid(path, stored, "must have at least one stored version")]
+        return [invalid(path, None, "must have at least one stored version")]
     versions = crd["spec"].get("versions") or []
     faults = [
         invalid(path, stored, "must have the storage version " + version["name"])

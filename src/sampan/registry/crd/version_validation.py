@@ -42,6 +42,8 @@ def versions_faults(spec: Json, rules: Rules, old: Json | None) -> Faults:
         at = path.index(index)
         if texts := dns1035_label_errors(version.get("name", "")):
             faults.append(invalid(at.child("name"), version.get("name", ""), ",".join(texts)))
+            if index == 0 and version.get("name"):
+                faults.append(invalid(_SPEC.child("version"), version["name"], ",".join(texts)))
         warning = version.get("deprecationWarning")
         faults += [invalid(at.child("deprecationWarning"), warning, text) for text in _warning_texts(version)]
     unchanged = _unchanged_schemas(spec, old)
@@ -65,7 +67,8 @@ def versions_faults(spec: Json, rules: Rules, old: Json | None) -> Faults:
     if len(set(names)) != len(names):
         faults.append(invalid(path, _shown(versions), "must contain unique version names"))
     if sum(bool(version.get("storage")) for version in versions) != 1:
-        faults.append(invalid(path, _shown(versions), "must have exactly one version marked as storage version"))
+        shown = None if spec.get("versions") is None else _shown(versions)
+        faults.append(invalid(path, shown, "must have exactly one version marked as storage version"))
     return faults
 
 

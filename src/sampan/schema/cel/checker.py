@@ -18,6 +18,7 @@ from sampan.schema.cel.ast import (
 )
 from sampan.schema.cel.declarations import Overload
 from sampan.schema.cel.errors import CelTypeError, Issue, render
+from sampan.schema.cel.escaping import RESERVED
 from sampan.schema.cel.types import (
     BOOL,
     BYTES,
@@ -144,6 +145,9 @@ class Checker:
         if target.kind == "map":
             kind = target.params[1]
         elif target.kind == "struct":
+            if node.field in RESERVED and node.field not in target.fields:  # `self.namespace` is `self.__namespace__`
+                escaped = f"__{node.field}__"
+                node.field = escaped if escaped in target.fields else node.field
             field = target.fields.get(node.field)
             kind = field if field is not None else self._report(node.offset, f"undefined field '{node.field}'")
         elif target.kind == "param":

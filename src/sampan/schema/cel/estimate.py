@@ -274,7 +274,7 @@ def _literal_size(node: Node) -> Range | None:
 def _is_scalar(kind: CelType) -> bool:
     if is_optional(kind):
         return _is_scalar(kind.params[0])
-    return kind.kind in ("bool", "double", "duration", "int", "timestamp", "uint")
+    return kind.kind in ("bool", "double", "duration", "int", "timestamp", "type", "uint")
 
 
 def estimate(root: Node, variables: Mapping[str, CelType]) -> Range:
