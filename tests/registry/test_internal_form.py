@@ -55,7 +55,12 @@ def shown(group: str, resource: str, path: str, value: Any) -> str:
         ),
         pytest.param("", "pods", "metadata/labels", {"b": "1", "a": "2"}, '{"a":"2","b":"1"}', id="map"),
         pytest.param("", "pods", "spec/nowhere", {"b": "1", "a": "2"}, '{"a":"2","b":"1"}', id="unknown path"),
-        pytest.param("", "pods", "spec/volumes", {"b": 1}, '{"b":1}', id="does not fit"),
+        pytest.param("", "pods", "spec/os", [1], "[1]", id="does not fit"),
+        pytest.param(
+            "storage.k8s.io", "csinodes", "spec/drivers", {"name": "d", "nodeID": "n"},
+            '{"Name":"d","NodeID":"n","TopologyKeys":null,"Allocatable":null}',
+            id="element of a list",
+        ),
         pytest.param("", "pods", "spec/hostname", "x", '"x"', id="scalar"),
     ],
 )  # fmt: skip

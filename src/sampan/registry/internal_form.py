@@ -67,6 +67,8 @@ class InternalTypes:
         if kind[0] == "*":
             return None if value is None else self.form(kind[1:], value)
         if kind[:2] == "[]":
+            if isinstance(value, dict):
+                return self.form(kind[2:], value)
             return [self.form(kind[2:], item) for item in value] if isinstance(value, list) else value
         if kind[:2] == "{}":
             if not isinstance(value, dict):
@@ -122,6 +124,11 @@ def _shown(types: InternalTypes, root: str, fault: FieldError) -> FieldError:
     if kind is None:
         return fault
     return FieldError(fault.type, fault.field, Shown(go_json(types.form(kind, fault.bad_value))), fault.detail)
+
+
+def shown_as(kind: str, value: Any) -> Shown:
+    """A value of an internal type, for faults whose path leads elsewhere."""
+    return Shown(go_json(internal_types().form(kind, value)))
 
 
 def pretty_lines(kind: str, value: Any) -> list[str]:

@@ -251,6 +251,11 @@ def test_much_of_a_job_is_immutable(change: Change, texts: list[str]) -> None:
     assert update_faults(JOBS, JOB, change) == texts
 
 
+def test_the_rules_of_a_spec_are_told_twice_on_update() -> None:
+    text = "spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0"
+    assert update_faults(JOBS, JOB, {"spec/backoffLimit": -1}) == [text, text]
+
+
 def test_an_indexed_job_grows_with_its_parallelism() -> None:
     job = changed(JOB, INDEXED)
     assert update_faults(JOBS, job, {"spec/completions": 7, "spec/parallelism": 7}) == []

@@ -666,6 +666,35 @@ def test_rbac_names_may_hold_colons() -> None:
     assert strategy(RBAC, "clusterroles").name_errors("system:node", prefix=False) == []
 
 
+def test_budgets_are_named_by_any_segment_of_a_path() -> None:
+    budgets = strategy("policy", "poddisruptionbudgets")
+    assert budgets.name_errors("A b") == []
+    assert budgets.name_errors("a/b") == ["may not contain '/'"]
+
+
+@pytest.mark.parametrize(
+    ("key", "path"),
+    [
+        (("", "limitranges"), ("spec", "limits")),
+        ((STORAGE, "csinodes"), ("spec", "drivers")),
+        (("autoscaling", "horizontalpodautoscalers"), ("status", "currentMetrics")),
+    ],
+    ids=lambda value: value[1],
+)
+def test_some_lists_are_shown_as_null(key: tuple[str, str], path: tuple[str, str]) -> None:
+    obj: Object = {"metadata": {"name": "a"}}
+    strategy(*key).default(obj)
+    assert obj[path[0]][path[1]] is None
+
+
+def test_the_type_of_a_priority_level_is_required() -> None:
+    levels = strategy(FLOW_CONTROL, "prioritylevelconfigurations")
+    assert faults(levels, {"metadata": {"name": "a"}, "spec": {}}) == ["spec.type: Required value"]
+    assert faults(levels, {"metadata": {"name": "a"}, "spec": {"type": "Limited", "limited": {}}}) == [
+        "spec.limited.limitResponse.type: Required value"
+    ]
+
+
 def test_ip_addresses_are_named_after_themselves() -> None:
     rule = strategy(NETWORKING, "ipaddresses").name_errors
     assert rule("10.0.0.1", prefix=False) == []

@@ -252,10 +252,7 @@ class HorizontalController:
     def _tell(self, look: _Look, metrics: list[Object]) -> None:
         """What was seen, into the status."""
         look.status["currentReplicas"] = look.current
-        if metrics:
-            look.status["currentMetrics"] = metrics
-        else:
-            look.status.pop("currentMetrics", None)
+        look.status["currentMetrics"] = metrics or None
 
     def _condition(self, look: _Look, type: str, status: str, said: tuple[str, str]) -> None:
         condition = {"type": type, "status": status, "reason": said[0], "message": said[1]}

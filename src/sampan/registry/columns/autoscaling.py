@@ -62,7 +62,7 @@ def _targets(autoscaler: Object) -> str:
     specs: Sequence[Mapping[str, Any]] = autoscaler.get("spec", EMPTY).get("metrics", ())
     if not specs:
         return NONE
-    statuses = autoscaler.get("status", EMPTY).get("currentMetrics", ())
+    statuses = autoscaler.get("status", EMPTY).get("currentMetrics") or ()
     texts = [
         _metric(spec, statuses[index] if index < len(statuses) else EMPTY)
         for index, spec in enumerate(specs[:_SHOWN_MAX])

@@ -79,7 +79,7 @@ def at(*path: str, default: Any = "") -> Cell:
 def count(*path: str) -> Cell:
     """How many items the list or map at a path has."""
     value = at(*path, default=())
-    return lambda obj: len(value(obj))
+    return lambda obj: len(value(obj) or ())
 
 
 def labels_text(labels: Mapping[str, str] | None) -> str:

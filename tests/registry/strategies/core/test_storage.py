@@ -139,7 +139,15 @@ def test_a_volume_gets_its_defaults() -> None:
 
 def test_both_data_sources_say_the_same() -> None:
     obj = created("persistentvolumeclaims", claim(dataSource={"kind": "PersistentVolumeClaim", "name": "a"}))
-    assert obj["spec"]["dataSourceRef"] == {"kind": "PersistentVolumeClaim", "name": "a"}
+    assert obj["spec"]["dataSourceRef"] == {"apiGroup": None, "kind": "PersistentVolumeClaim", "name": "a"}
+
+
+def test_the_rules_of_a_volume_are_told_twice_on_update() -> None:
+    text = (
+        'spec.accessModes: Unsupported value: "a": supported values: "ReadOnlyMany", "ReadWriteMany", '
+        '"ReadWriteOnce", "ReadWriteOncePod"'
+    )
+    assert update_faults("persistentvolumes", volume(), put("spec.accessModes", ["a"])) == [text, text]
 
 
 def test_a_data_source_that_old_servers_ignored_is_dropped() -> None:

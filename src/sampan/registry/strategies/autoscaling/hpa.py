@@ -124,7 +124,8 @@ class HorizontalPodAutoscalerStrategy(SpecStrategy):
     has_generation = False
 
     def default(self, obj: Object) -> None:
-        """At least one replica, 80% CPU, and rules of scaling where any behavior is given."""
+        """At least one replica, 80% CPU, rules of scaling where any behavior is given; metrics are always shown."""
+        obj.setdefault("status", {}).setdefault("currentMetrics", None)
         spec = obj.setdefault("spec", {})
         spec.setdefault("minReplicas", 1)
         if not spec.get("metrics"):
@@ -134,6 +135,11 @@ class HorizontalPodAutoscalerStrategy(SpecStrategy):
         if behavior is not None:
             for name, rules in _DEFAULT_RULES.items():
                 behavior[name] = {**_copy_rules(rules), **behavior.get(name, {})}
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        """A status without metrics."""
+        super().prepare_for_create(ctx, obj)
+        obj.setdefault("status", {})["currentMetrics"] = None
 
     def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
         """What was stored otherwise is tolerated."""

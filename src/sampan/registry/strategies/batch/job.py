@@ -187,10 +187,11 @@ class JobStrategy(Strategy):
         return errors
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The same; most of a job stays as it is."""
+        """The same, of the spec twice as in Kubernetes; most of a job stays as it is."""
         errors: Errors = []
         spec, old_spec = obj["spec"], old["spec"]
         _check_job(obj, old, errors)
+        _check_spec(spec, old_spec, errors)
         _check_completions(spec, old_spec, errors)
         check_immutable(spec.get("selector"), old_spec.get("selector"), _SELECTOR, errors)
         _check_template_update(obj, old, errors)

@@ -3,13 +3,15 @@
 Source: pkg/apis/core/validation/validation.go ValidatePersistentVolumeClaimSpec (1.36).
 """
 
-from sampan.core.field import FieldError, Path, forbidden, invalid, required
+from sampan.core.field import FieldError, Path, Shown, forbidden, invalid, required
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import check_label_selector, check_required, check_subdomain, not_supported
 from sampan.registry.strategies.core.resources import check_positive_amount
 
 Errors = list[FieldError]
+_PATH = Shown("{}")
+"""What Kubernetes shows of a path that it gives for a value."""
 ACCESS_MODES = frozenset({"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"})
 VOLUME_MODES = frozenset({"Block", "Filesystem"})
 
@@ -71,9 +73,9 @@ def _check_sources(spec: Object, path: Path, errors: Errors, allow_invalid_api_g
     if source is None:
         return
     if namespace:
-        errors.append(invalid(path, {}, "may not be specified when dataSourceRef.namespace is specified"))
+        errors.append(invalid(path, _PATH, "may not be specified when dataSourceRef.namespace is specified"))
     elif any(source.get(name) != reference.get(name) for name in ("apiGroup", "kind", "name")):
-        errors.append(invalid(path, {}, "must match dataSourceRef"))
+        errors.append(invalid(path, _PATH, "must match dataSourceRef"))
 
 
 def _check_source(source: Object, path: Path, errors: Errors, allow_invalid_api_group: bool) -> None:

@@ -26,7 +26,9 @@ class LimitRangeStrategy(CoreStrategy):
     allow_create_on_update = True
 
     def default(self, obj: Object) -> None:
-        for limit in (obj.get("spec") or {}).get("limits") or ():
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("limits", None)  # always shown
+        for limit in spec["limits"] or ():
             if limit.get("type") == "Container":
                 _default_limits(limit)
             for name in _LISTS:

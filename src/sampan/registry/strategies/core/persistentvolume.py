@@ -7,6 +7,7 @@ from typing import Any
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.core.time import format_time
+from sampan.registry.internal_form import shown_as
 from sampan.registry.strategies.core import gates
 from sampan.registry.strategies.core.base import CoreStrategy
 from sampan.registry.strategies.core.fields import check_immutable, difference
@@ -115,16 +116,18 @@ class PersistentVolumeStrategy(CoreStrategy):
         _check(obj, errors, allow_invalid_values=False)
 
     def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
+        """The rules of a new volume, each told twice as in Kubernetes, and what never changes."""
         spec, old_spec = obj["spec"], old.get("spec") or {}
         terms = (old_spec.get("nodeAffinity") or {}).get("required") or {}
-        _check(obj, errors, allow_invalid_values=has_invalid_term_values(terms))
+        for _ in range(2):
+            _check(obj, errors, allow_invalid_values=has_invalid_term_values(terms))
         _check_source(spec, old_spec, errors)
         check_immutable(spec.get("volumeMode"), old_spec.get("volumeMode"), Path("volumeMode"), errors)
         if not gates.MUTABLE_PV_NODE_AFFINITY and old_spec.get("nodeAffinity") is not None:
             new = spec.get("nodeAffinity")
             if not same(new, old_spec["nodeAffinity"]) and not same(new, _renamed(old_spec["nodeAffinity"], new)):
                 text = "field is immutable, except for updating from beta label to GA"
-                errors.append(invalid(Path("nodeAffinity"), new, text))
+                errors.append(invalid(Path("nodeAffinity"), shown_as("*core.VolumeNodeAffinity", new), text))
         if old_spec.get("volumeAttributesClassName") is not None and spec.get("volumeAttributesClassName") is None:
             at = _SPEC.child("volumeAttributesClassName")
             errors.append(forbidden(at, "update from non-nil value to nil is forbidden"))

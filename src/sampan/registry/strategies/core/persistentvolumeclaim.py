@@ -68,7 +68,7 @@ class PersistentVolumeClaimStrategy(CoreStrategy):
             _SPEC,
             errors,
             allow_invalid_selector_values=bool(faults),
-            allow_invalid_api_group=any("apiGroup" in source for source in sources),
+            allow_invalid_api_group=any(source.get("apiGroup") is not None for source in sources),
         )
         _check_changes(obj, old, errors)
 
@@ -136,7 +136,7 @@ def _normalize_sources(spec: Object) -> None:
 
 
 def _reference(source: Object) -> Object:
-    return {name: source[name] for name in ("apiGroup", "kind", "name") if name in source}
+    return {name: source.get(name) for name in ("apiGroup", "kind", "name")}
 
 
 def _check_resource_key(name: str, path: Path, errors: Errors) -> bool:

@@ -231,6 +231,9 @@ def default_claim_spec(spec: Object) -> None:
     """Fill in the defaults of the spec of a PersistentVolumeClaim, in place."""
     if "volumeMode" not in spec:
         spec["volumeMode"] = "Filesystem"
+    for name in ("dataSource", "dataSourceRef"):
+        if spec.get(name) is not None:
+            spec[name].setdefault("apiGroup", None)  # always shown
     _round_requirements(spec.setdefault("resources", {}))
 
 

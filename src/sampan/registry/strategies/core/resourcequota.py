@@ -5,6 +5,7 @@ Source: pkg/registry/core/resourcequota/strategy.go, pkg/apis/core/validation/va
 
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.object import Object
+from sampan.registry.internal_form import shown_as
 from sampan.registry.strategies.core.base import CoreStrategy
 from sampan.registry.strategies.core.quantities import nano, round_up_to_milli
 from sampan.registry.strategies.core.resources import (
@@ -126,7 +127,9 @@ def _check_selector(spec: Object, hard: dict[str, str], errors: Errors) -> None:
         if scope not in _SCOPE_RESOURCES:
             errors.append(invalid(at.child("scopeName"), scope, "unsupported scope"))
         for _ in _misplaced(scope, hard):
-            errors.append(invalid(at, selector, "unsupported scope applied to resource"))
+            errors.append(
+                invalid(at, shown_as("core.ScopeSelector", selector), "unsupported scope applied to resource")
+            )
         if scope in _EXISTS_ONLY and operator != "Exists":
             errors.append(invalid(at.child("operator"), operator, _EXISTS_TEXT))
         if operator in ("In", "NotIn"):

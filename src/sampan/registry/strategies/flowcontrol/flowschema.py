@@ -6,6 +6,7 @@ from typing import Any
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.registry.internal_form import shown_as
 from sampan.registry.strategies.core.fields import Errors, not_supported
 from sampan.registry.strategies.flowcontrol.bootstrap import MANDATORY, flow_schemas
 from sampan.registry.strategies.statusonly import StatusOnlyStrategy
@@ -183,7 +184,13 @@ class FlowSchemaStrategy(StatusOnlyStrategy):
             errors.append(invalid(path, precedence, detail))
         method = spec.get("distinguisherMethod")
         if method is not None and method.get("type") not in _METHODS:
-            errors.append(not_supported(_SPEC.child("distinguisherMethod", "type"), method, _METHODS))
+            errors.append(
+                not_supported(
+                    _SPEC.child("distinguisherMethod", "type"),
+                    shown_as("flowcontrol.FlowDistinguisherMethod", method),
+                    _METHODS,
+                )
+            )
         level, path = (
             spec.get("priorityLevelConfiguration", {}).get("name", ""),
             _SPEC.child("priorityLevelConfiguration", "name"),

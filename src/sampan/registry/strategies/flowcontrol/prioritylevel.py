@@ -54,6 +54,8 @@ def _check_response(response: Object, path: Path, errors: Errors) -> None:
             errors.append(required(at, "must not be empty if limited.limitResponse.type is Limited"))
         else:
             _check_queuing(queuing, at, errors)
+    elif not kind:
+        errors.append(required(path.child("type")))
     else:
         errors.append(not_supported(path.child("type"), kind, ("Queue", "Reject")))
 
@@ -125,6 +127,8 @@ class PriorityLevelConfigurationStrategy(StatusOnlyStrategy):
                 errors.append(required(_SPEC.child("limited"), "must not be empty when type is Limited"))
             else:
                 _check_shares(limited, _SPEC.child("limited"), errors)
+        elif not kind:
+            errors.append(required(_SPEC.child("type")))
         else:
             errors.append(not_supported(_SPEC.child("type"), kind, ("Exempt", "Limited")))
         _check_mandatory(metadata.get("name", ""), spec, errors)

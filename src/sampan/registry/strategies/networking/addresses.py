@@ -98,5 +98,5 @@ class ServiceCIDRStrategy(StatusOnlyStrategy):
                 errors.append(invalid(_CIDRS.index(0), cidrs[0], IMMUTABLE))
             _check_cidrs(cidrs, errors)
         else:
-            errors.append(invalid(_CIDRS, cidrs, IMMUTABLE))
+            errors.append(invalid(_CIDRS, cidrs or None, IMMUTABLE))
         return errors

@@ -1,6 +1,7 @@
 """Pod disruption budgets. Source: pkg/registry/policy/poddisruptionbudget, pkg/apis/policy/validation (1.36)."""
 
 from sampan.core.field import FieldError, Path, invalid
+from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.amounts import check_at_most_100_percent, check_int_or_percent
 from sampan.registry.strategies.conditions import check_conditions
@@ -31,6 +32,10 @@ class PodDisruptionBudgetStrategy(Strategy):
     """Rules of disruption budgets."""
 
     allow_unconditional_update = False
+
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        """Whatever a path segment may be."""
+        return path_segment_errors(name)
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a new budget."""

@@ -168,6 +168,14 @@ class CSINodeStrategy(Strategy):
     allow_unconditional_update = False
     returns_deleted_object = True
 
+    def default(self, obj: Object) -> None:
+        """Drivers and their topology keys are always shown: null, where there are none."""
+        spec = obj.setdefault("spec", {})
+        if not spec.get("drivers"):
+            spec["drivers"] = None
+        for driver in spec["drivers"] or ():
+            driver.setdefault("topologyKeys", None)
+
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a node."""
         errors: Errors = []
