@@ -289,3 +289,12 @@ async def test_a_crd_may_be_larger_than_an_annotation(api: Api) -> None:
     assert (await api.post(CRDS, too_large)).code == 413
     assert (await api.post(SHIRTS, shirt("x", {"field7": "y"}))).code == 201
     assert GROUP in SHIRTS
+
+
+@pytest.mark.parametrize("value", [{"x": 1}, [{"x": 1}]])
+@pytest.mark.parametrize("node", [STRING, {"type": "array", "items": {"type": "integer"}}])
+async def test_below_a_scalar_every_field_is_unknown(api: Api, node: Any, value: Any) -> None:
+    await define(api, schema({"a": node}))
+    answer = await api.post(f"{SHIRTS}?fieldValidation=Strict", shirt(spec={"a": value}))
+    place = "spec.a[0].x" if isinstance(value, list) else "spec.a.x"
+    assert (answer.code, answer.message.endswith(f'strict decoding error: unknown field "{place}"')) == (400, True)

@@ -33,7 +33,7 @@ def compile_value_pruner(schema: Schema, object_meta: Decoder) -> Pruner | None:
 
 def _node(schema: Schema, object_meta: Decoder) -> Pruner | None:
     if schema.type in ("string", "integer", "number", "boolean") or schema.int_or_string:
-        return None
+        return None if schema.preserve_unknown_fields else _clear
     known, droppable = _children(schema, object_meta)
     if schema.type == "array":
         return _list(schema, object_meta)
@@ -121,6 +121,8 @@ def _list(schema: Schema, object_meta: Decoder) -> Pruner | None:
             for item in value:
                 if type(item) is dict or type(item) is list:
                     prune(item, lost)
+        elif not schema.preserve_unknown_fields:
+            _clear(value, lost)
 
     return prune_list
 
@@ -131,6 +133,10 @@ def _whole_items(value: Any, lost: Lost) -> None:
         for index, item in enumerate(value):
             if type(item) is float and item.is_integer() and abs(item) <= _WHOLE_MAX:
                 value[index] = int(item)
+            elif type(item) is dict or type(item) is list:
+                _clear(item, lost)
+    else:
+        _clear(value, lost)
 
 
 def _clear(value: Any, lost: Lost) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid
 from sampan.core.object import Object
+from sampan.patch.go_text import plain
 from sampan.registry.definition import ScalePaths
 
 _INT32_MAX = 2**31 - 1
@@ -54,7 +55,7 @@ def _take(obj: Object, path: str) -> tuple[Any, str]:
         if value is None:
             return None, ""
         if not isinstance(value, dict):
-            return None, _accessor(path, value, "map[string]interface {}")
+            return None, _accessor(path, value, "map[string]interface{}")
         value = value.get(name)
     return value, ""
 
@@ -63,4 +64,4 @@ def _accessor(path: str, value: Any, wanted: str) -> str:
     kind = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}.get(
         type(value), "map[string]interface {}"
     )
-    return f".{path} accessor error: {value} is of the type {kind}, expected {wanted}"
+    return f".{path} accessor error: {plain(value)} is of the type {kind}, expected {wanted}"
