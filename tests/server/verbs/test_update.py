@@ -358,7 +358,8 @@ async def test_an_autoscaler_counts_its_replicas_in_v1_also_when_there_are_none(
     spec = {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}, "maxReplicas": 3}
     created = await api.create(path.format("v1"), {"metadata": {"name": "h"}, "spec": spec})
     assert created["status"] == {"currentReplicas": 0, "desiredReplicas": 0}
-    assert (await api.get(path.format("v2") + "/h")).body["status"] == {"desiredReplicas": 0}
+    status = (await api.get(path.format("v2") + "/h")).body["status"]
+    assert status == {"desiredReplicas": 0, "currentMetrics": None}
     again = await api.put(path.format("v1") + "/h", created)
     assert again.metadata["resourceVersion"] == created["metadata"]["resourceVersion"]
 
