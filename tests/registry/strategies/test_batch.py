@@ -86,6 +86,10 @@ def test_a_job_without_labels_has_those_of_its_template() -> None:
     assert found["metadata"]["labels"] == {"a": "b"}
 
 
+def test_a_job_without_any_labels_has_those_that_its_template_gets() -> None:
+    assert created(JOBS, JOB)["metadata"]["labels"] == LABELS
+
+
 def test_a_job_gets_a_selector_of_its_own() -> None:
     spec = created(JOBS, JOB)["spec"]
     assert spec["selector"] == {"matchLabels": {"batch.kubernetes.io/controller-uid": "u1"}}

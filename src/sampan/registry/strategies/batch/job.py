@@ -173,6 +173,8 @@ class JobStrategy(Strategy):
             labels.setdefault(key, metadata.get("name", ""))
         for key in _UID_LABELS:
             labels.setdefault(key, metadata.get("uid", ""))
+        if not metadata.get("labels"):
+            metadata["labels"] = dict(labels)
         match_labels = spec.setdefault("selector", {}).setdefault("matchLabels", {})
         match_labels.setdefault(_UID_LABELS[1], metadata.get("uid", ""))
 
