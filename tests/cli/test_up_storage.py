@@ -105,7 +105,8 @@ async def test_a_read_only_server_serves_what_kube_apiserver_stored_and_leaves_i
         code, refusal = post(server, CONFIG_MAPS, {"metadata": {"name": "a"}})
         review = {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}}
         reviewed, _ = post(server, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
-    assert (service["spec"], service["metadata"]["resourceVersion"]) == (SERVICE["spec"], "3")
+    defaults = {"type": "ClusterIP", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster"}
+    assert (service["spec"], service["metadata"]["resourceVersion"]) == (SERVICE["spec"] | defaults, "3")
     assert (tab["x"], tab["metadata"]["resourceVersion"]) == (1, "5")
     assert (code, refusal["reason"], reviewed) == (405, "MethodNotAllowed", 201)
     assert "--read-only" in refusal["message"]

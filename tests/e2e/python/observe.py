@@ -38,10 +38,11 @@ def _states(server: Server, collection: str, field_selector: str) -> Iterator[Js
         found = json.loads(connection.getresponse().read())
         yield next(iter(found["items"]), None)
         since = found["metadata"]["resourceVersion"]
-        query = f"{selector}&watch=true&resourceVersion={since}&timeoutSeconds={WITHIN_S}"
+        query = f"{selector}&watch=true&resourceVersion={since}&timeoutSeconds={WITHIN_S:.0f}"
         connection.request("GET", f"{collection}?{query}", headers=authorization)
-        for line in connection.getresponse():
-            event = json.loads(line)
-            yield None if event["type"] == "DELETED" else event["object"]
+        with connection.getresponse() as events:
+            for line in events:
+                event = json.loads(line)
+                yield None if event["type"] == "DELETED" else event["object"]
     finally:
         connection.close()
