@@ -25,6 +25,7 @@ SUBRESOURCE_LENGTH_MAX: Final = 256
 FINALIZER_ORPHAN: Final = "orphan"
 FINALIZER_FOREGROUND: Final = "foregroundDeletion"
 _STANDARD_FINALIZERS = frozenset((FINALIZER_ORPHAN, FINALIZER_FOREGROUND, "kubernetes"))
+_NOT_STANDARD: Final = "name is neither a standard finalizer name nor is it fully qualified"
 IMMUTABLE: Final = "field is immutable"
 
 METADATA: Final = Path("metadata")
@@ -210,6 +211,20 @@ def validate_finalizers(finalizers: Sequence[str], path: Path) -> list[FieldErro
         detail = f"finalizer {FINALIZER_ORPHAN} and {FINALIZER_FOREGROUND} cannot be both set"
         errors.append(field.invalid(path, finalizers, detail))
     return errors
+
+
+def validate_standard_finalizers(finalizers: Sequence[str], old: Sequence[str], path: Path) -> list[FieldError]:
+    """Which finalizers neither have a domain nor are Kubernetes' own; those that are there already may stay."""
+    errors: list[FieldError] = []
+    for i, name in enumerate(finalizers):
+        if name not in old:
+            errors += validate_standard_finalizer(name, path.index(i))
+    return errors
+
+
+def validate_standard_finalizer(name: str, path: Path) -> list[FieldError]:
+    """The same of one finalizer."""
+    return [] if "/" in name or name in _STANDARD_FINALIZERS else [field.invalid(path, name, _NOT_STANDARD)]
 
 
 def validate_finalizer_name(name: str, path: Path) -> list[FieldError]:

@@ -165,5 +165,10 @@ class ResourceDefinition:
         return f"{group}/{self.storage_version}" if group else self.storage_version
 
     @property
+    def stored_kind(self) -> GroupKind:
+        """The kind of the stored form, which is what faults of an object are told of."""
+        return GroupKind(self.group if self.storage_group is None else self.storage_group, self.kind)
+
+    @property
     def group_kind(self) -> GroupKind:
         return GroupKind(self.group, self.kind)

@@ -73,6 +73,8 @@ class Strategy:
     """
     first_delete_propagates = True
     """Whether the propagation policy of a delete that only marks is looked at."""
+    standard_finalizers = True
+    """Whether `metadata.finalizers` have a domain or are Kubernetes' own: so in most built-in kinds."""
     companions: ClassVar[Sequence[tuple[str, str]]] = ()
     """Group and resource of objects that go with the object of the same name and namespace (endpoints of a service)."""
     returns_deleted_object = False

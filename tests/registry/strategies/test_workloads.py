@@ -235,6 +235,12 @@ def test_the_selector_is_immutable(each: Strategy) -> None:
     assert update_faults(each, WORKLOAD, change) == [IMMUTABLE_SELECTOR]
 
 
+def test_a_daemon_sets_changed_selector_is_told_first() -> None:
+    faults = update_faults(DAEMON_SETS, WORKLOAD, {"spec/selector/matchLabels/app": "other"})
+    assert faults[0] == IMMUTABLE_SELECTOR
+    assert len(faults) == 2
+
+
 def test_little_of_a_stateful_set_may_change() -> None:
     assert update_faults(STATEFUL_SETS, WORKLOAD, {"spec/serviceName": "a"}) == [
         "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "

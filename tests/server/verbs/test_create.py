@@ -29,6 +29,39 @@ async def test_the_stored_object_is_the_answer(api: Api) -> None:
     assert answer.metadata["namespace"] == "default"
 
 
+@pytest.mark.parametrize(
+    ("path", "obj", "kind"),
+    [(CONFIG_MAPS, config_map(), "ConfigMap"), (DEPLOYMENTS, deployment(), "Deployment.apps")],
+    ids=["core", "apps"],
+)
+async def test_finalizers_have_a_domain_or_are_kubernetes_own(api: Api, path: str, obj: Any, kind: str) -> None:
+    metadata = obj["metadata"] | {"finalizers": ["orphan", "a.b/c", "mine"]}
+    answer = await api.post(path, obj | {"metadata": metadata})
+    assert answer.message == (
+        f'{kind} "{metadata["name"]}" is invalid: metadata.finalizers[2]: Invalid value: "mine": name is neither a '
+        "standard finalizer name nor is it fully qualified"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "obj"),
+    [
+        ("/apis/coordination.k8s.io/v1/namespaces/default/leases", {"metadata": {"name": "a"}}),
+        ("/apis/policy/v1/namespaces/default/poddisruptionbudgets", {"metadata": {"name": "a"}, "spec": {}}),
+    ],
+    ids=["leases", "poddisruptionbudgets"],
+)
+async def test_finalizers_of_some_kinds_have_any_name(api: Api, path: str, obj: Any) -> None:
+    obj = obj | {"metadata": obj["metadata"] | {"finalizers": ["mine"]}}
+    assert (await api.post(path, obj)).code == 201
+
+
+async def test_faults_of_events_are_told_of_the_core_kind(api: Api) -> None:
+    answer = await api.post("/apis/events.k8s.io/v1/namespaces/default/events", {"metadata": {"name": "-"}})
+    assert answer.message.startswith('Event "-" is invalid: ')
+    assert "group" not in answer.body["details"]
+
+
 async def test_a_taken_name(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map())
     answer = await api.post(CONFIG_MAPS, config_map())

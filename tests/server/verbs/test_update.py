@@ -459,3 +459,11 @@ async def test_a_refused_change_of_a_pod_comes_with_the_difference(api: Api) -> 
     _, *lines = answer.causes[0]["message"].split("\n")
     assert lines[0].startswith("@@ -")
     assert [line for line in lines[1:] if line[:1] in ("-", "+")] == ['- "Hostname": "",', '+ "Hostname": "other",']
+
+
+async def test_a_finalizer_that_is_added_has_a_domain_or_is_kubernetes_own(api: Api) -> None:
+    stored = await api.create(DEPLOYMENTS, deployment())
+    stored["metadata"]["finalizers"] = ["mine"]
+    answer = await api.put(f"{DEPLOYMENTS}/d", stored)
+    assert answer.code == 422
+    assert [cause["field"] for cause in answer.body["details"]["causes"]] == ["metadata.finalizers[0]"]

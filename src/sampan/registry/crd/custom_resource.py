@@ -29,6 +29,7 @@ _NOT_CHECKED = (
 class CustomResourceStrategy(Strategy):
     """One version of one custom resource."""
 
+    standard_finalizers = False
     allow_unconditional_update = False
 
     def __init__(

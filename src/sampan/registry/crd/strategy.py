@@ -18,6 +18,7 @@ from sampan.registry.strategy import Context, Strategy
 class CustomResourceDefinitionStrategy(Strategy):
     """`legacy`: for writes through apiextensions.k8s.io/v1beta1."""
 
+    standard_finalizers = False
     allow_unconditional_update = False
     marks_before_deletion = True
     first_delete_propagates = False

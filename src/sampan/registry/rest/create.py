@@ -9,7 +9,7 @@ from random import Random, SystemRandom
 
 from sampan.core import errors, field
 from sampan.core.field import FieldError, Path
-from sampan.core.metadata import validate_object_meta
+from sampan.core.metadata import validate_object_meta, validate_standard_finalizers
 from sampan.core.names import generate_name
 from sampan.core.object import Object
 from sampan.core.time import Clock
@@ -72,7 +72,7 @@ async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options
     try:
         faults = creation_faults(store, ctx, obj)
         if faults:
-            raise errors.invalid(definition.group_kind, metadata.get("name", ""), shown_internally(definition, faults))
+            raise errors.invalid(definition.stored_kind, metadata.get("name", ""), shown_internally(definition, faults))
         if options.warnings is not None:
             options.warnings.extend(strategy.warnings_on_create(ctx, obj))
         if options.validate is not None:
@@ -119,6 +119,8 @@ def creation_faults(store: ResourceStore, ctx: Context, obj: Object) -> list[Fie
     faults = validate_object_meta(
         obj["metadata"], namespaced=definition.namespaced, name_rule=strategy.name_errors, path=_METADATA
     )
+    if strategy.standard_finalizers and (finalizers := obj["metadata"].get("finalizers")):
+        faults.extend(validate_standard_finalizers(finalizers, (), _METADATA.child("finalizers")))
     faults.extend(strategy.validate(ctx, obj))
     return faults
 

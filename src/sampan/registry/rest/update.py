@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sampan.core import errors
 from sampan.core.field import FieldError, Path
 from sampan.core.gvk import GroupKind
-from sampan.core.metadata import validate_object_meta, validate_object_meta_update
+from sampan.core.metadata import validate_object_meta, validate_object_meta_update, validate_standard_finalizers
 from sampan.core.object import Object, set_or_drop
 from sampan.core.time import Clock
 from sampan.patch.timestamps import keep_timestamps
@@ -147,7 +147,7 @@ async def _update_once(
     try:
         faults = _faults(store, ctx, obj, old, options)
         if faults:
-            raise errors.invalid(definition.group_kind, name, shown_internally(definition, faults))
+            raise errors.invalid(definition.stored_kind, name, shown_internally(definition, faults))
         if options.warnings is not None and options.part is Part.MAIN:
             options.warnings.extend(strategy.warnings_on_update(ctx, obj, old))
         if options.validate is not None:
@@ -243,6 +243,9 @@ def _faults(store: ResourceStore, ctx: Context, obj: Object, old: Object, option
             metadata, namespaced=definition.namespaced, name_rule=strategy.name_errors, path=_METADATA
         )
         faults.extend(validate_object_meta_update(metadata, old["metadata"], path=_METADATA))
+        if strategy.standard_finalizers and (finalizers := metadata.get("finalizers")):
+            before = old["metadata"].get("finalizers", ())
+            faults.extend(validate_standard_finalizers(finalizers, before, _METADATA.child("finalizers")))
     if options.faults is not None:
         faults.extend(options.faults(obj, old))
     elif options.part is Part.STATUS:

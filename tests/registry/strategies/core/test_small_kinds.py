@@ -110,15 +110,6 @@ TABLE: list[tuple[str, str, Object, list[str]]] = [
         ['spec.finalizers: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified'],
     ),
     (
-        "object finalizer",
-        "configmaps",
-        {"metadata": {"name": "a", "finalizers": ["mine"]}},
-        [
-            'metadata.finalizers[0]: Invalid value: "mine": '
-            "name is neither a standard finalizer name nor is it fully qualified"
-        ],
-    ),
-    (
         "node taints",
         "nodes",
         node(spec={"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoSchedule"}]}),

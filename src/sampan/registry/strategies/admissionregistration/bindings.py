@@ -56,6 +56,7 @@ def _check_actions(actions: list[str], path: Path, errors: Errors) -> None:
 class PolicyBindingStrategy(Strategy):
     """Defaults and rules of bindings of validating and mutating policies."""
 
+    standard_finalizers = False
     allow_unconditional_update = False
 
     def __init__(self, *, mutating: bool) -> None:

@@ -126,6 +126,7 @@ def _check_audit_annotations(policy: Object, expressions: Expressions, path: Pat
 class _PolicyStrategy(StatusOnlyStrategy):
     """What both kinds of policies have in common."""
 
+    standard_finalizers = False
     allow_unconditional_update = False
     _mutating = False
 

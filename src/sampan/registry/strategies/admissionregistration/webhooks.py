@@ -150,6 +150,7 @@ def _check_hook(hook: Object, tolerance: _Tolerance, path: Path, errors: Errors)
 class WebhookConfigurationStrategy(Strategy):
     """Defaults and rules of validating and mutating webhooks."""
 
+    standard_finalizers = False
     allow_unconditional_update = False
 
     def __init__(self, *, mutating: bool) -> None:

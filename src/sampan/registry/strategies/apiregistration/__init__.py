@@ -52,6 +52,7 @@ class APIServiceStrategy(StatusOnlyStrategy):
     Source: kube-aggregator pkg/registry/apiservice, pkg/apis/apiregistration/{v1,validation} (1.36).
     """
 
+    standard_finalizers = False
     has_generation = False
     allow_unconditional_update = False
 

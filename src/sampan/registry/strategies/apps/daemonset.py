@@ -55,6 +55,7 @@ def _template_generation(obj: Object) -> int:
 class DaemonSetStrategy(WorkloadStrategy):
     """Defaults, rules and warnings of daemon sets."""
 
+    selector_first = True
     status_counts = (
         "currentNumberScheduled",
         "numberMisscheduled",

@@ -25,6 +25,8 @@ class WorkloadStrategy(SpecStrategy):
     """Counters of the status, none of which is negative."""
     counts_of_replicas: ClassVar[Sequence[str]] = ()
     """Those that are at most `status.replicas`."""
+    selector_first: ClassVar[bool] = False
+    """Whether an update is told of a changed selector before anything else."""
     ready_count: ClassVar[str] = "readyReplicas"
     """What the message calls the counter that `availableReplicas` is at most."""
 
@@ -38,10 +40,8 @@ class WorkloadStrategy(SpecStrategy):
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """As for create; the selector stays as it is."""
-        errors = super().validate_update(ctx, obj, old)
-        selector, old_selector = obj.get("spec", {}).get("selector"), old.get("spec", {}).get("selector")
-        check_immutable(selector, old_selector, SPEC.child("selector"), errors)
-        return errors
+        of_spec, of_selector = super().validate_update(ctx, obj, old), _selector_faults(obj, old)
+        return of_selector + of_spec if self.selector_first else of_spec + of_selector
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """What the template says."""
@@ -62,3 +62,10 @@ class WorkloadStrategy(SpecStrategy):
         check_at_most(status, "availableReplicas", "readyReplicas", text, path=STATUS, errors=errors)
         check_collision_count(status, old.get("status", {}), STATUS, errors)
         return errors
+
+
+def _selector_faults(obj: Object, old: Object) -> Errors:
+    errors: Errors = []
+    selector, old_selector = obj.get("spec", {}).get("selector"), old.get("spec", {}).get("selector")
+    check_immutable(selector, old_selector, SPEC.child("selector"), errors)
+    return errors

@@ -16,6 +16,7 @@ class LeaseStrategy(Strategy):
     Source: pkg/registry/coordination/lease, pkg/apis/coordination/validation (1.36).
     """
 
+    standard_finalizers = False
     has_generation = False
     allow_create_on_update = True
     allow_unconditional_update = False

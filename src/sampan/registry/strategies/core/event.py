@@ -55,6 +55,7 @@ class _Part(TypedDict, total=False):
 class EventStrategy(CoreStrategy):
     """Events of core/v1, in core/v1 form."""
 
+    standard_finalizers = False
     allow_create_on_update = True
     default_propagation = "Unsupported"
     labels: ClassVar[Sequence[str]] = (
@@ -100,6 +101,7 @@ class EventStrategy(CoreStrategy):
 class NewEventStrategy(EventStrategy):
     """Events of events.k8s.io/v1, in core/v1 form: stricter, and all but fixed once they are made."""
 
+    standard_finalizers = True
     controller_field: ClassVar[str] = "reportingController"
     field_label_aliases: ClassVar[dict[str, str]] = {
         **{f"regarding.{name}": f"involvedObject.{name}" for name in _INVOLVED},

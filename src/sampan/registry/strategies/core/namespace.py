@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from sampan.core.field import FieldError, Path, invalid
+from sampan.core.metadata import validate_standard_finalizer
 from sampan.core.names import dns1123_label_errors, qualified_name_errors
 from sampan.core.object import Object
-from sampan.registry.strategies.core.base import CoreStrategy, check_kube_finalizer
+from sampan.registry.strategies.core.base import CoreStrategy
 from sampan.registry.strategy import Context
 
 Errors = list[FieldError]
@@ -20,7 +21,7 @@ _PHASE = Path("status", "Phase")
 def check_finalizer(name: str, path: Path, errors: Errors) -> None:
     """A finalizer of a namespace: a qualified name, with a domain unless it is one of Kubernetes' own."""
     errors.extend(invalid(path, name, text) for text in qualified_name_errors(name))
-    check_kube_finalizer(name, path, errors)
+    errors.extend(validate_standard_finalizer(name, path))
 
 
 class NamespaceStrategy(CoreStrategy):

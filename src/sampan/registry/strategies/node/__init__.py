@@ -30,6 +30,7 @@ class RuntimeClassStrategy(Strategy):
     Source: pkg/registry/node/runtimeclass, pkg/apis/node/validation (1.36).
     """
 
+    standard_finalizers = False
     has_generation = False
     allow_create_on_update = True
     allow_unconditional_update = False

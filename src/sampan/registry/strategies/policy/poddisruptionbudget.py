@@ -31,6 +31,7 @@ def _check_spec(spec: Object, errors: Errors, *, lenient: bool) -> None:
 class PodDisruptionBudgetStrategy(Strategy):
     """Rules of disruption budgets."""
 
+    standard_finalizers = False
     allow_unconditional_update = False
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
