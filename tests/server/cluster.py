@@ -192,7 +192,7 @@ class Watch:
 def _decoded(response: Response) -> Any:
     if response.stream is not None or not response.body:
         return None
-    if response.content_type.startswith("application/json"):
+    if response.content_type.startswith("application/json") or response.body.startswith(b'{"paths":'):
         return orjson.loads(response.body)
     return response.body
 

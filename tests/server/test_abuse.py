@@ -107,7 +107,7 @@ async def test_the_first_piece_of_a_head_is_not_taken_for_all_of_it() -> None:
 
 
 async def test_a_request_may_come_byte_by_byte() -> None:
-    found = await said(*(bytes((byte,)) for byte in b"GET /x HTTP/1.1\r\nH: h\r\n" + CLOSE + b"\r\n"))
+    found = await said(*(bytes((byte,)) for byte in b"GET /x HTTP/1.1\r\nHost: h\r\n" + CLOSE + b"\r\n"))
     assert found.endswith(b"GET /x 0")
 
 

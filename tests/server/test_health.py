@@ -39,14 +39,37 @@ async def test_all_is_well(path: str) -> None:
 async def test_verbose_lists_the_checks() -> None:
     _, _, client = health()
     response = await client.get("/livez?verbose")
-    assert response.body == b"[+]ping ok\n[+]log ok\n[+]etcd ok\nlivez check passed\n"
+    assert response.body == b"".join(
+        b"[+]%b ok\n" % name
+        for name in (b"ping", b"log", b"loopback-serving-certificate", b"etcd", b"autoregister-completion")
+    ) + (b"livez check passed\n")
+
+
+async def test_checks_that_are_added_come_before_those_of_the_servers_own_state() -> None:
+    found, _, client = health()
+    found.add("kms-providers", passing, endpoints=("healthz", "readyz"))
+    lines = (await client.get("/readyz?verbose")).body.decode().splitlines()[:-1]
+    assert [line.removeprefix("[+]").removesuffix(" ok") for line in lines] == [
+        "ping",
+        "log",
+        "etcd",
+        "etcd-readiness",
+        "kms-providers",
+        "informer-sync",
+        "autoregister-completion",
+        "shutdown",
+    ]
 
 
 async def test_a_failure_lists_the_checks_and_withholds_the_reason() -> None:
     _, _, client = health(failing)
     response = await client.get("/livez")
     assert response.status == 500
-    assert response.body == b"[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\nlivez check failed\n"
+    lines = response.body.decode().splitlines()
+    assert [line for line in lines if not line.startswith("[+]")] == [
+        "[-]etcd failed: reason withheld",
+        "livez check failed",
+    ]
 
 
 async def test_a_single_check_says_why_it_fails() -> None:

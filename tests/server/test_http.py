@@ -65,6 +65,30 @@ async def test_a_get_is_answered() -> None:
     assert "date" in headers
 
 
+@pytest.mark.parametrize(
+    ("head", "fault"),
+    [
+        (b"GET / HTTP/1.1\r\n", b": missing required Host header"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n", b""),
+        (b"GET / HTTP/1.1\r\nHost: a b\r\n", b": malformed Host header"),
+        (b"GET / HTTP/1.1\r\nHost: a/b@c\r\n", b": malformed Host header"),
+        (b"GET / HTTP/1.0\r\nHost: a<b\r\n", b": malformed Host header"),
+    ],
+    ids=["none", "two", "space", "path", "HTTP/1.0"],
+)
+async def test_a_request_whose_host_is_no_host_is_refused(head: bytes, fault: bytes) -> None:
+    status, headers, body = await exchange(echo, head + b"\r\n")
+    assert (status, body) == (400, b"400 Bad Request" + fault)
+    assert headers["connection"] == "close"
+
+
+@pytest.mark.parametrize(
+    "head", [b"GET / HTTP/1.0\r\n", b"GET / HTTP/1.1\r\nHost:\r\n", b"GET / HTTP/1.1\r\nHost: [::1]:6443\r\n"]
+)
+async def test_a_host_may_be_empty_and_in_http_1_0_not_there(head: bytes) -> None:
+    assert (await exchange(echo, head + b"\r\n"))[0] == 200
+
+
 async def test_a_connection_serves_many_requests_and_each_has_its_own_target_and_headers() -> None:
     server, reader, writer = await connect(echo)
     for path, value in [("a", 1), ("b", 1), ("c", 1), ("d", 2), ("e", 2)]:

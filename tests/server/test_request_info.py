@@ -109,6 +109,11 @@ def test_query_pairs_with_a_semicolon_are_left_out() -> None:
     assert parse_query("a=1;b=2&c=3") == {"c": ["3"]}
 
 
+@pytest.mark.parametrize("pair", ["a=%zz", "a=%", "a=1%2", "%zz=1"])
+def test_query_pairs_with_a_broken_escape_are_left_out(pair: str) -> None:
+    assert parse_query(f"{pair}&c=%33") == {"c": ["3"]}
+
+
 def test_the_cache_gives_the_same_target_again() -> None:
     cache = TargetCache()
     assert cache.get("GET", b"/api/v1/pods") is cache.get("GET", b"/api/v1/pods")

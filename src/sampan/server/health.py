@@ -17,6 +17,7 @@ _log = logging.getLogger("sampan.health")
 
 ENDPOINTS = ("healthz", "livez", "readyz")
 STORE_TIMEOUT_S = 2.0
+_LAST = ("informer-sync", "autoregister-completion", "shutdown")
 
 CheckFunction = Callable[[], Awaitable[None]]
 
@@ -37,6 +38,7 @@ class Health:
         """How often (check, endpoint, status)."""
         self.add("ping", _pass)
         self.add("log", _pass)
+        self.add("loopback-serving-certificate", _pass, endpoints=("healthz", "livez"))
         self.add("etcd", _timed(store, STORE_TIMEOUT_S))
         self.add("etcd-readiness", _timed(store, STORE_TIMEOUT_S), endpoints=("readyz",))
 
@@ -49,12 +51,16 @@ class Health:
                 raise RuntimeError("process is shutting down")
 
         self.add("informer-sync", synced, endpoints=("readyz",))
+        self.add("autoregister-completion", synced)
         self.add("shutdown", not_stopping, endpoints=("readyz",))
 
     def add(self, name: str, run: CheckFunction, endpoints: Sequence[str] = ENDPOINTS) -> None:
-        """Ask `run` with every call of these endpoints."""
+        """Ask `run` with every call of these endpoints, before what tells how far the server has come."""
         for endpoint in endpoints:
-            self._checks[endpoint].append(Check(name, run))
+            checks = self._checks[endpoint]
+            rank = _LAST.index(name) if name in _LAST else -1
+            behind = sum(check.name in _LAST and _LAST.index(check.name) > rank for check in checks)
+            checks.insert(len(checks) - behind, Check(name, run))
 
     async def handle(self, request: Request) -> Response:
         """Answer `/readyz` and `/readyz/<check>`."""

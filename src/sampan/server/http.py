@@ -20,7 +20,7 @@ import httptools
 from sampan.core.errors import StatusError
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.heads import BODILESS
-from sampan.server.incoming import BODY_PIECES_MAX, Incoming, joined
+from sampan.server.incoming import BODY_PIECES_MAX, Incoming, host_fault, joined
 from sampan.server.owner import (
     BODY_AHEAD_BYTES,
     BODY_DISCARD_BYTES_MAX,
@@ -69,6 +69,7 @@ class Connection(asyncio.Protocol):
         self._in_message = False
         self._several: dict[str, list[str]] = {}
         self._repeated = RepeatedGet()
+        self._fault = ""
         self._reading_paused = False
         self._ending = False
         self._can_write: asyncio.Future[None] | None = None
@@ -173,6 +174,9 @@ class Connection(asyncio.Protocol):
             incoming.headers |= {name: joined(name, values) for name, values in self._several.items()}
             self._several.clear()
         parser = self._parser
+        self._fault = host_fault(incoming.headers.get("host"), parser.get_http_version())
+        if self._fault:
+            raise ValueError(self._fault)
         incoming.method = parser.get_method().decode("ascii")
         incoming.keep_alive = parser.should_keep_alive()
         if incoming.headers.get("expect", "").lower() == "100-continue":
@@ -260,7 +264,7 @@ class Connection(asyncio.Protocol):
     def _refuse(self, status: int) -> None:
         """Answer what is not HTTP, and close."""
         if self._current is None and not self.closed:
-            phrase = f"{status} {HTTPStatus(status).phrase}"
+            phrase = f"{status} {HTTPStatus(status).phrase}{self._fault}"
             response = Response(status, phrase.encode(), "text/plain; charset=utf-8")
             self._transport.write(self.owner.heads.build(response, len(phrase), close=True) + response.body)
         self._transport.close()

@@ -56,7 +56,7 @@ class Request:
     """Decoded path without the query."""
     query_string: str
     headers: dict[str, str]
-    """Lower-case names; repeated headers joined with a comma, those that say who somebody is with a line feed."""
+    """Lower-case names; repeated headers joined with a comma (see `joined`)."""
     read_body: Callable[[int], Awaitable[bytes]]
     """Reads the whole body; raises 413 beyond that many bytes."""
     query: dict[str, list[str]] = field(default_factory=dict)

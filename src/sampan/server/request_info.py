@@ -3,12 +3,14 @@
 Source: apiserver pkg/endpoints/request/requestinfo.go (1.36).
 """
 
-from typing import NamedTuple
+import re
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from sampan.core.errors import StatusError, bad_request, internal_error
 from sampan.server.request import RequestInfo
 
+_BROKEN_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _SPECIAL_VERBS = frozenset({"proxy", "watch"})
 _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
@@ -74,10 +76,10 @@ def parse_target(method: str, raw: bytes) -> Target:
 
 
 def parse_query(query_string: str) -> dict[str, list[str]]:
-    """The parameters in order of appearance. As in Go, pairs with a semicolon are left out."""
+    """The parameters in order of appearance. As in Go, pairs with a semicolon or a broken escape are left out."""
     query: dict[str, list[str]] = {}
     for pair in query_string.split("&"):
-        if not pair or ";" in pair:
+        if not pair or ";" in pair or ("%" in pair and _BROKEN_ESCAPE.search(pair)):
             continue
         name, _, value = pair.partition("=")
         if "%" in pair or "+" in pair:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sampan.server.aggregation.backend import BadIdentity, identity_lines
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaderAuthenticator
-from sampan.server.incoming import VALUE_END
+from sampan.server.incoming import joined
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.proxy.headers import head_of
 from sampan.server.proxy.target import Target
@@ -44,10 +44,11 @@ def test_a_user_whom_headers_cannot_tell_is_not_told_in_part(user: UserInfo) -> 
 def test_what_is_told_is_understood(name: str, groups: list[str], extra: dict[str, list[str]]) -> None:
     user = UserInfo(name, "u", tuple(groups), {key: tuple(values) for key, values in extra.items()})
     head = head_of("GET", Target("h", 1, "/", lines=identity_lines(user)), {})
-    headers: dict[str, str] = {}
+    lines: dict[str, list[str]] = {}
     for line in head.decode("latin-1").split("\r\n")[1:-2]:
         key, _, value = line.partition(": ")
-        headers[key.lower()] = headers[key.lower()] + VALUE_END + value if key.lower() in headers else value
+        lines.setdefault(key.lower(), []).append(value)
+    headers = {name: joined(name, values) for name, values in lines.items()}
     assert understood(headers) == user
 
 

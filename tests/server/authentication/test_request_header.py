@@ -13,7 +13,7 @@ from sampan.server.authentication.request_header import RequestHeaderAuthenticat
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.filters.authentication import with_authentication
-from sampan.server.incoming import joined
+from sampan.server.incoming import identity_values, joined
 from sampan.server.pki.certificates import KeyPair, make_ca, make_client
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, Response, UserInfo
@@ -21,7 +21,11 @@ from sampan.server.request import Request, Response, UserInfo
 NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
 PROXIES, CLIENTS = make_ca("front-proxy-ca", NOW), make_ca("ca", NOW)
 HEADERS = RequestHeaders(allowed_names=("front-proxy",))
-JANE = {"x-remote-user": "jane", "x-remote-group": "dev\nCN=ops,O=acme", "x-remote-uid": "7"}
+JANE = {
+    "x-remote-user": "jane",
+    "x-remote-group": joined("x-remote-group", ["dev", "CN=ops,O=acme"]),
+    "x-remote-uid": "7",
+}
 
 
 def certificate(name: str = "front-proxy", ca: KeyPair = PROXIES) -> bytes:
@@ -105,8 +109,31 @@ async def test_the_headers_go_no_further(der: bytes) -> None:
 
 
 def test_repeated_headers_of_identity_are_told_apart_from_commas() -> None:
-    assert joined("x-remote-group", ["a,b", "c"]) == "a,b\nc"
+    assert identity_values(joined("x-remote-group", ["a,b", "c"])) == ("a,b", "c")
+    assert identity_values("a,b") == ("a,b",)
     assert joined("accept", ["a", "b"]) == "a, b"
+
+
+async def test_headers_of_other_names_keep_their_values_apart_too() -> None:
+    names = RequestHeaders(usernames=("x-user",), groups=("x-groups",))
+    proxy = RequestHeaderAuthenticator(ClientCertificateVerifier([PROXIES.certificate]), names, NOW.timestamp)
+    groups = joined("x-groups", ["dev", "CN=ops,O=acme"])
+    user = await proxy.authenticate(asking({"x-user": "jane", "x-groups": groups}, certificate()))
+    assert user is not None
+    assert user.groups == ("dev", "CN=ops,O=acme", "system:authenticated")
+
+
+@pytest.mark.parametrize("name", ["authorization", "content-type"])
+def test_of_headers_that_have_one_value_the_first_counts(name: str) -> None:
+    assert joined(name, ["a", "b"]) == "a"
+
+
+async def test_a_space_too_many_before_a_token_is_warned_of() -> None:
+    request = asking({"authorization": "Bearer  good"})
+    assert await union().authenticate(request) is None
+    assert request.warnings == [
+        "the provided Authorization header contains extra space before the bearer token, and is ignored"
+    ]
 
 
 async def test_the_anonymous_may_be_let_in_on_some_paths_only() -> None:

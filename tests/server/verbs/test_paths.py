@@ -93,6 +93,28 @@ async def test_an_unknown_resource_of_a_custom_group_is_plain_text(api: Api, pat
     assert (await api.get(path)).body == b"404 page not found\n"
 
 
+@pytest.mark.parametrize("path", ["/openapi/v3/", "/openapi/v3/nope", "/openapi/v3/apis/apps/v1/"])
+async def test_an_unknown_openapi_document_is_404_without_a_body(api: Api, path: str) -> None:
+    answer = await api.get(path)
+    assert (answer.code, answer.response.content_type, answer.response.body) == (404, "", b"")
+
+
+async def test_the_openapi_index_is_served_as_plain_text(api: Api) -> None:
+    assert (await api.get("/openapi/v3")).response.content_type == "text/plain; charset=utf-8"
+
+
+@pytest.mark.parametrize("limit", ["", "+5", "1_000", "0x10"])
+async def test_a_limit_that_is_no_number_is_refused(api: Api, limit: str) -> None:
+    answer = await api.get(f"{CONFIG_MAPS}?limit={limit}")
+    assert answer.code == 400
+    shown = limit.replace("+", " ")
+    assert answer.body["message"] == f'strconv.ParseInt: parsing "{shown}": invalid syntax'
+
+
+async def test_a_limit_whose_escape_is_broken_is_none(api: Api) -> None:
+    assert (await api.get(f"{CONFIG_MAPS}?limit=%zz")).code == 200
+
+
 async def test_every_answer_has_its_headers(api: Api) -> None:
     answer = await api.get(CONFIG_MAPS, **{"audit-id": "mine"})
     headers = {name.lower(): value for name, value in answer.response.headers}

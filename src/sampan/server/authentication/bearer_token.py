@@ -22,6 +22,7 @@ _log = logging.getLogger("sampan.authentication")
 CACHE_TTL_S = 10.0
 _CACHE_ENTRIES_MAX = 4096
 _INVALID = "invalid bearer token"
+_EXTRA_SPACE = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 
 
 class Known(NamedTuple):
@@ -51,6 +52,8 @@ class BearerTokenAuthenticator:
             return None
         token = _token(header)
         if not token:
+            if token is not None:
+                request.warnings.append(_EXTRA_SPACE)
             return None
         try:
             found, by = await ask(self._authenticators, token)
@@ -93,7 +96,7 @@ def _taken(found: TokenUser, request: Request) -> UserInfo:
     return found.user
 
 
-def _token(header: str) -> str:
-    """The token of an `Authorization` header, or nothing."""
+def _token(header: str) -> str | None:
+    """The token of an `Authorization` header; empty when a space is in its place, None without one."""
     scheme, _, rest = header.strip().partition(" ")
-    return rest.split(" ", 1)[0] if scheme.lower() == "bearer" else ""
+    return rest.split(" ", 1)[0] if rest and scheme.lower() == "bearer" else None

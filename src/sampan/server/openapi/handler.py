@@ -68,16 +68,18 @@ class OpenApi:
 
     async def v3(self, request: Request) -> Response:
         """The index, or one document. With its hash it may be kept for ever; another hash: 301 to the right one."""
-        rest = request.path.removeprefix("/openapi/v3").strip("/")
+        if request.path.endswith("/"):
+            return Response(404, content_type="")
+        rest = request.path.removeprefix("/openapi/v3").lstrip("/")
         served = group_versions(self._registry)
         if not rest:
             paths = {
                 path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={self._hash(path, pairs)}"}
                 for path, pairs in served.items()
             }
-            return Response(200, wire_json.encode({"paths": self._with_others(paths)}))
+            return Response(200, wire_json.encode({"paths": self._with_others(paths)}), "text/plain; charset=utf-8")
         if rest not in served:
-            return Response(404, b"404 page not found\n", content_type="text/plain; charset=utf-8")
+            return Response(404, content_type="")
         document = await self._document_v3(rest, served[rest])
         asked = request.param("hash").strip('"')
         if asked and asked != document.hash:

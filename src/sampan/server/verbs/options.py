@@ -3,8 +3,9 @@
 Source: apimachinery pkg/apis/meta/v1/validation, meta/internalversion/validation (1.36).
 """
 
+import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from sampan.core import errors
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_supported, required, too_long
@@ -13,6 +14,7 @@ from sampan.core.object import Object
 from sampan.server.request import Request
 
 FIELD_MANAGER_LENGTH_MAX = 128
+_WHOLE_NUMBER: Final = re.compile(r"[+-]?[0-9]+")
 _META = "meta.k8s.io"
 _VALIDATIONS = frozenset({"", "Ignore", "Warn", "Strict"})
 _APPLY = "application/apply-patch+yaml"
@@ -40,13 +42,12 @@ def parse_bool(text: str) -> bool:
 
 def parse_int(request: Request, name: str) -> int | None:
     """A whole-number parameter. Raises 400."""
-    text = request.param(name)
-    if not text:
+    if name not in request.query:
         return None
-    try:
-        value = int(text)
-    except ValueError:
-        raise errors.bad_request(f"strconv.ParseInt: parsing {errors_quote(text)}: invalid syntax") from None
+    text = request.param(name)
+    if not _WHOLE_NUMBER.fullmatch(text):
+        raise errors.bad_request(f"strconv.ParseInt: parsing {errors_quote(text)}: invalid syntax")
+    value = int(text) if len(text) < 64 else 2**63
     if not -(2**63) <= value < 2**63:
         raise errors.bad_request(f"strconv.ParseInt: parsing {errors_quote(text)}: value out of range")
     return value
