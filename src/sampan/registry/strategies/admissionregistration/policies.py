@@ -193,8 +193,9 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Warnings say something of some field; conditions are in form."""
         errors: Errors = []
-        status = obj.get("status", {})
-        for index, warning in enumerate(status.get("typeChecking", {}).get("expressionWarnings") or ()):
+        status = obj.get("status") or {}
+        checking = status.get("typeChecking") or {}
+        for index, warning in enumerate(checking.get("expressionWarnings") or ()):
             path = _STATUS.child("typeChecking", "expressionWarnings").index(index)
             if not warning.get("warning"):
                 errors.append(required(path.child("warning")))

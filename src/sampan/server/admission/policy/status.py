@@ -15,6 +15,7 @@ from sampan.core.time import timestamp
 from sampan.registry.cluster import Cluster
 from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
+from sampan.server.admission.matching.forms import normalise
 from sampan.server.admission.policy.type_checking import TypeChecker
 from sampan.storage.encoding import decode
 from sampan.storage.records import CacheReset, WatcherTooSlow
@@ -102,6 +103,7 @@ class PolicyStatus:
                 force=True,
                 now=timestamp(self._cluster.clock),
             )
+            normalise(applied, endpoint)
             return endpoint.to_hub(applied)
 
         context = Context(user="system:apiserver", groups=("system:masters",), name=name)
