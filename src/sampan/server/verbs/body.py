@@ -7,6 +7,7 @@ from typing import Any
 
 from sampan.core import errors
 from sampan.core.object import Object
+from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint
 from sampan.schema.compile import DecodeError as SchemaError
 from sampan.server.request import Request
@@ -102,22 +103,9 @@ def _all_faults(faults: list[str], unknown: list[str], endpoint: Endpoint) -> li
 
 def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
     """A copy with those defaults too that the strategy knows."""
-    hub = endpoint.to_hub(copy_of(obj))
+    hub = endpoint.to_hub(copy_json(obj))
     endpoint.store.strategy.default(hub)
     return endpoint.from_hub(hub)
-
-
-def copy_of(obj: Object) -> Object:
-    """A deep copy of JSON data."""
-    return {name: _copy(value) for name, value in obj.items()}
-
-
-def _copy(value: object) -> object:
-    if isinstance(value, dict):
-        return {name: _copy(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_copy(item) for item in value]
-    return value
 
 
 def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None) -> None:

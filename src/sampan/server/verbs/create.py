@@ -5,12 +5,13 @@ from typing import Any
 from sampan.core.metadata import dedup_owner_references
 from sampan.core.object import Object
 from sampan.core.time import timestamp
+from sampan.patch.copying import copy_json
 from sampan.registry.rest.create import CreateOptions
 from sampan.registry.rest.create import create as rest_create
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
 from sampan.server.request import Request, Response
 from sampan.server.verbs.admit import admit, validator
-from sampan.server.verbs.body import copy_of, decode_object, read_undecoded
+from sampan.server.verbs.body import decode_object, read_undecoded
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
@@ -71,9 +72,9 @@ def track(scope: Scope, live: Object | None, hub: Object, options: WriteOptions)
             now=timestamp(scope.clock),
         )
         return
-    versioned = endpoint.from_hub(copy_of(hub))
+    versioned = endpoint.from_hub(copy_json(hub))
     manager.update(
-        endpoint.from_hub(copy_of(live)) if live is not None else None,
+        endpoint.from_hub(copy_json(live)) if live is not None else None,
         versioned,
         manager=options.field_manager,
         api_version=endpoint.api_version,

@@ -15,7 +15,7 @@ from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.core.time import timestamp
 from sampan.patch import json_patch, merge_patch, strategic_merge
-from sampan.patch.go_text import plain
+from sampan.patch.go_text import json_kind, plain
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
 from sampan.registry.rest.update import update as rest_update
 from sampan.schema.compile import DecodeError as SchemaError
@@ -24,7 +24,6 @@ from sampan.server.verbs.admit import admit
 from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value, normalise
 from sampan.server.verbs.create import track, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
-from sampan.server.verbs.recognition import json_type
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.update import part_of, update_options
@@ -136,7 +135,7 @@ def _mechanism(scope: Scope, content_type: str, value: Any) -> Mechanism:
         value = {}
     if not isinstance(value, dict):
         prefix = "error decoding patch: " if content_type == MERGE_PATCH else ""
-        raise errors.bad_request(f"{prefix}{_NOT_A_MAP.format(json_type(value))}")
+        raise errors.bad_request(f"{prefix}{_NOT_A_MAP.format(json_kind(value))}")
     if content_type == MERGE_PATCH:
         return lambda current: merge_patch.consume(current, value)
     schema = scope.endpoint.schema
@@ -222,7 +221,7 @@ def _apply_transform(scope: Scope, config: Any, faults: list[str], options: Writ
     if config is None:
         raise errors.bad_request("invalid object type: /, Kind=")
     if not isinstance(config, dict):
-        text = _NOT_A_MAP.format(json_type(config))
+        text = _NOT_A_MAP.format(json_kind(config))
         raise errors.bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
     if faults and options.strict:
         raise errors.bad_request("error strict decoding YAML: " + ", ".join(faults))

@@ -10,6 +10,7 @@ from sampan.core import errors
 from sampan.core.errors import StatusError
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
+from sampan.patch.go_text import json_kind
 from sampan.registry.endpoint import Endpoint
 
 NO_TYPE: Final = "couldn't get version/kind; json parse error: "
@@ -42,11 +43,11 @@ def type_fault(value: Any, body: bytes, *, builtin: bool) -> str:
     if value is None:
         value = {}
     elif not isinstance(value, dict):
-        return f"{NO_TYPE}json: cannot unmarshal {json_type(value)} into Go value of type {_TYPE_META}"
+        return f"{NO_TYPE}json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
     for name in ("apiVersion", "kind"):
         text = value.get(name)
         if text.__class__ is not str and text is not None:
-            return f"{NO_TYPE}json: cannot unmarshal {json_type(text)} into Go struct field .{name} of type string"
+            return f"{NO_TYPE}json: cannot unmarshal {json_kind(text)} into Go struct field .{name} of type string"
     if not builtin and not value.get("kind"):
         return f"Object 'Kind' is missing in '{body[:_SHOWN_TEXT].decode('utf-8', 'replace')}'"
     return ""
@@ -96,18 +97,3 @@ def _wrong(endpoint: Endpoint, api_version: str, kind: str, text: str) -> Status
     return errors.bad_request(
         f'{kind} in version "{version}" cannot be handled as a {endpoint.definition.kind}: {text}'
     )
-
-
-def json_type(value: Any) -> str:
-    """What Go's decoder calls a JSON value."""
-    if value is None:
-        return "null"
-    if isinstance(value, dict):
-        return "object"
-    if isinstance(value, list):
-        return "array"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, bool):
-        return "bool"
-    return "number"
