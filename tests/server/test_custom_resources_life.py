@@ -1,5 +1,6 @@
 """The life of a CRD: served, changed, deleted with its objects, restarted in the middle (F6, F7, F36, F37)."""
 
+import asyncio
 from typing import Any
 
 from sampan.storage.memory import MemoryStore
@@ -41,6 +42,18 @@ async def test_deleting_a_crd_deletes_its_objects_and_then_itself(api: Api) -> N
         assert await watch.ended()
     await gone(api)
     assert (await api.get(SHIRTS)).code == 404
+
+
+async def test_who_finds_a_crd_gone_finds_its_resource_gone(api: Api) -> None:
+    for _ in range(5):
+        await define(api)
+        await api.create(SHIRTS, shirt())
+        await api.delete(CRD)
+        while (await api.get(CRD)).code != 404:  # noqa: ASYNC110 - a client that asks as often as it can
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)  # as the next request of anybody comes through the loop
+        assert (await api.get(f"/apis/{GROUP}/v1")).code == 404
+        assert (await api.get(SHIRTS)).code == 404
 
 
 async def test_a_crd_that_is_deleted_is_marked_and_no_more(api: Api) -> None:

@@ -35,6 +35,19 @@ async def test_a_watch_of_nothing_present_waits(store: AnyStore) -> None:
         assert (await watcher.next(0.001)).events == []
 
 
+async def test_a_prompt_watch_is_told_of_each_write_at_once(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=1, prompt=True) as watcher:
+        for number in range(5):
+            taker = asyncio.create_task(watcher.next())
+            await asyncio.sleep(0)
+            await store.create(key(str(number)), pod(str(number)))
+            await cache.fresh()
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert taker.done(), number
+            await taker
+
+
 async def test_the_whole_life_of_an_object(store: AnyStore) -> None:
     async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
         await store.create(key("1"), pod("1"))

@@ -216,17 +216,21 @@ class WatchCache:
         initial: bool = False,
         key: str = "",
         buffer_max: int = 1000,
+        prompt: bool = False,
     ) -> Watcher:
         """A watch of `prefix` (the cache's own or one namespace's), or of the single `key`.
 
         With `after` None or `initial`, it begins with an ADDED for each present object; else with all events after that
         revision, from the cache's history or else from the store's: then `Compacted` is raised by entering its context,
         or by `next`.
+
+        A `prompt` watch is woken for every event at once: what is done because of it is done before a client that read
+        the new state can ask again. Others may be told up to `WAKE_INTERVAL_S` later.
         """
         self.poll()
         scope = key or prefix
         group = self._groups.group(scope, matches)
-        watcher = Watcher(self, group, self._groups, buffer_max)
+        watcher = Watcher(self, group, self._groups, buffer_max, prompt=prompt)
         if after is None or initial:
             watcher.begin(self._initial(scope, matches), self._revision)
         elif after > self._revision:

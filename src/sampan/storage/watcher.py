@@ -32,8 +32,11 @@ Bridge = Callable[[int], Awaitable[tuple[Sequence[CacheEvent], int]]]
 class Watcher:
     """One watch of the cache. Taken from by one task; `next` gives all that is pending at once."""
 
-    def __init__(self, cache: WatchedCache, group: "WatchGroup", groups: "WatchGroups", buffer_max: int) -> None:
+    def __init__(
+        self, cache: WatchedCache, group: "WatchGroup", groups: "WatchGroups", buffer_max: int, *, prompt: bool = False
+    ) -> None:
         self._cache = cache
+        self._prompt = prompt
         self._group = group
         self._groups = groups
         self._buffer_max = buffer_max
@@ -108,7 +111,10 @@ class Watcher:
                 self.end(WatcherTooSlow("the watcher did not take its events in time"))
                 return
             if not self._pending:
-                self._groups.to_wake.append(self)
+                if self._prompt:
+                    self.wake()
+                else:
+                    self._groups.to_wake.append(self)
             self._pending.extend(deliveries)
 
     def wake(self) -> None:
@@ -201,7 +207,8 @@ class WatchGroups:
     """The groups by scope: the whole resource, one namespace (both end in a slash) or one key.
 
     Watchers are woken at once when it was quiet, and else together, at most every `WAKE_INTERVAL_S`: under load a
-    watcher then takes many events in one write, instead of one write for each commit.
+    watcher then takes many events in one write, instead of one write for each commit. Those that are prompt are always
+    woken at once.
     """
 
     def __init__(self, prefix: str, respliced: Respliced) -> None:

@@ -93,7 +93,7 @@ class CrdController:
     async def _follow(self, group: asyncio.TaskGroup) -> None:
         cache = self._endpoint.store.cache
         await cache.wait_ready()
-        async with cache.watch(cache.prefix, initial=True) as watcher:
+        async with cache.watch(cache.prefix, initial=True, prompt=True) as watcher:
             batch = await watcher.next(0)
             async with self._turn:
                 await self._begin(sorted((decode(event.record.value) for _, event in batch.events), key=_age), group)

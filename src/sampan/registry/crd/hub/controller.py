@@ -97,7 +97,7 @@ class HubConversionController:
     async def _follow(self, cache: WatchCache, act: Consider) -> None:
         while True:
             try:
-                async with cache.watch(cache.prefix, initial=True) as watcher:
+                async with cache.watch(cache.prefix, initial=True, prompt=True) as watcher:
                     failed: set[str] = set()
                     while True:
                         batch = await watcher.next(RETRY_S if failed else None)
