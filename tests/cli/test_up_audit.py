@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.server import NO_LOOPS, failing, running
+from tests.cli.server import NO_LOOPS, START_TIMEOUT_S, failing, running
 
 POLICY = """
 apiVersion: audit.k8s.io/v1
@@ -25,6 +25,8 @@ def test_requests_are_in_the_log_that_the_options_name(tmp_path: Path, mode: str
         server.get("/version", server.token)
         server.get("/healthz")
         token = server.token
+        server.process.terminate()
+        assert server.process.wait(START_TIMEOUT_S) == 0  # a batch is written when the server ends, at the latest
     events = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(event["requestURI"], event["user"]["username"]) for event in events] == [("/version", "admin")]
     assert token not in log.read_text()
