@@ -5,7 +5,7 @@ Concurrency: the store owns two tasks while it is open, the follower's and the o
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
 from sampan.storage.etcd import messages
@@ -14,6 +14,7 @@ from sampan.storage.etcd.follower import Follower, Nudge
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.reads import Reads
+from sampan.storage.etcd.rounds import Rounds
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.shared import SharedAsk
 from sampan.storage.etcd.turns import CompactionTurns
@@ -53,6 +54,7 @@ class EtcdStore:
         self._source: Source
         self._turns: CompactionTurns
         self._newest: SharedAsk[int]
+        self._rounds = Rounds()
         self._following: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -104,15 +106,15 @@ class EtcdStore:
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
         """See `Store.create`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
-        return await self._seen(await self._writes.create(key, value, ttl_s))
+        return await self._rounds.acknowledged(self._seen(self._writes.create(key, value, ttl_s)))
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
         """See `Store.update`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
-        return await self._seen(await self._writes.update(key, value, expected, ttl_s))
+        return await self._rounds.acknowledged(self._seen(self._writes.update(key, value, expected, ttl_s)))
 
     async def delete(self, key: str, expected: int) -> Revision:
         """See `Store.delete`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
-        return await self._seen(await self._writes.delete(key, expected))
+        return await self._rounds.acknowledged(self._seen(self._writes.delete(key, expected)))
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """See `Store.watch`."""
@@ -132,8 +134,9 @@ class EtcdStore:
         size: int = answer.dbSize
         return size
 
-    async def _seen(self, revision: Revision) -> Revision:
-        """Acknowledge a write when this server's watches have it, or after a while all the same: it is written."""
+    async def _seen(self, write: Awaitable[Revision]) -> Revision:
+        """A write's revision when this server's watches have it, or after a while all the same: it is written."""
+        revision = await write
         await self._follower.reach(revision, _SEEN_S)
         return revision
 

@@ -1,0 +1,83 @@
+"""Writes that are under way together are acknowledged together."""
+
+import asyncio
+
+import pytest
+
+from sampan.storage.etcd.rounds import Rounds
+from sampan.storage.store import Conflict, Revision
+
+
+async def turns() -> None:
+    """Let everybody do what can be done without waiting for time."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+class Write:
+    """A write that ends when it is told to; `told` is when it is acknowledged."""
+
+    def __init__(self, rounds: Rounds) -> None:
+        self.result: asyncio.Future[Revision] = asyncio.get_running_loop().create_future()
+        self.told = asyncio.create_task(rounds.acknowledged(self._wait()))
+
+    async def _wait(self) -> Revision:
+        return await self.result
+
+
+async def test_a_write_that_is_alone_is_acknowledged_at_once() -> None:
+    rounds = Rounds()
+    for revision in (2, 3):
+        write = Write(rounds)
+        await turns()
+        write.result.set_result(Revision(revision))
+        await turns()
+        assert write.told.result() == revision
+
+
+async def test_a_write_waits_for_those_that_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampan.storage.etcd.rounds.WAIT_MAX_S", 3600.0)
+    rounds = Rounds()
+    first, second = Write(rounds), Write(rounds)
+    await turns()
+    first.result.set_result(Revision(2))
+    await turns()
+    assert not first.told.done()
+    second.result.set_result(Revision(3))
+    await turns()
+    assert (first.told.result(), second.told.result()) == (2, 3)
+
+
+async def test_a_write_waits_no_longer_than_said() -> None:
+    rounds = Rounds()
+    first, second = Write(rounds), Write(rounds)
+    await turns()
+    first.result.set_result(Revision(2))
+    assert await first.told == 2
+    assert not second.told.done()
+    second.told.cancel()
+
+
+async def test_a_refusal_does_not_wait() -> None:
+    rounds = Rounds()
+    first, second = Write(rounds), Write(rounds)
+    await turns()
+    first.result.set_exception(Conflict("/registry/pods/a/b", None))
+    await turns()
+    assert isinstance(first.told.exception(), Conflict)
+    second.told.cancel()
+
+
+async def test_a_write_that_is_given_up_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampan.storage.etcd.rounds.WAIT_MAX_S", 3600.0)
+    rounds = Rounds()
+    first, second, third = Write(rounds), Write(rounds), Write(rounds)
+    await turns()
+    first.result.set_result(Revision(2))
+    third.result.set_result(Revision(3))
+    await turns()
+    third.told.cancel()
+    second.told.cancel()
+    await turns()
+    assert first.told.result() == 2
+    assert third.told.cancelled()
