@@ -1,0 +1,137 @@
+"""One question for many who ask at the same time."""
+
+import asyncio
+
+import pytest
+
+from sampan.storage.etcd.shared import SharedAsk
+from tests.storage.etcd.test_rounds import turns
+
+
+class Oracle:
+    """Questions that are answered when told to; each answer is the question's number."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self._answer = asyncio.Event()
+
+    async def __call__(self) -> int:
+        self.asked += 1
+        number = self.asked
+        await self._answer.wait()
+        return number
+
+    async def answer(self) -> None:
+        self._answer.set()
+        await turns()
+        self._answer.clear()
+
+
+def asking(shared: SharedAsk[int], times: int = 1) -> list[asyncio.Task[int]]:
+    return [asyncio.create_task(shared.get()) for _ in range(times)]
+
+
+def results(tasks: list[asyncio.Task[int]]) -> list[int]:
+    return [task.result() for task in tasks]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question that waits for others does so for ever."""
+    monkeypatch.setattr("sampan.storage.etcd.shared.GATHER_MAX_S", 3600.0)
+
+
+async def test_those_who_come_before_the_question_share_it() -> None:
+    oracle = Oracle()
+    tasks = asking(SharedAsk(oracle), 3)
+    await turns()
+    await oracle.answer()
+    assert results(tasks) == [1, 1, 1]
+
+
+async def test_who_comes_while_a_question_is_under_way_gets_the_answer_of_a_later_one() -> None:
+    oracle = Oracle()
+    shared = SharedAsk(oracle)
+    first = asking(shared)
+    await turns()
+    second = asking(shared)
+    await turns()
+    await oracle.answer()
+    assert results(first) == [1]
+    assert not second[0].done()
+    third = asking(shared)
+    await turns()
+    await oracle.answer()
+    assert results(second + third) == [2, 2]
+
+
+async def test_a_question_waits_for_those_who_were_answered_last_to_ask_again() -> None:
+    oracle = Oracle()
+    shared = SharedAsk(oracle)
+    asking(shared, 2)
+    await turns()
+    waiting = asking(shared, 3)
+    await turns()
+    await oracle.answer()
+    waiting += asking(shared)
+    await turns()
+    assert oracle.asked == 1
+    waiting += asking(shared)
+    await turns()
+    assert oracle.asked == 2
+    await oracle.answer()
+    assert results(waiting) == [2] * 5
+
+
+async def test_a_question_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampan.storage.etcd.shared.GATHER_MAX_S", 0.001)
+    oracle = Oracle()
+    shared = SharedAsk(oracle)
+    asking(shared, 2)
+    await turns()
+    second = asking(shared)
+    await turns()
+    await oracle.answer()
+    async with asyncio.timeout(60):
+        while oracle.asked < 2:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.001)
+        await oracle.answer()
+        assert await second[0] == 2
+
+
+async def test_who_asks_alone_does_not_wait() -> None:
+    oracle = Oracle()
+    shared = SharedAsk(oracle)
+    for number in (1, 2, 3):
+        tasks = asking(shared)
+        await turns()
+        await oracle.answer()
+        assert results(tasks) == [number]
+
+
+async def test_those_who_wait_are_told_when_nobody_asks_any_more() -> None:
+    oracle = Oracle()
+    shared = SharedAsk(oracle)
+    first = asking(shared)
+    await turns()
+    second = asking(shared)
+    await turns()
+    shared.close()
+    await turns()
+    assert first[0].cancelled()
+    assert second[0].cancelled()
+
+
+async def test_a_question_that_fails_fails_for_all_who_asked_it_and_not_for_the_next() -> None:
+    answers: list[int | Exception] = [OSError("away"), 2]
+
+    async def ask() -> int:
+        await asyncio.sleep(0)
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    shared = SharedAsk(ask)
+    assert [str(error) for error in await asyncio.gather(*asking(shared, 2), return_exceptions=True)] == ["away"] * 2
+    assert await shared.get() == 2
