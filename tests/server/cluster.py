@@ -247,7 +247,7 @@ async def served(
             group.create_task(keep_running("flow control", partial(server.flow_control.run, ready))),
         ]
         await ready.wait()
-        server.lifecycle.serving = True
+        await server.begin()
         try:
             yield Api(server)
         finally:

@@ -8,6 +8,7 @@ from sampan.server.health import Health
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.request import Request, Response
 from tests.server.client import Client
+from tests.server.cluster import served
 
 
 async def passing() -> None:
@@ -116,6 +117,22 @@ async def test_a_store_that_hangs_fails_its_check(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_results_are_counted_for_slis() -> None:
-    found, _, client = health()
+    found, _, client = health(failing)
     await client.get("/livez")
-    assert b'kubernetes_healthchecks_total{name="ping",status="success",type="livez"} 1' in found.slis_text()
+    text = found.metrics.exposition()
+    assert b'kubernetes_healthchecks_total{name="ping",status="success",type="livez"} 1' in text
+    assert b'kubernetes_healthcheck{name="ping",type="livez"} 1' in text
+    assert b'kubernetes_healthcheck{name="etcd",type="livez"} 0' in text
+
+
+async def test_slis_have_the_checks_of_readyz_before_anybody_asked() -> None:
+    async with served() as api:
+        text = (await api.get("/metrics/slis")).body
+    assert b'kubernetes_healthcheck{name="informer-sync",type="readyz"} 1' in text
+    assert b"process_start_time_seconds " in text
+
+
+async def test_slis_are_reset_by_delete() -> None:
+    async with served() as api:
+        assert (await api.delete("/metrics/slis")).body == b"metrics reset\n"
+        assert b"kubernetes_healthcheck{" not in (await api.get("/metrics/slis")).body

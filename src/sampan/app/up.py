@@ -119,7 +119,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
                 await http.start(sock, tls.context)
-                api.lifecycle.serving = True
+                await api.begin()
                 _settle()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
                 await _until_stopped(api, loops)

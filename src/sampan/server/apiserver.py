@@ -40,11 +40,13 @@ from sampan.server.proxy.upstreams import ProxySettings, Upstreams
 from sampan.server.request import Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
-from sampan.server.status import json_response
+from sampan.server.status import json_response, text_response
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.scope import Shared
 from sampan.server.version import version_info
 from sampan.server.zpages import flagz, statusz
+
+RESET = "metrics reset\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,11 @@ class ApiServer:
             ),
         )
 
+    async def begin(self) -> None:
+        """Everything has been loaded: the server is ready."""
+        self.lifecycle.serving = True
+        await self.health.begin()
+
     def _shared(self, settings: ApiServerSettings) -> Shared:
         """What requests for resources share."""
         return Shared(
@@ -149,6 +156,7 @@ class ApiServer:
 
     def _add_routes(self, settings: ApiServerSettings) -> None:
         routes = self.routes
+        self._profiling = settings.profiling
         for path in ("/api", "/apis"):
             routes.add(path, self.discovery.handle, listed=False)
             routes.add_prefix(f"{path}/", self.discovery.handle)
@@ -210,4 +218,7 @@ class ApiServer:
         }
 
     async def _slis(self, request: Request) -> Response:
-        return Response(200, self.health.slis_text(), CONTENT_TYPE)
+        if request.method == "DELETE" and self._profiling:
+            self.health.metrics.reset()
+            return text_response(200, RESET)
+        return Response(200, self.health.metrics.exposition(), CONTENT_TYPE)

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from sampan.core.field import quote
+from sampan.server.health_metrics import HealthMetrics
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.request import Request, Response
 from sampan.server.status import text_response
@@ -34,8 +35,7 @@ class Health:
 
     def __init__(self, lifecycle: Lifecycle, store: CheckFunction) -> None:
         self._checks: dict[str, list[Check]] = {endpoint: [] for endpoint in ENDPOINTS}
-        self.slis: dict[tuple[str, str, str], int] = {}
-        """How often (check, endpoint, status)."""
+        self.metrics = HealthMetrics()
         self.add("ping", _pass)
         self.add("log", _pass)
         self.add("loopback-serving-certificate", _pass, endpoints=("healthz", "livez"))
@@ -73,6 +73,11 @@ class Health:
                 return await _single(check)
         return text_response(404, "404 page not found\n")
 
+    async def begin(self) -> None:
+        """Ask all that /readyz does once, so that /metrics/slis has every check before anybody asks."""
+        for check in self._checks["readyz"]:
+            self.metrics.count(check.name, "readyz", passed=await _run(check) is None)
+
     def paths(self) -> list[str]:
         """All paths that are answered, for the index."""
         return [
@@ -88,7 +93,7 @@ class Health:
                 lines.append(f"[+]{check.name} excluded: ok\n")
                 continue
             error = await _run(check)
-            self._count(check.name, endpoint, "error" if error else "success")
+            self.metrics.count(check.name, endpoint, passed=error is None)
             if error is None:
                 lines.append(f"[+]{check.name} ok\n")
             else:
@@ -104,19 +109,6 @@ class Health:
         if "verbose" in request.query:
             return text_response(200, f"{''.join(lines)}{endpoint} check passed\n")
         return text_response(200, "ok")
-
-    def _count(self, name: str, endpoint: str, status: str) -> None:
-        key = (name, endpoint, status)
-        self.slis[key] = self.slis.get(key, 0) + 1
-
-    def slis_text(self) -> bytes:
-        """/metrics/slis: how often each check passed and failed."""
-        lines = ["# TYPE kubernetes_healthchecks_total counter"]
-        lines += [
-            f'kubernetes_healthchecks_total{{name="{name}",status="{status}",type="{endpoint}"}} {count}'
-            for (name, endpoint, status), count in sorted(self.slis.items())
-        ]
-        return ("\n".join(lines) + "\n").encode()
 
 
 async def _single(check: Check) -> Response:
