@@ -48,8 +48,13 @@ async def test_what_dashboards_show_is_there(text: str, name: str) -> None:
 @pytest.mark.parametrize(
     "series",
     [
-        'authentication_attempts{result="failure"} 1.0',
+        'authentication_attempts{result="error"} 1.0',
+        'authentication_duration_seconds_count{result="error"} 1.0',
+        'authenticated_user_requests{username="admin"} 5.0',
+        'authenticated_user_requests{username="other"} 1.0',
+        "# TYPE authentication_attempts counter",
         'authorization_attempts_total{result="no-opinion"} 1.0',
+        'authorization_duration_seconds_count{result="no-opinion"} 1.0',
         'apiserver_requested_deprecated_apis{group="",removed_release="",resource="endpoints",'
         'subresource="",version="v1"} 1.0',
     ],

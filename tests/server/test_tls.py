@@ -19,6 +19,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
 from sampan.server.authentication.union import UnionAuthenticator
@@ -55,7 +56,7 @@ async def whoami(request: Request) -> Response:
 async def listening(tls: ServingTls) -> AsyncIterator[int]:
     """A server that tells its clients who they are; gives its port."""
     authenticators: list[Authenticator] = [ClientCertificateAuthenticator(tls.verifier)]
-    handler = with_answers([])(with_authentication(UnionAuthenticator(authenticators))(whoami))
+    handler = with_answers([])(with_authentication(UnionAuthenticator(authenticators), AccessMetrics())(whoami))
     server = HttpServer(handler)
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))

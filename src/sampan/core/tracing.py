@@ -43,11 +43,12 @@ class Exported(Protocol):
 class Span:
     """One piece of work. All pieces of one request share `steps`: what was done, each with the time it was done at."""
 
-    __slots__ = ("_token", "began", "exported", "steps")
+    __slots__ = ("_token", "began", "exported", "latencies", "steps")
 
-    def __init__(self, began: float) -> None:
-        """`began`: monotonic seconds."""
+    def __init__(self, began: float, latencies: dict[str, float] | None = None) -> None:
+        """`began`: monotonic seconds. `latencies`: where to note what kinds of work took, in seconds."""
         self.began = began
+        self.latencies: dict[str, float] = {} if latencies is None else latencies
         self.steps: list[tuple[float, str]] = []
         self.exported: Exported | None = None
         self._token: Token[Span | None] | None = None
@@ -86,9 +87,23 @@ class Span:
             self.steps.append((at, name))
 
     @contextmanager
-    def part(self, name: str, attributes: Attributes = _NO_ATTRIBUTES) -> Iterator["Span"]:
-        """A piece of work inside this one; the current span meanwhile."""
-        span = Span(monotonic())
+    def collected_part(self, name: str, attributes: Attributes = _NO_ATTRIBUTES) -> Iterator[None]:
+        """A piece of work that only the collector hears of; no other may be under way in this span."""
+        outer = self.exported
+        if outer is None:
+            yield
+            return
+        child = self.exported = outer.child(name, attributes, monotonic())
+        try:
+            yield
+        finally:
+            child.end(monotonic())
+            self.exported = outer
+
+    @contextmanager
+    def part(self, name: str, attributes: Attributes = _NO_ATTRIBUTES, latency: str = "") -> Iterator["Span"]:
+        """A piece of work inside this one; the current span meanwhile. `latency`: as which kind of work it counts."""
+        span = Span(monotonic(), self.latencies)
         span.steps = self.steps
         if self.exported is not None:
             span.exported = self.exported.child(name, attributes, span.began)
@@ -99,6 +114,8 @@ class Span:
             span.leave()
             at = monotonic()
             self._note(at, name)
+            if latency:
+                self.latencies[latency] = self.latencies.get(latency, 0.0) + at - span.began
             if span.exported is not None:
                 span.exported.end(at)
                 span.exported = None
@@ -110,13 +127,13 @@ def current_span() -> Span | None:
 
 
 @contextmanager
-def part_of_current(name: str, attributes: Attributes = _NO_ATTRIBUTES) -> Iterator[Span | None]:
-    """A piece of work inside the current span; None outside of any."""
+def part_of_current(name: str, attributes: Attributes = _NO_ATTRIBUTES, latency: str = "") -> Iterator[Span | None]:
+    """A piece of work inside the current span; None outside of any. See `Span.part`."""
     span = _current.get()
     if span is None:
         yield None
         return
-    with span.part(name, attributes) as part:
+    with span.part(name, attributes, latency) as part:
         yield part
 
 

@@ -23,7 +23,7 @@ from sampan.server.filters.impersonation import with_impersonation
 from sampan.server.filters.observe import observe_hook
 from sampan.server.filters.retry_after import retry_after_hook
 from sampan.server.filters.steps import steps_hook
-from sampan.server.filters.tracing import Tracer, with_tracing
+from sampan.server.filters.tracing import Tracer, with_span, with_tracing
 from sampan.server.filters.warnings import warnings_hook
 from sampan.server.flow_control.max_in_flight import without_limits
 from sampan.server.lifecycle import Lifecycle
@@ -70,14 +70,20 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
             ]
         ),
         parts.deadlines.filter,
-        with_authentication(parts.authenticator, parts.request_headers, failed_authentication(parts.audit)),
-        *([with_tracing(parts.tracer)] if parts.tracer is not None else ()),
-        *([with_audit(parts.audit)] if parts.audit is not None else ()),
-        with_impersonation(parts.authorizer),
-        parts.flow_control,
-        with_authorization(parts.authorizer, parts.metrics.authorizations.add),
+        with_authentication(
+            parts.authenticator, parts.metrics.access, parts.request_headers, failed_authentication(parts.audit)
+        ),
     ]
-    return chain(filters, route)
+    known: dict[str, Filter] = {
+        **({"audit": with_audit(parts.audit)} if parts.audit is not None else {}),
+        "constrainedimpersonation": with_impersonation(parts.authorizer),
+        "priorityandfairness": parts.flow_control,
+        "authorization": with_authorization(parts.authorizer, parts.metrics.access),
+    }
+    if parts.tracer is None:
+        return chain([*filters, *known.values()], route)
+    spans = [with_span(name, filter_) for name, filter_ in known.items()]
+    return chain([*filters, with_tracing(parts.tracer), *spans], route)
 
 
 def chain(filters: Sequence[Filter], route: Handler) -> Handler:

@@ -19,11 +19,20 @@ class Histogram:
 
     def observe(self, values: tuple[str, ...], seconds: float) -> None:
         """Count one duration under these label values."""
-        series = self._series.get(values)
-        if series is None:
+        try:
+            series = self._series[values]
+        except KeyError:
             series = self._series[values] = [0.0] * (len(self.buckets) + 2)
         series[0] += seconds
         series[bisect_left(self.buckets, seconds) + 1] += 1
+
+    def totals(self) -> dict[tuple[str, ...], int]:
+        """How many durations were counted under each label values."""
+        return {values: int(sum(series[1:])) for values, series in list(self._series.items())}
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._series.clear()
 
     def collect(self) -> Iterable[HistogramMetricFamily]:
         """For Prometheus."""
@@ -45,6 +54,10 @@ class Counter:
     def add(self, values: tuple[str, ...], count: int = 1) -> None:
         """Count under these label values."""
         self.counts[values] = self.counts.get(values, 0) + count
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.counts.clear()
 
     def collect(self) -> Iterable[Metric]:
         """For Prometheus. Its library ends the names of counters with `_total`, which Kubernetes does not always do."""

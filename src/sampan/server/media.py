@@ -37,7 +37,8 @@ def wants_pretty(request: Request) -> bool:
 
 def written(media: MediaType, body: bytes, status: int = 200) -> Response:
     """JSON bytes in the negotiated format. Raises 406 for what has no protobuf form."""
-    with part_of_current("SerializeObject", {"mediaType": media.media_type, "size": len(body)}):
+    attributes: dict[str, str | int] = {"mediaType": media.media_type, "size": len(body)}
+    with part_of_current("SerializeObject", attributes, "serialize-response-object"):
         return Response(status, formatted(media, body, pretty=media.pretty), content_type=media.media_type)
 
 

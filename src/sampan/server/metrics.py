@@ -13,6 +13,7 @@ from prometheus_client.exposition import generate_latest
 
 from sampan.core.gvk import GroupResource
 from sampan.core.tracing import current_span
+from sampan.server.access_metrics import AccessMetrics
 from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.certificate_metrics import CertificateMetrics
 from sampan.server.histogram import Counter, Histogram, cumulative
@@ -28,7 +29,7 @@ REQUEST_BUCKETS = (
 SIZE_BUCKETS = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9)
 _SLI_FROM = REQUEST_BUCKETS.index(0.05)
 """Below that the SLI has no buckets."""
-_NOT_OURS = ("apf-queue-wait", "mutating-webhook", "validating-webhook")
+_NOT_OURS = frozenset({"apf-queue-wait", "mutating-webhook", "validating-webhook"})
 """Latencies that the SLI leaves out: others had the request then."""
 _SIZES = len(REQUEST_BUCKETS) + 3
 _SERIES_LENGTH = _SIZES + len(SIZE_BUCKETS) + 2
@@ -77,16 +78,12 @@ class ServerMetrics:
         self.storage_size_bytes: Callable[[], int] = int
         self.admission = AdmissionMetrics()
         self.certificates = CertificateMetrics()
-        self.authenticated = [0, 0]
-        """Requests whose sender is not known, and those whose sender is."""
-        self.authorizations = Counter(
-            "authorization_attempts_total", "Decisions whether a request may be, by what they were.", ("result",)
-        )
+        self.access = AccessMetrics()
         self.deprecated: set[tuple[str, str, str, str]] = set()
         """Deprecated versions that were asked for: group, version, resource and subresource."""
         self.cached_revisions: Callable[[], Mapping[GroupResource, int]] = dict
         """Gives the revision up to which the watch cache of each resource has come."""
-        own = (self.watch_events, self.store_requests, self.admission, self.certificates, self.authorizations, self)
+        own = (self.watch_events, self.store_requests, self.admission, self.certificates, self.access, self)
         for collector in own:
             self.registry.register(collector)
         ProcessCollector(registry=self.registry)
@@ -108,7 +105,7 @@ class ServerMetrics:
         if not request.long_running:
             series[1] += seconds
             series[bisect_left(REQUEST_BUCKETS, seconds) + 2] += 1
-            if request.latencies:
+            if not _NOT_OURS.isdisjoint(request.latencies):
                 self._leave_out(request, seconds)
             if info.verb in _READS:
                 series[_SIZES] += size_bytes
@@ -119,11 +116,10 @@ class ServerMetrics:
     def _leave_out(self, request: Request, seconds: float) -> None:
         """Note for the SLI what of a request's time was not ours."""
         elsewhere = sum(request.latencies.get(name, 0.0) for name in _NOT_OURS)
-        if elsewhere:
-            more = self._elsewhere.setdefault(request_labels(request), [0.0] * (len(REQUEST_BUCKETS) + 2))
-            more[0] -= elsewhere
-            more[bisect_left(REQUEST_BUCKETS, seconds) + 1] -= 1
-            more[bisect_left(REQUEST_BUCKETS, seconds - elsewhere) + 1] += 1
+        more = self._elsewhere.setdefault(request_labels(request), [0.0] * (len(REQUEST_BUCKETS) + 2))
+        more[0] -= elsewhere
+        more[bisect_left(REQUEST_BUCKETS, seconds) + 1] -= 1
+        more[bisect_left(REQUEST_BUCKETS, seconds - elsewhere) + 1] += 1
 
     def labels(self, request: Request) -> Labels:
         """The labels that a request is counted under."""
@@ -211,11 +207,7 @@ class ServerMetrics:
         yield revisions
 
     def _collect_identity(self) -> Iterable[Metric]:
-        """Who was known, what this server is, and what of it should not be used any more."""
-        attempts = Metric("authentication_attempts", "Requests by whether their sender is known.", "unknown")
-        for result, count in zip(("failure", "success"), self.authenticated, strict=True):
-            attempts.add_sample(attempts.name, {"result": result}, count)
-        yield attempts
+        """What this server is, and what of it should not be used any more."""
         version = version_info()
         build = GaugeMetricFamily("kubernetes_build_info", "What this server is.", labels=list(_BUILD_LABELS.values()))
         build.add_metric([version[name] for name in _BUILD_LABELS], 1)
@@ -241,12 +233,16 @@ class ServerMetrics:
             span = current_span()
             if span is not None:
                 span.took(spans[operation], seconds)
+                span.latencies["etcd"] = span.latencies.get("etcd", 0.0) + seconds
 
         return MeasuredStore(store, measured)
 
     async def exposition(self) -> bytes:
         """All metrics as text; made in a thread."""
-        return await asyncio.to_thread(generate_latest, self.registry)
+        return await asyncio.to_thread(self._text)
+
+    def _text(self) -> bytes:
+        return generate_latest(self.registry).replace(b" untyped\n", b" counter\n")
 
 
 def is_mutating(request: Request) -> bool:

@@ -107,7 +107,7 @@ class Request:
     def begin_span(self) -> Span:
         """The request's span; from now on the current one of this task."""
         if self.span is None:
-            self.span = Span(self.received)
+            self.span = Span(self.received, self.latencies)
             self.span.enter()
         return self.span
 

@@ -40,7 +40,7 @@ _VERBS: dict[str, Verb] = {
 }
 _STATUS: dict[str, Verb] = {"get": get, "update": update, "patch": patch}
 _SCALE: dict[str, Verb] = {"get": get_scale, "update": update_scale, "patch": patch_scale}
-_SPANS = {name: name.capitalize() for name in _VERBS} | {"deletecollection": "DeleteCollection", "proxy": "Proxy"}
+_SPANS = {name: name.capitalize() for name in _VERBS} | {"deletecollection": "Delete", "proxy": "Proxy"}
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 

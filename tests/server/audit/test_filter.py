@@ -9,6 +9,7 @@ from sampan.server.audit.audit import ENDINGS_MAX
 from sampan.server.request import Request, Response
 from sampan.storage.store import OutcomeUnknown, StoreUnavailable
 from tests.server.audit.recorder import Recorder, audit_to
+from tests.server.cluster import served
 from tests.server.frame import MASTER, Frame
 
 METADATA = {"level": "Metadata", "omitStages": ["RequestReceived"]}
@@ -55,6 +56,20 @@ async def test_a_slow_request_says_what_took_how_long() -> None:
     assert not [name for name in fast if name.startswith("apiserver.latency.k8s.io/")]
     assert slow["apiserver.latency.k8s.io/mutating-webhook"] == "1.5s"
     assert slow["apiserver.latency.k8s.io/total"].startswith("2.")
+
+
+async def test_a_slow_write_says_how_long_each_part_of_the_server_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampan.server.audit.context._SLOW_S", -1.0)
+    recorder = Recorder()
+    async with served(audit=audit_to(recorder, METADATA)) as api:
+        body = {"metadata": {"name": "a"}}
+        target = "/api/v1/namespaces/default/configmaps"
+        await api.ask("POST", target, body, accept="application/yaml", impersonate_user="u", impersonate_group="devs")
+        await api.ask("POST", target, body, accept="application/yaml")
+    refused, made = (event["annotations"] for event in recorder.events)
+    prefix = "apiserver.latency.k8s.io/"
+    assert {f"{prefix}{name}" for name in ("authentication", "impersonation", "authorization", "total")} <= set(refused)
+    assert {f"{prefix}{name}" for name in ("authentication", "etcd", "serialize-response-object")} <= set(made)
 
 
 async def test_a_request_that_is_late_is_504() -> None:

@@ -6,6 +6,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from sampan.core.errors import StatusError
+from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authentication.anonymous import ANONYMOUS_USER, AnonymousAuthenticator
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
@@ -104,7 +105,7 @@ async def test_the_headers_go_no_further(der: bytes) -> None:
         return Response()
 
     request = asking({**JANE, "x-remote-extra-a": "b", "accept": "*/*"}, der)
-    await with_authentication(union(), HEADERS)(handler)(request)
+    await with_authentication(union(), AccessMetrics(), HEADERS)(handler)(request)
     assert seen == [{"accept": "*/*"}]
 
 

@@ -9,6 +9,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+from opentelemetry.trace import StatusCode
 
 from sampan.core.tracing import trace_headers
 from sampan.registry.webhook.client import Call
@@ -25,6 +26,10 @@ TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 SAMPLED, NOT_SAMPLED = f"00-{TRACE}-{PARENT}-01", f"00-{TRACE}-{PARENT}-00"
 TARGET = "/api/v1/namespaces/default/configmaps"
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+
+
+FILTERS = ("constrainedimpersonation", "priorityandfairness", "authorization")
+"""The spans of the filters, outermost first."""
 
 
 class Collector:
@@ -56,7 +61,7 @@ def ids(span: ReadableSpan) -> tuple[str, str]:
 async def test_a_create_has_spans_for_its_parts() -> None:
     collector = Collector()
     async with traced(collector) as api:
-        await api.ask("POST", TARGET, CONFIG_MAP, accept="application/yaml", audit_id="x-1")
+        answer = await api.ask("POST", TARGET, CONFIG_MAP, accept="application/yaml", audit_id="x-1")
     spans = collector.spans()
     root = spans["POST /api/v1/namespaces/{:namespace}/configmaps"]
     create = spans["Create"]
@@ -66,7 +71,12 @@ async def test_a_create_has_spans_for_its_parts() -> None:
     assert root.attributes["url.path"] == TARGET
     assert create.attributes is not None
     assert (create.attributes["verb"], create.attributes["scope"]) == ("POST", "resource")
-    assert create.parent == root.context
+    outer = root
+    for name in FILTERS:
+        assert spans[name].parent == outer.context
+        outer = spans[name]
+    assert create.parent == outer.context
+    assert root.attributes["http.response.body.size"] == len(answer.body)
     assert spans["Create storage"].parent == create.context
     assert spans["SerializeObject"].parent == create.context
     assert {event.name for event in create.events or ()} >= {"Conversion done", "Write to database call succeeded"}
@@ -88,7 +98,7 @@ async def test_others_begin_a_trace_of_their_own_with_a_link() -> None:
     collector = Collector()
     async with traced(collector) as api:
         await Api(api.server, JANE).get(TARGET, traceparent=SAMPLED)
-    (span,) = collector.spans().values()
+    span = collector.spans()["GET /api/v1/namespaces/{:namespace}/configmaps"]
     assert ids(span)[0] != TRACE
     assert [f"{link.context.trace_id:032x}" for link in span.links] == [TRACE]
     assert span.attributes is not None
@@ -107,7 +117,7 @@ async def test_the_span_of_a_watch_ends_with_it() -> None:
     collector = Collector()
     async with traced(collector) as api:
         async with api.watch(f"{TARGET}?watch=1"):
-            assert set(collector.spans()) == {"Watch"}
+            assert set(collector.spans()) == {"Watch", *FILTERS}
         assert "GET /api/v1/namespaces/{:namespace}/configmaps" in collector.spans()
 
 
@@ -117,9 +127,10 @@ async def test_faults_end_spans_too() -> None:
 
     collector = Collector()
     await Frame(route, tracer=collector.tracer).client(MASTER).get("/version")
-    (span,) = collector.spans().values()
+    span = collector.spans()["GET"]
     assert span.attributes is not None
     assert span.attributes["http.response.status_code"] == 500
+    assert span.status.status_code is StatusCode.ERROR
 
 
 async def test_others_that_are_asked_are_told_of_the_trace() -> None:

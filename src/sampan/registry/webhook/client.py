@@ -18,7 +18,7 @@ import httptools
 from cryptography import x509
 
 from sampan.core.field import quote
-from sampan.core.tracing import trace_headers
+from sampan.core.tracing import current_span, trace_headers
 from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError, not_http
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text
 from sampan.registry.webhook.connections import Connection, Connections
@@ -106,6 +106,14 @@ class HttpsWebhook:
 
     async def _exchange(self, call: "Call") -> Answer:
         """One request and its answer. A kept connection that turns out to be closed is replaced by a new one."""
+        span = current_span()
+        if span is None:
+            return await self._exchanged(call)
+        attributes = {"http.request.method": call.method, "url.full": call.url, "server.address": call.target.host}
+        with span.collected_part(f"HTTP {call.method}", attributes):
+            return await self._exchanged(call)
+
+    async def _exchanged(self, call: "Call") -> Answer:
         request = call.head(self._credentials, self._target) + call.body
         while True:
             connection = await self._connect(call)
@@ -175,7 +183,7 @@ class Call:
         self.answer: Answer | None = None
         self.first = b""
         """The first bytes of the answer."""
-        self._url = target.url(query)
+        self.url = target.url(query)
 
     def follow(self, answer: Answer) -> None:
         """Where the answer leads. Raises `WebhookError`."""
@@ -183,7 +191,7 @@ class Call:
             self.target = self.target.elsewhere(answer.location)
         except ValueError as error:
             raise WebhookError(f"Post {quote(answer.location)}: {error}") from None
-        self.query, self._url = "", answer.location
+        self.query, self.url = "", answer.location
         if not answer.keeps_method:
             self.method, self.body = "GET", b""
 
@@ -192,7 +200,7 @@ class Call:
         if self.answer is not None and self.answer.headers_complete:
             text = f"unexpected error when reading response body. Please retry. Original error: {text}"
             return WebhookError(text, may_pass=may_pass)
-        return WebhookError(f"{self.method.capitalize()} {quote(self._url)}: {text}", may_pass=may_pass)
+        return WebhookError(f"{self.method.capitalize()} {quote(self.url)}: {text}", may_pass=may_pass)
 
     def head(self, credentials: Credentials, known: Target) -> bytes:
         """The head of the request. Only the host that was configured is shown credentials."""

@@ -4,15 +4,18 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 
 from sampan.core.errors import StatusError, unauthorized
+from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
 from sampan.server.request import Filter, Handler, Request, Response
 
 _PREFIX = "x-remote-"
+_ERROR, _FAILURE = ("error",), ("failure",)
 
 
 def with_authentication(
     authenticator: Authenticator,
+    metrics: AccessMetrics,
     headers: RequestHeaders = STANDARD_HEADERS,
     failed: Callable[[Request], Awaitable[None]] | None = None,
 ) -> Filter:
@@ -25,19 +28,22 @@ def with_authentication(
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:
+            began, result = monotonic(), _ERROR
             try:
                 user = authenticator.recall(request)
                 if user is None:
-                    began = monotonic()
                     user = await authenticator.authenticate(request)
-                    request.latencies["authentication"] = monotonic() - began
-                if user is None:
-                    raise unauthorized()
+                    if user is None:
+                        result = _FAILURE
+                        raise unauthorized()
             except StatusError:
+                metrics.authentication.observe(result, monotonic() - began)
                 if failed is not None:
                     await failed(request)
                 raise
             request.user = user
+            request.latencies["authentication"] = seconds = monotonic() - began
+            metrics.known(user.name, seconds)
             request.headers.pop("authorization", None)
             for name in request.headers:
                 if name.startswith(prefixes):

@@ -1,9 +1,9 @@
 """May they? No: 403. Source: apiserver pkg/endpoints/filters/authorization.go (1.36)."""
 
-from collections.abc import Callable
 from time import monotonic
 
 from sampan.core.errors import internal_error, unauthorized
+from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.authorization.masters import MASTERS
@@ -15,15 +15,9 @@ REASON = "authorization.k8s.io/reason"
 _ALLOWED = ("allowed",)
 
 
-Count = Callable[[tuple[str]], None]
-"""Takes how an attempt ended."""
-
-
-def with_authorization(authorizer: Authorizer, count: Count) -> Filter:
-    """Let pass the group `system:masters`, and what `authorizer` allows. The audit event says which and why.
-
-    `count` takes: allowed, denied, no-opinion or error.
-    """
+def with_authorization(authorizer: Authorizer, metrics: AccessMetrics) -> Filter:
+    """Let pass the group `system:masters`, and what `authorizer` allows. The audit event says which and why."""
+    observe = metrics.authorization.observe
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:
@@ -32,22 +26,22 @@ def with_authorization(authorizer: Authorizer, count: Count) -> Filter:
                 raise unauthorized()
             if MASTERS in user.groups:
                 annotations[DECISION], annotations[REASON] = "allow", ""
-                count(_ALLOWED)
+                observe(_ALLOWED, 0.0)
                 return await handler(request)
             began = monotonic()
             verdict = await authorizer.authorize(user, request.info)
-            request.latencies["authorization"] = monotonic() - began
+            request.latencies["authorization"] = seconds = monotonic() - began
             if verdict.decision is not Decision.ALLOW:
                 if verdict.error:
-                    count(("error",))
+                    observe(("error",), seconds)
                     annotations[REASON] = "internal error"
                     raise internal_error(verdict.error)
                 annotations[DECISION], annotations[REASON] = "forbid", verdict.reason
                 request.answer_headers = (*request.answer_headers, NOSNIFF)
-                count(("denied",) if verdict.decision is Decision.DENY else ("no-opinion",))
+                observe(("denied",) if verdict.decision is Decision.DENY else ("no-opinion",), seconds)
                 raise forbidden_error(user, request.info, verdict.reason)
             annotations[DECISION], annotations[REASON] = "allow", verdict.reason
-            count(_ALLOWED)
+            observe(_ALLOWED, seconds)
             return await handler(request)
 
         return filter_

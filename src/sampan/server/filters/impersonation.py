@@ -3,6 +3,8 @@
 Source: apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.go (1.36).
 """
 
+from time import monotonic
+
 from sampan.core.errors import unauthorized
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.impersonation.headers import PREFIX, wanted_user
@@ -19,8 +21,12 @@ def with_impersonation(authorizer: Authorizer) -> Filter:
         async def filter_(request: Request) -> Response:
             for name in request.headers:
                 if name[:length] == PREFIX:
+                    began = monotonic()
                     before, request.answer_headers = request.answer_headers, (*request.answer_headers, NOSNIFF)
-                    await _impersonate(request, impersonator)
+                    try:
+                        await _impersonate(request, impersonator)
+                    finally:
+                        request.latencies["impersonation"] = monotonic() - began
                     request.answer_headers = before
                     break
             return await handler(request)

@@ -21,12 +21,11 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
 
     A stream counts as open until its transport has finished it.
     """
-    record, authenticated = metrics.record, metrics.authenticated
+    record = metrics.record
 
     def after(request: Request, response: Response) -> None:
         seconds = clock() - request.received
         record(request, response.status, seconds, len(response.body) or len(response.gzip_body or b""))
-        authenticated[request.user is not None] += 1
         if response.stream is not None or response.takeover is not None:
             _count_stream(metrics, request, response)
         if response.status >= 500 or (seconds > slow_s and not request.long_running):

@@ -14,8 +14,8 @@ from sampan.server.request import Filter, Handler, Request, Response
 class Collected(Exported, Protocol):
     """The span of a request as its collector has it."""
 
-    def answered(self, code: int) -> None:
-        """Tell with which status the request was answered."""
+    def answered(self, code: int, size_bytes: int | None = None) -> None:
+        """Tell with which status the request was answered, and how long the body is where that is known."""
 
 
 class Tracer(Protocol):
@@ -40,14 +40,33 @@ def with_tracing(tracer: Tracer) -> Filter:
                 collected.answered(told.code if told is not None else 500)
                 collected.end(monotonic())
                 raise
-            collected.answered(response.status)
             if response.stream is None and response.takeover is None:
+                collected.answered(response.status, len(response.body) or len(response.gzip_body or b""))
                 collected.end(monotonic())
             else:
+                collected.answered(response.status)
                 _end_with(response, collected)
             return response
 
         return filter_
+
+    return wrap
+
+
+def with_span(name: str, filter_: Filter) -> Filter:
+    """A span around a filter and all that comes behind it, for the collector alone.
+
+    Source: apiserver pkg/endpoints/filterlatency/filterlatency.go (1.36).
+    """
+
+    def wrap(handler: Handler) -> Handler:
+        inner = filter_(handler)
+
+        async def spanned(request: Request) -> Response:
+            with request.begin_span().collected_part(name):
+                return await inner(request)
+
+        return spanned
 
     return wrap
 

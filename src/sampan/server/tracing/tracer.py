@@ -10,6 +10,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import (
     Link,
     SpanKind,
+    StatusCode,
     TracerProvider,
     get_current_span,
     set_span_in_context,
@@ -24,6 +25,7 @@ from sampan.server.request import Request, RequestInfo
 
 _TRUSTED = frozenset({MASTERS, "system:monitoring"})
 _AUDIT_ID_MAX = 64
+_SERVER_ERROR = 500
 _PROPAGATOR = TraceContextTextMapPropagator()
 
 
@@ -55,9 +57,13 @@ class CollectedSpan:
         """See `Exported`."""
         self._span.add_event(name, timestamp=_nanoseconds(at))
 
-    def answered(self, code: int) -> None:
-        """Tell with which status the request was answered."""
+    def answered(self, code: int, size_bytes: int | None = None) -> None:
+        """See `Collected`."""
         self._span.set_attribute("http.response.status_code", code)
+        if size_bytes is not None:
+            self._span.set_attribute("http.response.body.size", size_bytes)
+        if code >= _SERVER_ERROR:
+            self._span.set_status(StatusCode.ERROR)
 
     def end(self, at: float) -> None:
         """See `Exported`."""
@@ -110,6 +116,9 @@ def _attributes(request: Request) -> dict[str, str | int]:
         "http.target": f"{request.raw_path}?{query}" if query else request.raw_path,
         "audit-id": request.audit_id[:_AUDIT_ID_MAX],
     }
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and length != "0":
+        found["http.request.body.size"] = int(length)
     if agent:
         found["user_agent.original"] = agent
     if host and port.isdecimal():

@@ -108,11 +108,14 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
 
 
 async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int) -> ListTail:
-    now = asyncio.get_running_loop().time()
+    loop = asyncio.get_running_loop()
+    now = loop.time()
     page = page._replace(records=await scope.endpoint.store.present_records(page.records))
+    encoded = await _encoded(scope, page, media, now)
+    scope.request.latencies["transform-response-object"] = loop.time() - now
     return ListTail(
         stamp=stamp,
-        tail=await _encoded(scope, page, media, now),
+        tail=encoded,
         last_key=page.records[-1].key if page.records else "",
         more=page.more,
         remaining=page.remaining,

@@ -67,8 +67,11 @@ class Caller:
     async def _ask(self, hook: Hook, uid: str, body: bytes, attributes: Attributes) -> Verdict:
         assert hook.review_version is not None
         try:
-            with part_of_current(f"Call {_SPANS[self._kind]} webhook", _span_attributes(hook, uid, attributes)):
+            name = f"Call {_SPANS[self._kind]} webhook"
+            with part_of_current(name, _span_attributes(hook, uid, attributes)) as span:
                 answer = await self._connect(hook.target).post(body, _timeout_s(hook, attributes))
+                if span is not None:
+                    span.step("Request completed")
             return read_review(hook.review_version, uid, answer, mutating=self._kind == "admit")
         except (WebhookError, NotDecodableError) as error:
             raise CallFailed(hook.name, f"failed to call webhook: {error}", _UNAVAILABLE) from None
@@ -110,6 +113,7 @@ class Caller:
 def _span_attributes(hook: Hook, uid: str, attributes: Attributes) -> dict[str, str]:
     gvr = attributes.gvr
     return {
+        "configuration": hook.configuration,
         "webhook": hook.name,
         "resource": f"{gvr.group}/{gvr.version}, Resource={gvr.resource}",
         "subresource": attributes.subresource,

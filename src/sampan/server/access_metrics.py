@@ -1,0 +1,69 @@
+"""`AccessMetrics`: who was known, who was let in, and how long it took to find out.
+
+Source: apiserver pkg/endpoints/filters/metrics.go (1.36).
+"""
+
+from collections.abc import Iterable
+
+from prometheus_client.core import Metric
+
+from sampan.server.histogram import Counter, Histogram
+
+_BUCKETS = tuple(0.001 * 2**n for n in range(15))
+_SUCCESS = ("success",)
+_NAMES_MAX = 1000
+_SHOWN = frozenset({"admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"})
+
+
+class AccessMetrics:
+    """Recorded on the event loop. Each attempt is in a histogram; the counters of attempts are read from there."""
+
+    def __init__(self) -> None:
+        self.authentication = Histogram(
+            "authentication_duration_seconds", "Time to find out who asks.", ("result",), _BUCKETS
+        )
+        self.authorization = Histogram(
+            "authorization_duration_seconds", "Time to decide whether a request may be.", ("result",), _BUCKETS
+        )
+        self._users: dict[str, list[int]] = {}
+        """How often each user was known, by the name that is shown."""
+        self._names: dict[str, list[int]] = {}
+        """The same by names as they are; many share one count."""
+
+    def known(self, name: str, seconds: float) -> None:
+        """A user was found in this time."""
+        self.authentication.observe(_SUCCESS, seconds)
+        count = self._names.get(name)
+        if count is None:
+            count = self._count_of(name)
+        count[0] += 1
+
+    def _count_of(self, name: str) -> list[int]:
+        shown = name if name in _SHOWN else "email_id" if "@" in name else "other"
+        count = self._users.setdefault(shown, [0])
+        if len(self._names) < _NAMES_MAX:
+            self._names[name] = count
+        return count
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.authentication.reset()
+        self.authorization.reset()
+        self._users.clear()
+        self._names.clear()
+
+    def collect(self) -> Iterable[Metric]:
+        """For Prometheus."""
+        users = Counter("authenticated_user_requests", "Requests whose sender is known, by user.", ("username",))
+        for shown, seen in list(self._users.items()):
+            users.add((shown,), seen[0])
+        yield from users.collect()
+        for name, help_text, histogram in (
+            ("authentication_attempts", "Requests by whether their sender is known.", self.authentication),
+            ("authorization_attempts_total", "Decisions whether a request may be.", self.authorization),
+        ):
+            attempts = Counter(name, help_text, ("result",))
+            for values, count in histogram.totals().items():
+                attempts.add(values, count)
+            yield from attempts.collect()
+            yield from histogram.collect()
