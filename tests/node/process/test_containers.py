@@ -107,7 +107,7 @@ async def test_all_that_a_container_has_started_ends_with_it(tmp_path: Path, iso
     async with node(tmp_path, isolation) as found:
         code, _ = await found.run(pod(), *sh(f"{daemons}; echo up"))
         assert code == 0
-        assert sleepers(b"47.11") == []
+        await no_more(b"47.11")
 
 
 async def test_what_is_removed_leaves_nothing(tmp_path: Path, isolation: Isolation) -> None:
@@ -118,7 +118,7 @@ async def test_what_is_removed_leaves_nothing(tmp_path: Path, isolation: Isolati
         await found.seen(pod(), b"up")
         await found.runtime.remove(pod().metadata.uid)
         assert found.runtime.containers(pod().metadata.uid) == {}
-        assert sleepers(b"48.22") == []
+        await no_more(b"48.22")
         assert left_in(tmp_path) == []
         await found.runtime.remove(pod().metadata.uid)
 
@@ -183,7 +183,7 @@ async def test_containers_end_with_the_agent(tmp_path: Path, isolation: Isolatio
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), "sleep", "49.33")
     assert found.record(pod()).exit_code == 143
-    assert sleepers(b"49.33") == []
+    await no_more(b"49.33")
 
 
 async def test_usage_is_known_of_what_runs(tmp_path: Path, isolation: Isolation) -> None:
@@ -210,7 +210,14 @@ def left_in(root: Path) -> list[str]:
     return [*files, *mounts, *os.listdir(root / "pods")]
 
 
-def sleepers(seconds: bytes) -> list[int]:
+async def no_more(seconds: bytes) -> None:
+    """Wait until no process `sleep <seconds>` is there: one that was killed may need a moment to go."""
+    async with asyncio.timeout(20):  # less than they sleep
+        while _sleepers(seconds):  # noqa: ASYNC110 - they tell nobody
+            await asyncio.sleep(0.01)
+
+
+def _sleepers(seconds: bytes) -> list[int]:
     """The processes `sleep <seconds>`."""
     found = []
     for each in processes():

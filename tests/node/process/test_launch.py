@@ -75,6 +75,18 @@ async def test_a_user_namespace_needs_no_privileges(tmp_path: Path) -> None:
     assert not Path("/of-the-container").exists()  # noqa: ASYNC240 - a look, not a wait
 
 
+async def test_a_crowded_directory_can_be_written_though_containers_are_kept_in_it(tmp_path: Path) -> None:
+    if not await has_namespaces(tmp_path / "trial"):
+        pytest.skip("this machine lets nobody have mount namespaces of their own")
+    crowd = tmp_path / "crowd"
+    for number in range(300):
+        (crowd / str(number)).mkdir(parents=True)
+    view = View("/", str(crowd / "run"), [], "web-0")
+    assert await output(Program(sh(f"cd {crowd} && touch new 7/new && echo *w 7/*"), _ENV, view=view)) == b"new 7/new\n"
+    assert not (crowd / "new").exists()
+    assert not (crowd / "7" / "new").exists()
+
+
 async def test_nothing_runs_before_it_is_recorded(tmp_path: Path) -> None:
     marker = tmp_path / "ran"
 

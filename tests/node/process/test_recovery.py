@@ -12,7 +12,7 @@ from sampan.node.process import Isolation
 from sampan.node.process.proc import kill_family, process_stat
 from sampan.node.process.state import KeptContainer, State
 from tests.node.process.running import Node, node, pod, sh
-from tests.node.process.test_containers import isolation, left_in, sleepers
+from tests.node.process.test_containers import isolation, left_in, no_more
 
 __all__ = ["isolation"]
 
@@ -48,7 +48,7 @@ async def test_what_a_killed_agent_has_left_is_ended_and_told(tmp_path: Path, is
     await killed_agent(tmp_path, isolation, "setsid sleep 52.66 & (sleep 52.66 &); echo up; sleep 52.66")
     after = Node(tmp_path, isolation, {})
     after.runtime.recover([pod(), pod("over")])
-    assert sleepers(b"52.66") == []
+    await no_more(b"52.66")
     record = after.record(pod())
     assert (record.exit_code, record.reason, record.is_running) == (137, "Unknown", False)
     assert (after.record(pod("over")).exit_code, after.record(pod("over")).reason) == (5, "Error")
@@ -71,7 +71,7 @@ async def test_a_run_that_was_begun_is_not_begun_again(tmp_path: Path) -> None:
 async def test_pods_that_are_gone_leave_nothing(tmp_path: Path, isolation: Isolation) -> None:
     await killed_agent(tmp_path, isolation, "setsid sleep 54.88 & touch file; echo up; sleep 54.88")
     Node(tmp_path, isolation, {}).runtime.recover([])
-    assert sleepers(b"54.88") == []
+    await no_more(b"54.88")
     assert left_in(tmp_path) == []
 
 
@@ -132,7 +132,7 @@ async def test_random_ends_leave_nothing(tmp_path: Path, isolation: Isolation, s
     async with node(tmp_path, isolation) as found:
         await asyncio.gather(*(live(found, number) for number in range(6)))
         assert left_in(tmp_path) == []
-        assert sleepers(b"55.99") == []
+        await no_more(b"55.99")
 
 
 async def test_a_chatty_container_lets_others_have_their_turn(tmp_path: Path) -> None:

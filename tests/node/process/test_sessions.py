@@ -13,7 +13,7 @@ from sampan.node.process.output import BUFFER_BYTES_MAX, Output
 from sampan.node.sessions import Streams
 from sampan.node.views import Container
 from tests.node.process.running import Node, node, output, pod, sh
-from tests.node.process.test_containers import isolation, sleepers
+from tests.node.process.test_containers import isolation, no_more
 
 __all__ = ["isolation"]
 
@@ -102,7 +102,7 @@ async def test_a_client_that_goes_ends_what_it_has_started(sleeping: Node) -> No
     await session.close()
     await session.close()
     assert await session.wait() == 137
-    assert sleepers(b"51.55") == []
+    await no_more(b"51.55")
 
 
 async def test_output_arrives_though_others_keep_the_streams_open(sleeping: Node) -> None:

@@ -116,8 +116,8 @@ def _make_root(spec: _Spec) -> None:
     _mount("", "/", flags=_MS_REC | _MS_PRIVATE)
     root = os.path.join(spec.scratch, "root")
     os.makedirs(root, exist_ok=True)
-    _mount(root, root, flags=_MS_BIND)
     layers = _Layers(spec, root)
+    _mount(root, root, flags=_MS_BIND)
     for entry in os.scandir(spec.image):
         if entry.name not in _OWN:
             layers.take_over(entry, entry.name)
@@ -140,13 +140,14 @@ def _make_root(spec: _Spec) -> None:
 class _Layers:
     """The image's directories with a writable one over each.
 
-    An overlay shows no file systems mounted inside: a directory that has some is made anew, and its entries are taken
-    over one by one. What cannot have an overlay is shown as it is, and cannot be written.
+    An overlay shows no file systems mounted inside, and cannot keep what is written inside what it lies over: such a
+    directory is made anew, and its entries are taken over one by one, if they are few. What cannot have an overlay is
+    shown as it is, and cannot be written.
     """
 
     def __init__(self, spec: _Spec, root: str) -> None:
         self._spec = spec
-        self._root = root
+        self._root = root  # where nothing is mounted yet
         with open("/proc/self/mountinfo") as mounts:
             self._mount_points = [line.split(" ")[4] for line in mounts]
         self.writable = ["/"]
@@ -162,19 +163,16 @@ class _Layers:
             self._share(entry, path)
         elif entry.is_dir():
             os.mkdir(target)
-            inner = _entries(entry.path) if self._has_mounts(entry.path) else None
+            mounted = _has_any(self._mount_points, entry.path)
+            inner = _entries(entry.path) if mounted or _has_any([self._root], entry.path) else None
             if inner is not None:
                 self._own(target, entry)
                 for each in inner:
                     self.take_over(each, f"{path}/{each.name}")
-            elif not self._has_mounts(entry.path) and self._overlay(entry, path):
+            elif not mounted and self._overlay(entry, path):
                 self.writable.append(f"/{path}")
             else:
                 self._share(entry, path)
-
-    def _has_mounts(self, path: str) -> bool:
-        """Whether something is mounted inside a directory."""
-        return any(point.startswith(path.rstrip("/") + "/") for point in self._mount_points)
 
     def _share(self, entry: "os.DirEntry[str]", path: str) -> None:
         target = os.path.join(self._root, path)
@@ -208,6 +206,11 @@ class _Layers:
         if self._spec.inner_ids is None:
             os.chown(directory, before.st_uid, before.st_gid)
         os.chmod(directory, stat.S_IMODE(before.st_mode) | 0o700)
+
+
+def _has_any(paths: "list[str]", directory: str) -> bool:
+    """Whether one of the paths is inside a directory."""
+    return any(path.startswith(directory.rstrip("/") + "/") for path in paths)
 
 
 def _entries(path: str) -> "list[os.DirEntry[str]] | None":
