@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,9 +83,13 @@ def api(server: Server) -> Iterator[Api]:
 
 @pytest.fixture(scope="session")
 def environment(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """See `kubectl_environment`."""
+    return kubectl_environment(server, tmp_path_factory.mktemp("home"))
+
+
+def kubectl_environment(server: Server, home: Path) -> dict[str, str]:
     """What kubectl sees: the configuration that the server wrote and a home for its caches."""
     passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    home = tmp_path_factory.mktemp("home")
     return {
         **passed_on,
         "HOME": str(home),

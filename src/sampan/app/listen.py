@@ -45,13 +45,22 @@ def advertised_address(sock: socket.socket) -> str:
     address = ipaddress.ip_address(host)
     if not address.is_unspecified:
         return host
-    loopback, somewhere = ("127.0.0.1", "192.0.2.1") if address.version == 4 else ("::1", "2001:db8::1")
+    return _asking_address(sock.family) or ("127.0.0.1" if address.version == 4 else "::1")
+
+
+def own_address() -> str:
+    """The IP address from which this machine asks others; a loopback address where there are no others."""
+    return _asking_address(socket.AF_INET) or _asking_address(socket.AF_INET6) or "127.0.0.1"
+
+
+def _asking_address(family: int) -> str | None:
+    somewhere = "192.0.2.1" if family == socket.AF_INET else "2001:db8::1"
     try:
-        with socket.socket(sock.family, socket.SOCK_DGRAM) as probe:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((somewhere, 9))  # Chooses a route; nothing is sent.
             return str(probe.getsockname()[0]).partition("%")[0]
     except OSError:
-        return loopback
+        return None
 
 
 def client_host(bind: str) -> str:

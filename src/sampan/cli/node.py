@@ -64,6 +64,11 @@ def _images(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
     show_default=True,
     help="Where the nodes' own server listens, and the API server finds it.",
 )
+@click.option(
+    "--pod-address",
+    default=_DEFAULTS.pod_address,
+    help="The address of all Pods of a node of processes. By default the one from which this machine asks others.",
+)
 @loop_options
 def node_command(runtime: str, simulated: int, node_name: str, kubeconfig: Path | None, **options: Any) -> None:
     """Run nodes. On simulated ones Pods become ready, complete or fail as their annotations say.
@@ -79,6 +84,6 @@ def node_command(runtime: str, simulated: int, node_name: str, kubeconfig: Path 
     """
     if runtime == "process" and simulated != 1:
         raise click.UsageError("--simulated is for simulated nodes: of processes there is one")
-    own = {name: options.pop(name) for name in ("root", "images", "image_directory", "port", "address")}
+    own = {name: options.pop(name) for name in ("root", "images", "image_directory", "port", "address", "pod_address")}
     names = tuple(node_names(simulated, node_name))
     run_loops(LoopSettings(kubeconfig, nodes=names, node=NodeSettings(runtime, **own), **options))

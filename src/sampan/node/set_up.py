@@ -66,6 +66,8 @@ class ProcessNode:
     """Where images are looked for that are not named."""
     shared_informer: bool = True
     serve: NodeAddress = field(default_factory=lambda: NodeAddress("127.0.0.1"))
+    pod_address: str = ""
+    """The address of all its Pods, as they share the machine's network; empty: that of `serve`."""
 
 
 def node_names(count: int, name: str) -> list[str]:
@@ -100,7 +102,8 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
     agent = _agent(context, homes, [node.name], node.shared_informer, worker)
     address = node.serve.address
     images = Images(node.images, directory=node.image_directory)
-    runtime = ProcessRuntime(node.root, images=images, host_ip=address, clock=context.clock, changed=agent.changed)
+    pod_ip = node.pod_address or address
+    runtime = ProcessRuntime(node.root, images=images, host_ip=pod_ip, clock=context.clock, changed=agent.changed)
     context.manager.add(runtime.run, group=Group.OTHERS)
     shape = host_shape("process", runtime.version, node.root)
     homes[node.name] = NodeHome(address, runtime, shape.allocatable(), shape.labels(node.name))

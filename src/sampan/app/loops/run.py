@@ -19,6 +19,7 @@ from typing import Final
 import uvloop
 
 from sampan.app.errors import StartError
+from sampan.app.listen import own_address
 from sampan.app.log import configure_logging
 from sampan.app.loops.context import loop_context
 from sampan.app.loops.settings import LoopSettings
@@ -97,6 +98,7 @@ def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode
         image_directory=node.image_directory,
         shared_informer=shared,
         serve=serve,
+        pod_address=node.pod_address or own_address(),
     )
 
 

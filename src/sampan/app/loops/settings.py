@@ -24,6 +24,8 @@ class NodeSettings:
     """How long simulated nodes wait for ranges of addresses where no node-ipam-controller is in the same process."""
     address: str = "127.0.0.1"
     """Where the API server finds the nodes' server."""
+    pod_address: str = ""
+    """The address of all Pods of a node of processes; empty: the one from which the machine asks others."""
     port: int = 0
     """0: any free one."""
 
