@@ -175,6 +175,20 @@ async def test_a_class_with_our_provisioner_makes_volumes_and_deletes_them() -> 
         await c.until_gone(PERSISTENT_VOLUMES, name)
 
 
+async def test_a_claim_that_says_nothing_of_classes_gets_the_one_that_becomes_the_default() -> None:
+    silent = to_create(claim())
+    del silent["spec"]["storageClassName"]
+    marked = {"name": "local", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}
+    async with cluster(persistent_volumes.set_up) as c:
+        await c.create(PERSISTENT_VOLUME_CLAIMS, silent)
+        await c.create(PERSISTENT_VOLUME_CLAIMS, {**to_create(claim()), "metadata": {"name": "wants-none"}})
+        await c.events("FailedBinding")
+        await c.create(STORAGE_CLASSES, {**CLASS, "metadata": marked})
+        bound = await c.until(PERSISTENT_VOLUME_CLAIMS, "c", in_phase("Bound"))
+        assert bound["spec"]["storageClassName"] == "local"
+        assert (await c.get(PERSISTENT_VOLUME_CLAIMS, "wants-none"))["spec"]["storageClassName"] == ""
+
+
 async def test_a_class_that_waits_provisions_when_a_node_is_selected() -> None:
     async with cluster(persistent_volumes.set_up) as c:
         await c.create(NODES, {"metadata": {"name": "n", "labels": {"kubernetes.io/hostname": "host"}}})

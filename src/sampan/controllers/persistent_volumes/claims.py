@@ -15,7 +15,9 @@ from sampan.controllers.persistent_volumes.matching import (
     class_of,
     is_bound_to,
     mismatch,
+    names_class,
 )
+from sampan.core.default_class import DEFAULT_STORAGE, newest_default
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.operator.request import Request, Result
@@ -62,6 +64,8 @@ class ClaimBinder:
         if volume is not None:
             await self._binding.bind(volume, claim)
             return
+        if not names_class(claim) and await self._name_default_class(claim):
+            return
         if waits and not selected:
             note = "waiting for first consumer to be created before binding"
             self._recorder.normal(claim, "WaitForFirstConsumer", note)
@@ -71,6 +75,14 @@ class ClaimBinder:
             note = "no persistent volumes available for this claim and no storage class is set"
             self._recorder.normal(claim, "FailedBinding", note)
         await self._binding.set_claim_phase(claim, "Pending")
+
+    async def _name_default_class(self, claim: Object) -> bool:
+        """Give the claim the class that has become the default since it was made: the change brings it here again."""
+        default = newest_default(await self._classes.list(), DEFAULT_STORAGE)
+        if default is None:
+            return False
+        await self._claims.update({**claim, "spec": {**claim["spec"], "storageClassName": default}})
+        return True
 
     async def _bind_named(self, claim: Object) -> None:
         volume = await self._volumes.find(Request("", claim["spec"]["volumeName"]))

@@ -7,6 +7,7 @@ storage/volume/pv_helpers.go (1.36).
 from collections.abc import Iterable
 from typing import Any, Final
 
+from sampan.core.default_class import STORAGE_CLASS_ANNOTATION
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.core.quantity import Quantity, canonical, parse
 from sampan.resource import Object, meta
@@ -15,14 +16,18 @@ BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
-_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 
 
 def class_of(obj: Object) -> str:
     """The storage class of a claim or a volume."""
-    annotated = meta(obj).annotations.get(_CLASS_ANNOTATION)
+    annotated = meta(obj).annotations.get(STORAGE_CLASS_ANNOTATION)
     found: str = annotated if annotated is not None else (obj["spec"].get("storageClassName") or "")
     return found
+
+
+def names_class(claim: Object) -> bool:
+    """Whether a claim says which class it wants, or that it wants none."""
+    return STORAGE_CLASS_ANNOTATION in meta(claim).annotations or claim["spec"].get("storageClassName") is not None
 
 
 def requested(claim: Object) -> Quantity:

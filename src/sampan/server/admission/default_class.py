@@ -6,19 +6,14 @@ plugin/pkg/admission/network/defaultingressclass/admission.go (1.36).
 
 from typing import ClassVar, Final
 
+from sampan.core.default_class import DEFAULT_INGRESS, DEFAULT_STORAGE, STORAGE_CLASS_ANNOTATION, newest_default
 from sampan.core.object import Object
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.kept import Chosen
 from sampan.server.admission.pods import annotations_of
 
-_STORAGE_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 _INGRESS_CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
-_DEFAULT_STORAGE: Final = (
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-)
-_DEFAULT_INGRESS: Final = ("ingressclass.kubernetes.io/is-default-class",)
 
 
 class DefaultStorageClass:
@@ -30,13 +25,13 @@ class DefaultStorageClass:
 
     def __init__(self, reader: CacheReader) -> None:
         self._default = Chosen(
-            reader, ("storage.k8s.io", "storageclasses"), lambda found: _newest_default(found, _DEFAULT_STORAGE)
+            reader, ("storage.k8s.io", "storageclasses"), lambda found: newest_default(found, DEFAULT_STORAGE)
         )
 
     async def admit(self, attributes: Attributes) -> None:
         """Never refuses."""
         claim = attributes.obj
-        if attributes.subresource or claim is None or _STORAGE_CLASS_ANNOTATION in annotations_of(claim):
+        if attributes.subresource or claim is None or STORAGE_CLASS_ANNOTATION in annotations_of(claim):
             return
         _name_class(claim, "storageClassName", self._default)
 
@@ -50,7 +45,7 @@ class DefaultIngressClass:
 
     def __init__(self, reader: CacheReader) -> None:
         self._default = Chosen(
-            reader, ("networking.k8s.io", "ingressclasses"), lambda found: _newest_default(found, _DEFAULT_INGRESS)
+            reader, ("networking.k8s.io", "ingressclasses"), lambda found: newest_default(found, DEFAULT_INGRESS)
         )
 
     async def admit(self, attributes: Attributes) -> None:
@@ -68,11 +63,3 @@ def _name_class(obj: Object, field: str, default: Chosen[str]) -> None:
     name = default.get()
     if name is not None:
         obj["spec"] = {**spec, field: name}
-
-
-def _newest_default(classes: list[Object], marks: tuple[str, ...]) -> str | None:
-    """Of several the newest, of those made in one second the first by name."""
-    marked = [each for each in classes if any(annotations_of(each).get(mark) == "true" for mark in marks)]
-    marked.sort(key=lambda each: str(each["metadata"]["name"]))
-    newest = max(marked, key=lambda each: str(each["metadata"].get("creationTimestamp", "")), default=None)
-    return None if newest is None else str(newest["metadata"]["name"])
