@@ -97,14 +97,6 @@ async def test_identity_cannot_be_patched(api: Api, kind: str, path: str, value:
     assert (answer.code, answer.reason, answer.message) == (400, "BadRequest", text)
 
 
-@pytest.mark.parametrize(("path", "value"), [("/kind", "Secret"), ("/apiVersion", "v2")])
-@pytest.mark.parametrize("kind", KINDS)
-async def test_the_type_cannot_be_patched(api: Api, kind: str, path: str, value: str) -> None:
-    await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", setting(kind, path, value), kind)
-    assert (answer.code, answer.reason) == (400, "BadRequest")
-
-
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_revision_in_the_patch_locks(api: Api, kind: str) -> None:
     created = (await some_config_maps(api, 1))[0]

@@ -12,7 +12,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.schema.compile import DecodeError as SchemaError
 from sampan.server.request import Request
 from sampan.server.verbs.options import WriteOptions
-from sampan.server.verbs.recognition import NO_TYPE, check_kind, type_fault, unrecognized
+from sampan.server.verbs.recognition import NO_TYPE, check_kind, type_fault, unreadable, unrecognized
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
@@ -111,6 +111,7 @@ def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
 def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None) -> None:
     """Prune, default, canonicalise; for built-ins also check types. Raises 400."""
     compiled, builtin = endpoint.compiled, endpoint.definition.builtin
+    untracked = _clears_managed_fields(obj)
     try:
         if builtin:
             compiled.decode(obj, unknown=unknown)
@@ -118,17 +119,20 @@ def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None) -> Non
             compiled.prune(obj, unknown=unknown)
             compiled.default(obj)
     except SchemaError as error:
-        raise _unreadable(endpoint, str(error)) from None
-    obj.setdefault("metadata", {})
+        raise unreadable(endpoint, str(error)) from None
+    metadata = obj.setdefault("metadata", {})
+    if untracked:
+        metadata["managedFields"] = []
+
+
+def _clears_managed_fields(obj: Object) -> bool:
+    """An empty list of managed fields is a wish, and not as good as none."""
+    metadata = obj.get("metadata")
+    return isinstance(metadata, dict) and metadata.get("managedFields") == []
 
 
 def _report(texts: list[str], endpoint: Endpoint, options: WriteOptions, request: Request) -> None:
     """Warnings, or with Strict a 400."""
     if texts and options.strict:
-        raise _unreadable(endpoint, "strict decoding error: " + ", ".join(texts))
+        raise unreadable(endpoint, "strict decoding error: " + ", ".join(texts))
     request.warnings.extend(texts)
-
-
-def _unreadable(endpoint: Endpoint, text: str) -> errors.StatusError:
-    kind = endpoint.definition.kind
-    return errors.bad_request(f'{kind} in version "{endpoint.version.name}" cannot be handled as a {kind}: {text}')

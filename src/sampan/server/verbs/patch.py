@@ -18,12 +18,13 @@ from sampan.patch import json_patch, merge_patch, strategic_merge
 from sampan.patch.go_text import json_kind, plain
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
 from sampan.registry.rest.update import update as rest_update
-from sampan.schema.compile import DecodeError as SchemaError
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit
 from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value, normalise
 from sampan.server.verbs.create import track, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
+from sampan.server.verbs.patched_type import settle_type
+from sampan.server.verbs.recognition import Unreadable
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.update import part_of, update_options
@@ -162,14 +163,12 @@ def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions
     """A patched object must be one of this type. Raises 400 and 422."""
     if not isinstance(patched, dict):
         raise _patch_invalid(patched, refusal, "the patched value is not an object")
-    _same_type(scope, patched)
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []
     try:
+        settle_type(patched, scope.endpoint, scope.request.info.name, typed=refusal.shows_patch)
         normalise(patched, scope.endpoint, unknown)
-    except errors.StatusError as error:
-        raise _patch_invalid(patched, refusal, _without_kind(error.message)) from None
-    except SchemaError as error:
-        raise _patch_invalid(patched, refusal, str(error)) from None
+    except Unreadable as error:
+        raise _patch_invalid(patched, refusal, error.text) from None
     texts = refusal.faults + [f'unknown field "{path}"' for path in unknown or ()]
     if texts and options.strict:
         raise _patch_invalid(patched, refusal, "strict decoding error: " + ", ".join(texts))
@@ -178,25 +177,9 @@ def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions
     return patched
 
 
-def _without_kind(text: str) -> str:
-    """What is wrong, without the words that say of which kind."""
-    _, found, rest = text.partition(" cannot be handled as a ")
-    return rest.partition(": ")[2] if found else text
-
-
 def _warn(scope: Scope, texts: list[str]) -> None:
     known = scope.request.warnings
     known.extend(text for text in texts if text not in known)
-
-
-def _same_type(scope: Scope, patched: Object) -> None:
-    endpoint = scope.endpoint
-    kind, api_version = patched.get("kind"), patched.get("apiVersion")
-    if kind != endpoint.definition.kind or api_version != endpoint.api_version:
-        raise errors.bad_request(
-            f"the patch changes the type of the object from {endpoint.api_version}, Kind={endpoint.definition.kind} to "
-            f"{api_version}, Kind={kind}"
-        )
 
 
 def _patch_invalid(patched: Any, refusal: Refusal, text: str) -> errors.StatusError:

@@ -22,6 +22,21 @@ _SHOWN_TEXT: Final = 1024
 _SCHEME: Final = 'in scheme "pkg/runtime/scheme.go:111"'
 
 
+class Unreadable(StatusError):
+    """400: an object of another type, or with values of other types. `text` is what is wrong."""
+
+    def __init__(self, kind: str, version: str, wanted: str, text: str) -> None:
+        message = f'{kind} in version "{version}" cannot be handled as a {wanted}: {text}'
+        super().__init__(errors.Reason.BAD_REQUEST, 400, message)
+        self.text = text
+
+
+def unreadable(endpoint: Endpoint, text: str) -> Unreadable:
+    """What says to be of the endpoint's type cannot be read as that."""
+    kind = endpoint.definition.kind
+    return Unreadable(kind, endpoint.version.name, kind, text)
+
+
 def unrecognized(endpoint: Endpoint, text: str, body: bytes) -> StatusError:
     """400: nobody can tell what the body is. It shows how the body begins."""
     kind = endpoint.definition.kind
@@ -68,7 +83,7 @@ def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
     if definition.builtin:
         kind, api_version = kind or definition.kind, api_version or endpoint.api_version
         package = definition.group.partition(".")[0] or "core"
-        if not _is_known(api_version, kind, endpoint):
+        if not _is_registered(api_version, kind, endpoint):
             text = f'no kind "{kind}" is registered for version "{api_version}" {_SCHEME}'
             raise _wrong(endpoint, api_version, kind, text)
     if api_version != endpoint.api_version and (kind == definition.kind or not definition.builtin):
@@ -83,17 +98,21 @@ def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
     return api_version, kind
 
 
-def _is_known(api_version: str, kind: str, endpoint: Endpoint) -> bool:
-    """Whether Kubernetes has the kind in that version; it also knows the betas that it serves no longer."""
+def _is_registered(api_version: str, kind: str, endpoint: Endpoint) -> bool:
+    """Whether Kubernetes has the kind in that version."""
     group, _, version = api_version.rpartition("/")
     definition = endpoint.definition
     if kind == definition.kind and group == definition.group:
-        return version in definition.versions or "beta" in version or "alpha" in version
+        return is_known(api_version, endpoint)
     return endpoint.is_builtin_kind(GroupVersionKind(group, version, kind))
 
 
-def _wrong(endpoint: Endpoint, api_version: str, kind: str, text: str) -> StatusError:
-    version = api_version.rpartition("/")[2]
-    return errors.bad_request(
-        f'{kind} in version "{version}" cannot be handled as a {endpoint.definition.kind}: {text}'
-    )
+def is_known(api_version: str, endpoint: Endpoint) -> bool:
+    """Whether Kubernetes has the endpoint's kind in that version; it also knows the betas that it serves no longer."""
+    group, _, version = api_version.rpartition("/")
+    definition = endpoint.definition
+    return group == definition.group and (version in definition.versions or "beta" in version or "alpha" in version)
+
+
+def _wrong(endpoint: Endpoint, api_version: str, kind: str, text: str) -> Unreadable:
+    return Unreadable(kind, api_version.rpartition("/")[2], endpoint.definition.kind, text)

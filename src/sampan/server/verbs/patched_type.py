@@ -1,0 +1,63 @@
+"""Which type a patched object says it has.
+
+A strategic merge patch works on the object itself, not on its JSON: there apiVersion and kind are no fields. The other
+patches make JSON that is read like a body.
+Source: apiserver pkg/endpoints/handlers/patch.go, apiextensions pkg/registry/customresource/validator.go (1.36).
+"""
+
+from sampan.core import errors
+from sampan.core.errors import StatusError
+from sampan.core.field import Path, invalid
+from sampan.core.gvk import GroupKind
+from sampan.core.object import Object
+from sampan.patch.go_text import json_kind
+from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.metadata import match_name
+from sampan.server.verbs.recognition import check_kind, is_known, type_fault, unreadable
+from sampan.wire import json as wire_json
+
+
+def settle_type(patched: Object, endpoint: Endpoint, name: str, *, typed: bool) -> None:
+    """Make sure that a patched object is of the endpoint's type; `typed`: the patch was a strategic one.
+
+    Raises `Unreadable` (what is wrong with the patch), 400 (nothing says what it is) and 422 (another kind of custom
+    resource).
+    """
+    if patched.get("kind") == endpoint.definition.kind and patched.get("apiVersion") == endpoint.api_version:
+        return
+    if typed:
+        _settle_typed(patched, endpoint)
+        return
+    builtin = endpoint.definition.builtin
+    fault = type_fault(patched, wire_json.encode(patched), builtin=builtin) or _version_fault(patched)
+    if fault:
+        raise unreadable(endpoint, fault)
+    if not builtin:
+        raise _other_custom_kind(patched, endpoint, name)
+    if not patched.get("apiVersion"):
+        match_name(name, {})
+    if patched.get("kind", "") in ("", endpoint.definition.kind) and is_known(patched["apiVersion"], endpoint):
+        patched["apiVersion"] = endpoint.api_version
+    check_kind(patched, endpoint)
+
+
+def _settle_typed(patched: Object, endpoint: Endpoint) -> None:
+    for name, text in (("apiVersion", endpoint.api_version), ("kind", endpoint.definition.kind)):
+        given = patched.get(name)
+        if given is not None and not isinstance(given, str):
+            raise unreadable(endpoint, f"json: cannot unmarshal {json_kind(given)} into Go value of type string")
+        patched[name] = text
+
+
+def _version_fault(patched: Object) -> str:
+    version = patched.get("apiVersion") or ""
+    return f"unexpected GroupVersion string: {version}" if version.count("/") > 1 else ""
+
+
+def _other_custom_kind(patched: Object, endpoint: Endpoint, name: str) -> StatusError:
+    """Kubernetes answers 500 where the apiVersion is missing; here that is a wrong apiVersion like any other."""
+    kind, version = patched["kind"], patched.get("apiVersion") or ""
+    wanted = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version}
+    given = {"kind": kind, "apiVersion": version}
+    faults = [invalid(Path(key), given[key], f"must be {wanted[key]}") for key in wanted if given[key] != wanted[key]]
+    return errors.invalid(GroupKind(version.rpartition("/")[0], kind), name, faults)
