@@ -6,6 +6,9 @@ from sampan.core.object import Object
 
 Condition = dict[str, Any]
 
+_NOT_COMPARED = ("lastTransitionTime", "observedGeneration")
+"""Kubernetes has the generation off by default; earlier versions of this server wrote it."""
+
 
 def find_condition(crd: Object, kind: str) -> Condition | None:
     """The condition of a type."""
@@ -30,14 +33,11 @@ def make_condition(kind: str, status: bool, reason: str, message: str) -> Condit
 def set_condition(crd: Object, wanted: Condition, now: str) -> bool:
     """Set a condition; its transition time moves only with its status. Tells whether anything changed."""
     status = crd.setdefault("status", {})
-    conditions = status.setdefault("conditions", [])
-    generation = crd["metadata"].get("generation")
-    if generation is not None:
-        wanted = {**wanted, "observedGeneration": generation}
+    conditions = status["conditions"] = status.get("conditions") or []
     for index, old in enumerate(conditions):
         if old.get("type") != wanted["type"]:
             continue
-        same = {k: v for k, v in old.items() if k != "lastTransitionTime"} == wanted
+        same = {k: v for k, v in old.items() if k not in _NOT_COMPARED} == wanted
         since = old.get("lastTransitionTime", now) if old.get("status") == wanted["status"] else now
         conditions[index] = {**wanted, "lastTransitionTime": since}
         return not same

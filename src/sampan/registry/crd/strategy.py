@@ -52,7 +52,7 @@ class CustomResourceDefinitionStrategy(Strategy):
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         """A new CRD has no status but its storage version."""
-        obj["status"] = {"conditions": [], "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": []}
+        obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": []}
         _add_stored_version(obj)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
@@ -104,6 +104,6 @@ def _add_stored_version(obj: Object) -> None:
 
 
 def _fill_status(status: dict[str, Any]) -> None:
-    status.setdefault("conditions", [])
+    status.setdefault("conditions", None)
     status.setdefault("acceptedNames", {"plural": "", "kind": ""})
     status.setdefault("storedVersions", [])
