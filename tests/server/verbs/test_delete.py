@@ -299,7 +299,7 @@ async def test_a_dry_run_deletes_nothing(api: Api, where: str) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"{", b"[]", b"null", b'"x"', b'{"kind":"ConfigMap"}', b'{"gracePeriodSeconds":"1"}', b'{"preconditions":[]}'],
+    [b"{", b"[]", b'"x"', b'{"kind":"ConfigMap"}', b'{"gracePeriodSeconds":"1"}', b'{"preconditions":[]}'],
 )
 async def test_a_bad_body_is_refused(api: Api, body: bytes) -> None:
     await some_config_maps(api, 1)

@@ -44,7 +44,7 @@ async def create(store: ResourceStore, ctx: Context, obj: Object, options: Creat
     Takes `obj` over and changes it. Raises `StatusError`: 409 when the name is taken, 422 when the object is invalid.
     """
     metadata = metadata_of(obj)
-    if metadata.get("resourceVersion"):
+    if metadata.get("resourceVersion") and not options.dry_run:
         raise errors.StatusError(
             errors.Reason.UNKNOWN, 500, "resourceVersion should not be set on objects to be created"
         )

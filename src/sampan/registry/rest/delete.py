@@ -31,8 +31,8 @@ class DeleteOptions:
     grace_period_s: int | None = None
     propagation_policy: str | None = None
     orphan_dependents: bool | None = None
-    uid: str = ""
-    resource_version: str = ""
+    uid: str | None = None
+    resource_version: str | None = None
     dry_run: bool = False
     validate: Callable[[Object], Awaitable[None]] | None = None
     """Admission of this object's deletion."""
@@ -129,18 +129,19 @@ def check_preconditions(store: ResourceStore, obj: Object, options: DeleteOption
         _check_strictly(store, metadata, options)
         return
     resource = GroupResource(definition.group, definition.kind)
-    if options.uid and options.uid != metadata.get("uid"):
+    if options.uid is not None and options.uid != metadata.get("uid"):
         raise errors.conflict(
             resource,
             metadata["name"],
             f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata.get('uid', '')})."
             " The object might have been deleted and then recreated",
         )
-    if options.resource_version and options.resource_version != metadata.get("resourceVersion"):
+    version = options.resource_version
+    if version is not None and version != metadata.get("resourceVersion"):
         raise errors.conflict(
             resource,
             metadata["name"],
-            f"the ResourceVersion in the precondition ({options.resource_version}) does not match the ResourceVersion"
+            f"the ResourceVersion in the precondition ({version}) does not match the ResourceVersion"
             f" in record ({metadata.get('resourceVersion', '')}). The object might have been modified",
         )
 
@@ -151,7 +152,7 @@ def _check_strictly(store: ResourceStore, metadata: dict[str, Any], options: Del
         ("UID", options.uid, metadata.get("uid", "")),
         ("ResourceVersion", options.resource_version, metadata.get("resourceVersion", "")),
     ):
-        if wanted and wanted != found:
+        if wanted is not None and wanted != found:
             text = f"Precondition failed: {shown} in precondition: {wanted}, {shown} in object meta: {found}"
             raise errors.conflict(store.definition.group_resource, metadata["name"], text)
 

@@ -9,8 +9,9 @@ from sampan.registry.strategy import Context
 from sampan.server.request import Response
 from sampan.server.verbs.admit import delete_validator
 from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, Undecodable, decode_value
+from sampan.server.verbs.delete_parameters import DeleteParameters, delete_options, delete_parameters
 from sampan.server.verbs.list import acceptable_for_list, page_response, query_of, read_page
-from sampan.server.verbs.options import DeleteParameters, delete_options, delete_parameters, list_options
+from sampan.server.verbs.options import list_options
 from sampan.server.verbs.recognition import type_fault
 from sampan.server.verbs.respond import dict_response, object_response, success_status
 from sampan.server.verbs.scope import Scope
@@ -48,8 +49,7 @@ async def _parameters(scope: Scope) -> DeleteParameters:
             raise errors.bad_request(fault)
         if request.body_read is not None:
             request.body_read(value, lambda: _internal(value))
-        if value is None:
-            raise errors.bad_request("decoded object cannot be converted to DeleteOptions")
+        value = {} if value is None else value
     return delete_parameters(request, value)
 
 

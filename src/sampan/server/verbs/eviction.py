@@ -32,7 +32,8 @@ from sampan.schema.compile import DecodeError
 from sampan.server.request import Response
 from sampan.server.verbs.admit import attributes_of
 from sampan.server.verbs.body import read_value
-from sampan.server.verbs.options import WriteOptions, delete_parameters, write_options
+from sampan.server.verbs.delete_parameters import delete_parameters
+from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import dict_response, resource_version_of
 from sampan.server.verbs.scope import Scope
 

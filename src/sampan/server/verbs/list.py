@@ -206,12 +206,12 @@ async def _query(scope: Scope, options: ListOptions, selection: Selection, prefi
 async def _continued(
     cache: WatchCache, options: ListOptions, selection: Selection, prefix: str, revision: int
 ) -> Query:
-    if revision:
-        raise errors.bad_request("specifying resource version is not allowed when using continue")
     try:
         token = decode_token(options.continue_token, prefix)
     except ValueError as error:
         raise errors.bad_request(f"invalid continue token: {error}") from None
+    if revision:
+        raise errors.bad_request("specifying resource version is not allowed when using continue")
     await cache.fresh()
     exact = token.revision if token.revision > 0 else 0
     return Query(prefix, selection, options.limit, after_key=token.start, exact=exact)

@@ -4,13 +4,12 @@ Source: apimachinery pkg/apis/meta/v1/validation, meta/internalversion/validatio
 """
 
 import re
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from sampan.core import errors
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_supported, required, too_long
 from sampan.core.gvk import GroupKind
-from sampan.core.object import Object
 from sampan.server.request import Request
 
 FIELD_MANAGER_LENGTH_MAX = 128
@@ -35,9 +34,9 @@ class WriteOptions:
         return self.field_validation == "Strict"
 
 
-def parse_bool(text: str) -> bool:
-    """Go's query conversion: anything but the false words is true."""
-    return text.lower() not in ("false", "0", "")
+def parse_bool(request: Request, name: str) -> bool | None:
+    """Go's query conversion: what is there at all is true, but for the false words."""
+    return request.param(name).lower() not in ("false", "0") if name in request.query else None
 
 
 def parse_int(request: Request, name: str) -> int | None:
@@ -66,7 +65,7 @@ def write_options(request: Request, kind: str, patch_type: str = "") -> WriteOpt
         dry_run=bool(request.query.get("dryRun")),
         field_manager=request.param("fieldManager"),
         field_validation=request.param("fieldValidation"),
-        force=parse_bool(request.param("force")) if request.param("force") else None,
+        force=parse_bool(request, "force"),
     )
     faults: list[FieldError] = []
     if patch_type == _APPLY:
@@ -75,7 +74,7 @@ def write_options(request: Request, kind: str, patch_type: str = "") -> WriteOpt
     elif patch_type and options.force is not None:
         faults.append(forbidden(Path("force"), "may not be specified for non-apply patch"))
     faults += _manager_faults(options.field_manager)
-    faults += _dry_run_faults(request.query.get("dryRun", []))
+    faults += dry_run_faults(request.query.get("dryRun", []))
     if options.field_validation not in _VALIDATIONS:
         faults.append(not_supported(Path("fieldValidation"), options.field_validation, _VALIDATIONS))
     if faults:
@@ -103,7 +102,8 @@ def _go_unicode(char: str) -> str:
     return f"U+{ord(char):04X}"
 
 
-def _dry_run_faults(values: list[str]) -> list[FieldError]:
+def dry_run_faults(values: list[str]) -> list[FieldError]:
+    """What is wrong with the values of dryRun."""
     if all(value == "All" for value in values):
         return []
     return [not_supported(Path("dryRun"), values, ["All"])]
@@ -138,7 +138,6 @@ def list_options(request: Request) -> ListOptions:
     query = request.query
     if not query:
         return ListOptions()
-    initial = request.param("sendInitialEvents")
     options = ListOptions(
         label_selector=request.param("labelSelector"),
         field_selector=request.param("fieldSelector"),
@@ -147,8 +146,8 @@ def list_options(request: Request) -> ListOptions:
         limit=parse_int(request, "limit") or 0,
         continue_token=request.param("continue"),
         watch=request.info.verb == "watch",
-        allow_watch_bookmarks=parse_bool(request.param("allowWatchBookmarks")),
-        send_initial_events=parse_bool(initial) if initial else None,
+        allow_watch_bookmarks=bool(parse_bool(request, "allowWatchBookmarks")),
+        send_initial_events=parse_bool(request, "sendInitialEvents"),
         timeout_s=parse_int(request, "timeoutSeconds"),
     )
     if options.limit < 0:
@@ -205,87 +204,3 @@ def _watch_faults(options: ListOptions) -> list[FieldError]:
         if options.continue_token:
             faults.append(forbidden(_MATCH, "resourceVersionMatch is forbidden when continue is provided"))
     return faults
-
-
-@dataclass(slots=True)
-class DeleteParameters:
-    """`metav1.DeleteOptions` from the body or, without one, from the query."""
-
-    grace_period_s: int | None = None
-    propagation_policy: str | None = None
-    orphan_dependents: bool | None = None
-    uid: str = ""
-    resource_version: str = ""
-    dry_run: list[str] = field(default_factory=list)
-
-
-def delete_options(parameters: DeleteParameters) -> Object:
-    """The DeleteOptions as an object, for admission."""
-    options: Object = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
-    if parameters.grace_period_s is not None:
-        options["gracePeriodSeconds"] = parameters.grace_period_s
-    known = {"uid": parameters.uid, "resourceVersion": parameters.resource_version}
-    preconditions = {name: value for name, value in known.items() if value}
-    if preconditions:
-        options["preconditions"] = preconditions
-    if parameters.orphan_dependents is not None:
-        options["orphanDependents"] = parameters.orphan_dependents
-    if parameters.propagation_policy is not None:
-        options["propagationPolicy"] = parameters.propagation_policy
-    if parameters.dry_run:
-        options["dryRun"] = parameters.dry_run
-    return options
-
-
-def delete_parameters(request: Request, body: Any) -> DeleteParameters:
-    """Checked delete options. Raises 400 and 422."""
-    parameters = _from_body(body) if body is not None else _from_query(request)
-    faults = []
-    policy = parameters.propagation_policy
-    if parameters.orphan_dependents is not None and policy is not None:
-        text = "orphanDependents and deletionPropagation cannot be both set"
-        faults.append(invalid(Path("propagationPolicy"), policy, text))
-    if policy is not None and policy not in ("Foreground", "Background", "Orphan"):
-        known = ["Foreground", "Background", "Orphan", "nil"]
-        faults.append(not_supported(Path("propagationPolicy"), policy, known))
-    faults += _dry_run_faults(parameters.dry_run)
-    if faults:
-        raise errors.invalid(GroupKind(_META, "DeleteOptions"), "", faults)
-    return parameters
-
-
-def _from_query(request: Request) -> DeleteParameters:
-    orphan = request.param("orphanDependents")
-    return DeleteParameters(
-        grace_period_s=parse_int(request, "gracePeriodSeconds"),
-        propagation_policy=request.param("propagationPolicy") or None,
-        orphan_dependents=parse_bool(orphan) if orphan else None,
-        uid=request.param("uid"),
-        resource_version=request.param("resourceVersion") if request.info.verb == "delete" else "",
-        dry_run=request.query.get("dryRun", []),
-    )
-
-
-def _from_body(body: Any) -> DeleteParameters:
-    if not isinstance(body, dict) or body.get("kind", "DeleteOptions") != "DeleteOptions":
-        raise errors.bad_request("decoded object cannot be converted to DeleteOptions")
-    preconditions = _typed(body, "preconditions", dict) or {}
-    return DeleteParameters(
-        grace_period_s=_typed(body, "gracePeriodSeconds", int),
-        propagation_policy=_typed(body, "propagationPolicy", str),
-        orphan_dependents=_typed(body, "orphanDependents", bool),
-        uid=_typed(preconditions, "uid", str) or "",
-        resource_version=_typed(preconditions, "resourceVersion", str) or "",
-        dry_run=[str(item) for item in _typed(body, "dryRun", list) or []],
-    )
-
-
-def _typed(body: dict[str, Any], name: str, kind: type) -> Any:
-    value = body.get(name)
-    if value is None:
-        return None
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise errors.bad_request(
-            f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {name} is of the wrong type'
-        )
-    return value

@@ -36,8 +36,8 @@ async def object_response(request: Request, endpoint: Endpoint, stored: bytes, s
 
 
 def dict_response(request: Request, obj: Object, status: int = 200) -> Response:
-    """An object that is not stored (Status, Scale, reviews)."""
-    media = media_of(request, transforms=False)
+    """An object that is not stored (Scale, reviews), or a Status, which has no other form."""
+    media = media_of(request, transforms=obj.get("kind") == "Status")
     body = wire_json.encode(obj)
     return Response(status, body) if media is None else written(media, body, status)
 

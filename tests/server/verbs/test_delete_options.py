@@ -1,0 +1,62 @@
+"""DeleteOptions that are wrong or odd, and the forms of what a delete answers.
+
+Source: apiserver pkg/endpoints/handlers/delete.go (1.36).
+"""
+
+from typing import Any
+
+import pytest
+
+from tests.server.cluster import Api
+from tests.server.verbs.objects import CONFIG_MAPS, some_config_maps
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (
+            {"gracePeriodSeconds": "1"},
+            "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
+        ),
+        (
+            {"gracePeriodSeconds": 1.5},
+            "json: cannot unmarshal number 1.5 into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
+        ),
+        (
+            {"preconditions": {"uid": 5}},
+            "json: cannot unmarshal number into Go struct field Preconditions.preconditions.uid of type types.UID",
+        ),
+        (
+            {"kind": "Foo"},
+            'no kind "Foo" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"',
+        ),
+    ],
+)
+async def test_wrong_options_are_refused_in_the_words_of_go(api: Api, body: Any, text: str) -> None:
+    await some_config_maps(api, 1)
+    assert (await api.delete(f"{CONFIG_MAPS}/cm-0", body)).message == text
+
+
+async def test_null_are_no_options(api: Api) -> None:
+    await some_config_maps(api, 1)
+    assert (await api.delete(f"{CONFIG_MAPS}/cm-0", b"null")).body["status"] == "Success"
+
+
+@pytest.mark.parametrize("name", ["uid", "resourceVersion"])
+async def test_an_empty_precondition_is_one(api: Api, name: str) -> None:
+    await some_config_maps(api, 1)
+    answer = await api.delete(f"{CONFIG_MAPS}/cm-0", {"preconditions": {name: ""}})
+    assert (answer.code, answer.reason) == (409, "Conflict")
+
+
+async def test_an_empty_propagation_policy_is_none_that_is_known(api: Api) -> None:
+    await some_config_maps(api, 1)
+    answer = await api.delete(f"{CONFIG_MAPS}/cm-0?propagationPolicy=")
+    assert (answer.code, answer.causes[0]["field"]) == (422, "propagationPolicy")
+
+
+@pytest.mark.parametrize("form", ["Table", "PartialObjectMetadata"])
+async def test_what_a_delete_says_has_no_other_form(api: Api, form: str) -> None:
+    await some_config_maps(api, 1)
+    answer = await api.delete(f"{CONFIG_MAPS}/cm-0", accept=f"application/json;as={form};v=v1;g=meta.k8s.io")
+    assert (answer.code, answer.body["kind"], answer.body["status"]) == (200, "Status", "Success")
