@@ -62,16 +62,19 @@ def command(data: Path, *more: str, module: str = "sampan.cli") -> Sequence[str]
 
 
 @contextmanager
-def running(data: Path, *more: str, module: str = "sampan.cli", loops: bool = False) -> Iterator[Server]:
+def running(
+    data: Path, *more: str, module: str = "sampan.cli", loops: bool = False, prefix: Sequence[str] = ()
+) -> Iterator[Server]:
     """A server until the end of the block; killed there if it still runs. Its log goes to `<data>.log`.
 
+    `prefix` comes before the command, to start it elsewhere.
     With `loops` controllers, scheduler and one node work beside it, unless `more` says otherwise.
     """
     log = data.with_suffix(".log")
     more = more if loops else (*NO_LOOPS, *more)
     with log.open("a") as stderr:
         process = subprocess.Popen(
-            command(data, *more, module=module), stdout=subprocess.PIPE, stderr=stderr, text=True
+            [*prefix, *command(data, *more, module=module)], stdout=subprocess.PIPE, stderr=stderr, text=True
         )
     try:
         assert process.stdout is not None

@@ -1,33 +1,50 @@
-"""`python -m tests.robustness`: many runs with faults that seeds choose; what is wrong is printed with its seed."""
+"""`python -m tests.robustness`: many runs with faults that seeds choose; what is wrong is printed with its seed.
+
+It goes on in namespaces of its own where the machine permits that. Elsewhere partitions and faults of disks are left
+out.
+"""
 
 import argparse
 import asyncio
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
-from tests.robustness.faults import FAULTS
+from tests.robustness.catalogue import ALL
+from tests.robustness.disk_faults import DISK_FAULTS
+from tests.robustness.disks import disks_possible
 from tests.robustness.machines import machines
-from tests.robustness.run import run
+from tests.robustness.network import Network, isolate, isolated
+from tests.robustness.partitions import PARTITIONS
+from tests.robustness.run import Report, run
+from tests.robustness.scene import Fault
 
 
-async def main() -> int:
-    """The number of seeds with anomalies."""
+def _told() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.robustness")
     parser.add_argument("--seeds", type=int, default=20, help="how many runs")
     parser.add_argument("--seed", type=int, default=1, help="the first one's seed")
     parser.add_argument("--number", type=int, default=4, help="how many faults in each")
-    parser.add_argument("--fault", action="append", default=[], choices=[fault.__name__ for fault in FAULTS])
+    parser.add_argument(
+        "--pace", type=float, default=1.0, help="how long faults last, as a part of what they do otherwise"
+    )
+    parser.add_argument("--fault", action="append", default=[], choices=[fault.__name__ for fault in ALL])
     parser.add_argument("--keep", type=Path, help="where the logs of servers and etcds are left")
-    told = parser.parse_args()
-    faults = [fault for name in told.fault for fault in FAULTS if fault.__name__ == name]
+    return parser.parse_args()
+
+
+async def main(told: argparse.Namespace) -> int:
+    """The number of seeds with anomalies."""
+    with_disks = isolated() and disks_possible()
+    left_out = [fault.__name__ for fault in _left_out(with_disks)]
+    if left_out:
+        print("not permitted here, left out:", *left_out, flush=True)
+    if named := set(told.fault) & set(left_out):
+        sys.exit(f"not permitted here: {', '.join(named)}")
     bad = 0
     for seed in range(told.seed, told.seed + told.seeds):
-        with tempfile.TemporaryDirectory() as temporary:
-            directory = (told.keep or Path(temporary)) / f"seed-{seed}"
-            directory.mkdir(parents=True)
-            async with machines(directory) as made:
-                report = await run(made, seed, faults, number=told.number)
+        report = await _one(told, seed, with_disks)
         print(f"seed {seed}: {report}", flush=True)
         for anomaly in report.anomalies[:20]:
             print(f"    {anomaly}", flush=True)
@@ -35,5 +52,19 @@ async def main() -> int:
     return bad
 
 
+async def _one(told: argparse.Namespace, seed: int, with_disks: bool) -> Report:
+    faults = [fault for name in told.fault for fault in ALL if fault.__name__ == name]
+    with tempfile.TemporaryDirectory() as temporary, Network() if isolated() else nullcontext() as network:
+        directory = (told.keep or Path(temporary)) / f"seed-{seed}"
+        directory.mkdir(parents=True)
+        async with machines(directory, network=network, with_disks=with_disks) as made:
+            return await run(made, seed, faults, number=told.number, pace=told.pace)
+
+
+def _left_out(with_disks: bool) -> list[Fault]:
+    return [*(() if isolated() else PARTITIONS), *(() if with_disks else DISK_FAULTS)]
+
+
 if __name__ == "__main__":
-    sys.exit(min(asyncio.run(main()), 1))
+    isolate("tests.robustness", sys.argv[1:])
+    sys.exit(min(asyncio.run(main(_told())), 1))

@@ -1,37 +1,11 @@
-"""What can happen to machines. Each fault is an asynchronous function that ends when all is as it was."""
+"""What can happen to machines anywhere. Each fault is an asynchronous function that ends when all is as it was."""
 
 import asyncio
-import random
 import signal
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
-from tests.robustness.machines import ApiServer, Committed, Machines, ProxiedMember
+from tests.robustness.scene import Fault, Scene
 from tests.robustness.traffic import now
-
-
-@dataclass
-class Scene:
-    """On what faults act."""
-
-    machines: Machines
-    committed: Committed
-    random: random.Random
-    pace: float = 1.0
-    """How long faults last, as a part of what they do otherwise."""
-
-    def server(self) -> ApiServer:
-        return self.random.choice(self.machines.servers)
-
-    def member(self) -> ProxiedMember:
-        return self.random.choice(self.machines.members)
-
-    async def hold(self, at_least_s: float, at_most_s: float) -> None:
-        """Let the fault last."""
-        await asyncio.sleep(self.pace * self.random.uniform(at_least_s, at_most_s))
-
-
-Fault = Callable[[Scene], Awaitable[None]]
+from tests.storage.etcd.server import Member
 
 
 async def server_killed(scene: Scene) -> None:
@@ -68,7 +42,7 @@ async def all_etcds_killed(scene: Scene) -> None:
     await _killed(scene, scene.machines.members, 4)
 
 
-async def _killed(scene: Scene, members: list[ProxiedMember], longest_s: float) -> None:
+async def _killed(scene: Scene, members: list[Member], longest_s: float) -> None:
     for member in members:
         member.kill()
     await scene.hold(0.2, longest_s)
@@ -96,17 +70,9 @@ async def etcd_stutters(scene: Scene) -> None:
         await scene.hold(0.05, 0.2)
 
 
-async def etcd_unheard(scene: Scene) -> None:
-    """The other members do not reach the leader."""
-    leader = await scene.machines.leader()
-    leader.proxy.block()
-    await scene.hold(1, 4)
-    leader.proxy.mend()
-
-
 async def server_parted(scene: Scene) -> None:
     """A server reaches no etcd, or only one; packets are lost or connections refused."""
-    proxies = scene.server().proxies
+    proxies = scene.proxied().proxies
     chosen = proxies if scene.random.random() < 0.5 else scene.random.sample(proxies, 2)
     cut = scene.random.random() < 0.5
     for proxy in chosen:
@@ -121,14 +87,14 @@ async def server_parted(scene: Scene) -> None:
 
 async def connections_cut(scene: Scene) -> None:
     for _ in range(5):
-        for proxy in scene.server().proxies:
+        for proxy in scene.proxied().proxies:
             proxy.cut()
             proxy.mend()
         await scene.hold(0.1, 0.5)
 
 
 async def network_slow(scene: Scene) -> None:
-    proxies = scene.server().proxies
+    proxies = scene.proxied().proxies
     for proxy in proxies:
         proxy.delay_s = scene.random.choice((0.02, 0.1, 0.4))
     await scene.hold(2, 5)
@@ -164,7 +130,6 @@ FAULTS: tuple[Fault, ...] = (
     all_etcds_killed,
     etcd_leader_frozen,
     etcd_stutters,
-    etcd_unheard,
     server_parted,
     connections_cut,
     network_slow,

@@ -1,4 +1,8 @@
-"""Three etcds and two servers on loopback, with a proxy on each way between them."""
+"""Three etcds and two servers, on loopback, with a proxy on each way from a server to an etcd.
+
+Or, where the machine permits it, in a network of their own, in which the second server reaches the etcds without
+proxies; and each etcd may have a disk of its own.
+"""
 
 import asyncio
 import datetime
@@ -10,7 +14,7 @@ import ssl
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import grpc
@@ -21,7 +25,9 @@ from sampan.storage.etcd.client import Endpoint, EtcdClient
 from sampan.storage.etcd.stream import WatchEndedByEtcd
 from sampan.storage.signal import Signal
 from tests.cli.server import NO_LOOPS
+from tests.robustness.disks import Disk, disk, memory
 from tests.robustness.jumping import FILE
+from tests.robustness.network import LOOPBACK, Host, Network
 from tests.robustness.proxy import Proxy
 from tests.storage.etcd.server import Member, free_ports
 
@@ -33,34 +39,27 @@ _ETCD_OPTIONS = ("--heartbeat-interval=50", "--election-timeout=500", "--pre-vot
 _PACKAGE = Path(__file__).parents[2]
 
 
-@dataclass
-class ProxiedMember(Member):
-    """A member that others reach through a proxy."""
-
-    proxy: Proxy = field(default_factory=lambda: Proxy(0))
-
-    @property
-    def peer(self) -> str:
-        return f"{self.name}=http://127.0.0.1:{self.proxy.port}"
-
-
 class ApiServer:
-    """One server, on a port that stays. `proxies` lead to the etcds."""
+    """One server, on a port that stays. `etcds`: URLs; some may be those of `proxies`."""
 
-    def __init__(self, name: str, data: Path, port: int, proxies: list[Proxy], options: tuple[str, ...]) -> None:
-        self.name = name
+    def __init__(
+        self, data: Path, host: Host, etcds: list[str], proxies: list[Proxy], options: tuple[str, ...]
+    ) -> None:
+        self.name = data.name
         self.data = data
-        self.port = port
+        self.host = host
+        self.port = free_ports(1)[0]
         self.proxies = proxies
         self.away: list[tuple[float, float]] = []
         """When it was stopped or dead."""
+        self._etcds = etcds
         self._options = options
         self._process: asyncio.subprocess.Process | None = None
         self._clock = data.with_suffix(".clock")
 
     @property
     def url(self) -> str:
-        return f"https://127.0.0.1:{self.port}"
+        return f"https://{self.host.address}:{self.port}"
 
     @property
     def token(self) -> str:
@@ -72,9 +71,9 @@ class ApiServer:
     async def start(self) -> None:
         """Start it, and wait until it serves. Raises `AssertionError` with its log."""
         self.jump(0)
-        servers = ",".join(f"http://127.0.0.1:{proxy.port}" for proxy in self.proxies)
-        line = [sys.executable, "-m", "tests.robustness.jumping", "up", f"--data={self.data}", f"--port={self.port}"]
-        line += ["--storage=etcd", f"--etcd-servers={servers}", *self._options]
+        line = [*self.host.prefix, sys.executable, "-m", "tests.robustness.jumping", "up", f"--data={self.data}"]
+        line += [f"--bind={self.host.address}", f"--port={self.port}", "--storage=etcd"]
+        line += [f"--etcd-servers={','.join(self._etcds)}", *self._options]
         paths = [str(_PACKAGE / "src"), str(_PACKAGE)]
         environment = {**os.environ, FILE: str(self._clock), "PYTHONPATH": os.pathsep.join(paths)}
         with self.log.open("ab") as log:
@@ -118,10 +117,37 @@ class ApiServer:
 class Machines:
     """All of it."""
 
-    members: list[ProxiedMember]
+    members: list[Member]
     servers: list[ApiServer]
+    network: Network | None = None
+    disks: tuple[Disk, ...] = ()
+    """Of the members, in their order; empty: they write where all write."""
 
-    async def leader(self) -> ProxiedMember:
+    def part(self, server: ApiServer, member: Member) -> None:
+        """What they send each other is lost."""
+        if server.proxies:
+            server.proxies[self.members.index(member)].block()
+        else:
+            assert self.network is not None
+            self.network.part(server.host, host_of(member))
+
+    def mend(self) -> None:
+        """All reach all."""
+        if self.network is not None:
+            self.network.mend()
+        for server in self.servers:
+            for proxy in server.proxies:
+                proxy.mend()
+
+    async def revive(self) -> None:
+        """Start those etcds that ended."""
+        dead = [member for member in self.members if member.process is None or member.process.poll() is not None]
+        for member in dead:
+            member.kill()
+            member.start(self.members)
+        await asyncio.gather(*(asyncio.to_thread(member.wait) for member in dead))
+
+    async def leader(self) -> Member:
         """The etcd that leads, or else the first one that lives."""
         for member in self.members:
             if member.process is None:
@@ -145,44 +171,63 @@ class Machines:
             await call(action + b"\x18\x01", timeout=10)
 
 
+def host_of(member: Member) -> Host:
+    """Where it is in the network."""
+    return Host(member.address, tuple(member.prefix))
+
+
 @asynccontextmanager
-async def machines(directory: Path, *options: str) -> AsyncIterator[Machines]:
+async def machines(
+    directory: Path, *options: str, network: Network | None = None, with_disks: bool = False
+) -> AsyncIterator[Machines]:
     """They run until the end of the block. `options`: of the servers, in place of those of servers without loops."""
     async with AsyncExitStack() as stack:
-        members = await _members(directory, stack)
+        disks = _disks(directory, stack) if with_disks else ()
+        members = await _members(directory, stack, network, ("--unsafe-no-fsync=false",) if disks else ())
         data = [directory / "a", directory / "b"]
         prepare_credentials(data[0], ["127.0.0.1", "localhost"], datetime.datetime.now(datetime.UTC))
         shutil.copytree(data[0], data[1])
-        servers = []
-        for path, port in zip(data, free_ports(2), strict=True):
-            proxies = [await _proxy(stack, member.port) for member in members]
-            servers.append(ApiServer(path.name, path, port, proxies, options or NO_LOOPS))
-            stack.push_async_callback(servers[-1].kill)
+        servers = [await _proxied(stack, path, members, options or NO_LOOPS) for path in data[: 1 if network else 2]]
+        if network is not None:
+            etcds = [member.url for member in members]
+            servers.append(ApiServer(data[1], network.host(), etcds, [], options or NO_LOOPS))
+        for server in servers:
+            stack.push_async_callback(server.kill)
         await asyncio.gather(*(server.start() for server in servers))
-        yield Machines(members, servers)
+        yield Machines(members, servers, network, disks)
 
 
-async def _members(directory: Path, stack: AsyncExitStack) -> list[ProxiedMember]:
+async def _proxied(stack: AsyncExitStack, data: Path, members: list[Member], options: tuple[str, ...]) -> ApiServer:
+    proxies = []
+    for member in members:
+        proxies.append(proxy := Proxy(member.address, member.port))
+        await proxy.start()
+        stack.push_async_callback(proxy.close)
+    etcds = [f"http://127.0.0.1:{proxy.port}" for proxy in proxies]
+    return ApiServer(data, LOOPBACK, etcds, proxies, options)
+
+
+def _disks(directory: Path, stack: AsyncExitStack) -> tuple[Disk, ...]:
+    images = stack.enter_context(memory(directory / "images"))
+    return tuple(stack.enter_context(disk(directory / f"m{number}", images)) for number in range(3))
+
+
+async def _members(
+    directory: Path, stack: AsyncExitStack, network: Network | None, more: tuple[str, ...]
+) -> list[Member]:
     ports = free_ports(6)
     members = []
     for number in range(3):
+        host = network.host() if network is not None else LOOPBACK
         port, peer_port = ports[2 * number : 2 * number + 2]
-        proxy = await _proxy(stack, peer_port)
-        more = (*_ETCD_OPTIONS, f"--initial-advertise-peer-urls=http://127.0.0.1:{proxy.port}")
-        members.append(ProxiedMember(f"m{number}", directory / f"m{number}", port, peer_port, more, proxy=proxy))
+        member = Member(f"m{number}", directory / f"m{number}", port, peer_port, (*_ETCD_OPTIONS, *more))
+        members.append(replace(member, address=host.address, prefix=host.prefix))
     for member in members:
-        member.directory.mkdir(parents=True)
+        member.directory.mkdir(parents=True, exist_ok=True)
         member.start(members)
         stack.callback(member.kill)
     await asyncio.gather(*(asyncio.to_thread(member.wait) for member in members))
     return members
-
-
-async def _proxy(stack: AsyncExitStack, target: int) -> Proxy:
-    proxy = Proxy(target)
-    await proxy.start()
-    stack.push_async_callback(proxy.close)
-    return proxy
 
 
 class Committed:
@@ -191,7 +236,7 @@ class Committed:
     Concurrency: `run` is one task, which ends by cancellation.
     """
 
-    def __init__(self, members: list[ProxiedMember]) -> None:
+    def __init__(self, members: list[Member]) -> None:
         self.changes: list[tuple[int, str, str | None]] = []
         self.revision = 0
         self._moved = Signal()

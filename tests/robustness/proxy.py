@@ -10,9 +10,10 @@ _CHUNK = 1 << 16
 
 
 class Proxy:
-    """Listens on a port of its own, and passes on to `target`, a port of loopback."""
+    """Listens on a port of loopback, and passes on to another one, of `address`."""
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, address: str, target: int) -> None:
+        self.address = address
         self.target = target
         self.port = 0
         self.delay_s = 0.0
@@ -63,7 +64,7 @@ class Proxy:
             return
         self._writers.add(writer)
         try:
-            there, back = await asyncio.open_connection("127.0.0.1", self.target)
+            there, back = await asyncio.open_connection(self.address, self.target)
         except OSError:
             self._writers.discard(writer)
             writer.transport.abort()

@@ -12,10 +12,11 @@ from typing import Any
 
 import httpx
 
-from tests.robustness.faults import FAULTS, Fault, Scene
+from tests.robustness.catalogue import possible
 from tests.robustness.history import Call, Kind, Outcome, log_of
 from tests.robustness.linearizability import anomalies
 from tests.robustness.machines import NAMESPACE, Committed, Machines
+from tests.robustness.scene import Fault, Scene
 from tests.robustness.traffic import PATH, Clients, Watcher, Writer, now
 from tests.robustness.watches import watch_anomalies
 
@@ -54,7 +55,7 @@ async def run(
     `pace`: how long faults last, as a part of what they do otherwise.
     """
     chance = random.Random(seed)
-    faults = faults or chance.choices(FAULTS, k=number)
+    faults = faults or chance.choices(possible(machines), k=number)
     clients = Clients(machines.servers, seed)
     committed = Committed(machines.members)
     scene = Scene(machines, committed, chance, pace)

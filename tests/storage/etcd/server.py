@@ -47,33 +47,40 @@ class Member:
     peer_port: int
     more: Sequence[str] = ()
     scheme: str = "http"
+    address: str = "127.0.0.1"
+    prefix: Sequence[str] = ()
+    """What comes before the command, to start it elsewhere."""
     process: "subprocess.Popen[bytes] | None" = field(default=None)
 
     @property
     def url(self) -> str:
-        return f"{self.scheme}://127.0.0.1:{self.port}"
+        return f"{self.scheme}://{self.address}:{self.port}"
 
     @property
     def peer(self) -> str:
-        return f"{self.name}=http://127.0.0.1:{self.peer_port}"
+        return f"{self.name}={self.peer_url}"
+
+    @property
+    def peer_url(self) -> str:
+        return f"http://{self.address}:{self.peer_port}"
 
     def start(self, cluster: Sequence["Member"]) -> None:
         """Start as a member of the cluster, with what it had on disk."""
         binary = etcd_binary()
         assert binary is not None
-        peer_url = f"http://127.0.0.1:{self.peer_port}"
         options = {
             "name": self.name,
             "data-dir": self.directory,
             "listen-client-urls": self.url,
             "advertise-client-urls": self.url,
-            "listen-peer-urls": peer_url,
-            "initial-advertise-peer-urls": peer_url,
+            "listen-peer-urls": self.peer_url,
+            "initial-advertise-peer-urls": self.peer_url,
             "initial-cluster": ",".join(member.peer for member in cluster),
         }
         arguments = [f"--{name}={value}" for name, value in options.items()]
         with self.directory.with_suffix(".log").open("ab") as log:
-            self.process = subprocess.Popen([binary, *arguments, *_FAST, *self.more], stdout=log, stderr=log)
+            line = [*self.prefix, binary, *arguments, *_FAST, *self.more]
+            self.process = subprocess.Popen(line, stdout=log, stderr=log)
 
     def wait(self) -> None:
         """Until it listens."""
@@ -82,7 +89,7 @@ class Member:
             assert self.process is not None
             assert self.process.poll() is None, self.directory.with_suffix(".log").read_text()
             try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                socket.create_connection((self.address, self.port), timeout=1).close()
                 return
             except OSError:
                 time.sleep(0.01)

@@ -1,0 +1,15 @@
+"""Which faults there are, and which of them machines can have."""
+
+from tests.robustness.disk_faults import DISK_FAULTS
+from tests.robustness.faults import FAULTS
+from tests.robustness.machines import Machines
+from tests.robustness.partitions import PARTITIONS
+from tests.robustness.scene import Fault
+
+ALL: tuple[Fault, ...] = (*FAULTS, *PARTITIONS, *DISK_FAULTS)
+
+
+def possible(machines: Machines) -> tuple[Fault, ...]:
+    """What a seed chooses from."""
+    partitions = PARTITIONS if machines.network is not None else ()
+    return (*FAULTS, *partitions, *(DISK_FAULTS if machines.disks else ()))
