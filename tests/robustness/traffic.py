@@ -206,6 +206,7 @@ class Watcher:
         response = await self._clients.request(server, "GET", PATH)
         if response.status_code == 200:
             self.position = int(response.json()["metadata"]["resourceVersion"])
+            self._moved.notify()
 
     async def _watch(self, server: ApiServer) -> None:
         watched = Watched(self.position, name=f"{self.name} on {server.name}")

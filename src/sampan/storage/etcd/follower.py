@@ -15,8 +15,9 @@ from grpc.aio import AioRpcError
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import BACKOFF_S, EtcdClient
-from sampan.storage.etcd.faults import text_of
+from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.reach import PROBE_PAUSE_S
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
 from sampan.storage.hub import WatchHub
 from sampan.storage.store import StoreUnavailable
@@ -28,6 +29,8 @@ _PROGRESS_SINCE: dict[tuple[int, ...], tuple[int, ...]] = {(3, 4): (3, 4, 31), (
 _NUDGE_S = 0.01
 _NUDGE_BY_WRITE_S = 0.25
 _SILENCE_MAX_S = 2.0
+_ASLEEP_S = 30.0
+"""Who has heard nothing for so long may have stood still."""
 
 
 def tells_progress(version: str) -> bool:
@@ -98,9 +101,7 @@ class Follower:
         while True:
             before = self._hub.revision
             try:
-                await self._follow()
-            except CompactedInEtcd as error:
-                await self._skip(error)
+                await self._follow_or_skip()
             except (AioRpcError, WatchEndedByEtcd, TimeoutError, StoreUnavailable) as error:
                 why = text_of(error) if isinstance(error, AioRpcError) else str(error)
                 _log.warning("the watch of etcd broke, it goes on elsewhere: %s", why)
@@ -122,6 +123,12 @@ class Follower:
         finally:
             timer.cancel()
 
+    async def _follow_or_skip(self) -> None:
+        try:
+            await self._follow()
+        except CompactedInEtcd as error:
+            await self._skip(error)
+
     async def _follow(self) -> None:
         await self._nudge.learn()
         async with self._client.watch(self._keys.barrier, self._keys.end, self._hub.revision + 1) as stream:
@@ -137,12 +144,30 @@ class Follower:
                 await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self, stream: WatchStream) -> None:
+        now = asyncio.get_running_loop().time
         while True:
+            asked = now()
             response = await stream.next()
+            if now() - asked > _ASLEEP_S:
+                await self._check_history()
             reached = self._nudge.reached(response)
             if reached > self._hub.revision:
                 self._hub.dispatch(self._keys.events(response.events, self._hub.revision), reached)
                 self._answer_waiters()
+
+    async def _check_history(self) -> None:
+        """Raises `CompactedInEtcd` when etcd has forgotten what comes after what was seen.
+
+        A watch whose buffer is full just then is not always told so (etcd 3.5.1): it may go on with what is newer.
+        """
+        revision = self._hub.revision
+        try:
+            request = messages.RangeRequest(key=self._keys.barrier, keys_only=True, revision=revision)
+            await self._client.ask(messages.RANGE, request)
+        except AioRpcError as error:
+            if fault_of(error) is Fault.COMPACTED:
+                raise CompactedInEtcd(revision) from error
+            raise
 
     def _answer_waiters(self) -> None:
         waiters, reached = self._waiters, self._hub.revision
@@ -174,6 +199,7 @@ class Follower:
     async def _skip(self, error: CompactedInEtcd) -> None:
         """What happened is forgotten: go on with what is now, and let every watch find out for itself."""
         _log.warning("etcd has forgotten what happened after revision %d: %s", self._hub.revision, error)
+        await asyncio.sleep(2 * PROBE_PAUSE_S)  # when etcd was away the question for its version has been the probe
         answer = await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier))
         self._hub.skip(answer.header.revision)
         self._answer_waiters()

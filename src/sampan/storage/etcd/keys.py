@@ -4,6 +4,7 @@ from typing import Any
 
 from sampan.storage.etcd.messages import DELETE
 from sampan.storage.etcd.settings import PREFIX
+from sampan.storage.etcd.stream import CompactedInEtcd
 from sampan.storage.store import KeyValue, StoreEvent
 
 _HEAD = PREFIX + "/"
@@ -42,7 +43,10 @@ class Keys:
         return KeyValue(self.shown(stored.key), stored.value, stored.create_revision, stored.mod_revision)
 
     def events(self, sent: Any, after: int) -> list[StoreEvent]:
-        """The events that etcd sent, those of later revisions than `after`, without the barrier's."""
+        """The events that etcd sent, those of later revisions than `after`, without the barrier's.
+
+        Raises `CompactedInEtcd` when etcd has forgotten meanwhile what was before one of them: it then leaves that out.
+        """
         found: list[StoreEvent] = []
         for event in sent:
             row = event.kv
@@ -50,6 +54,8 @@ class Keys:
             if revision <= after or row.key == self.barrier:
                 continue
             previous = self.row(event.prev_kv) if event.HasField("prev_kv") else None
+            if previous is None and row.create_revision != revision:
+                raise CompactedInEtcd(revision)
             value = None if event.type == DELETE else row.value
             found.append(StoreEvent(revision, self.shown(row.key), value, previous))
         return found

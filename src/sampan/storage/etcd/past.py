@@ -1,15 +1,18 @@
 """`Past`: what was written after a revision, read from etcd by a watch of its own."""
 
+import asyncio
 from contextlib import AsyncExitStack
 
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.follower import Nudge
 from sampan.storage.etcd.keys import Keys
-from sampan.storage.etcd.stream import WatchStream
+from sampan.storage.etcd.stream import WatchEndedByEtcd, WatchStream
 from sampan.storage.store import EventBatch
 
 _SILENCE_S = 0.15
 """etcd brings watches that begin in the past up to date every 100 ms."""
+_SILENCE_MAX_S = 10.0
+"""After so long the watch is given up: nothing will come."""
 
 
 class Past:
@@ -31,8 +34,13 @@ class Past:
         broke: what came so far is good.
         """
         stream = self._stream or await self._open()
+        endpoint, now = self._client.endpoint, asyncio.get_running_loop().time
+        deadline = now() + _SILENCE_MAX_S
         while True:
             response = await stream.next_within(_SILENCE_S)
+            if now() > deadline:
+                self._client.leave(endpoint)
+                raise WatchEndedByEtcd(f"a watch of the past got no further in {_SILENCE_MAX_S:g} s")
             if response is None:
                 await self._nudge.give(stream)
                 continue

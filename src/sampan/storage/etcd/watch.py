@@ -56,6 +56,8 @@ class EtcdWatch(HubWatch):
             self._past = self._source.past(self.start, self.end, self._position)
         try:
             batch = await self._past.next(self._live_from)
+            # What etcd has forgotten meanwhile may be missing, without a word (etcd 3.5.1).
+            await self._check_history()
         except CompactedInEtcd as error:
             await self._close_past()
             raise Compacted(error.revision, self._hub.revision) from error

@@ -1,0 +1,113 @@
+"""etcd forgets what a watch of it has still to tell, and says so late, or never."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import grpc
+import pytest
+
+from sampan.storage.etcd import EtcdSettings, messages, past
+from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.follower import Follower, Nudge
+from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.past import Past
+from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
+from sampan.storage.hub import WatchHub
+from sampan.storage.store import Compacted, prefix_end
+from tests.storage.etcd.conftest import OpenStore
+from tests.storage.etcd.fake import FakeEtcd, serving
+
+PODS = "/registry/pods/"
+KEYS = Keys("/registry")
+DEADLINE_S = 30.0
+
+
+async def never(request: Any, context: Any) -> Any:
+    raise AssertionError("nothing is written")
+
+
+class Forgetful(FakeEtcd):
+    """At revision 100, and has forgotten all before; its first answers to reads are that it is away."""
+
+    def __init__(self, away: int) -> None:
+        super().__init__(never)
+        self.away = away
+
+    async def range(self, request: Any, context: Any) -> Any:
+        if self.away:
+            self.away -= 1
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "etcdserver: no leader")
+        answer = await super().range(request, context)
+        answer.header.revision = 100
+        return answer
+
+    async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
+        async with aclosing(super().watch(requests, context)) as responses:
+            async for response in responses:
+                yield response
+                yield messages.WATCH.response(canceled=True, compact_revision=100)
+
+
+class Silent(FakeEtcd):
+    """Confirms watches, and tells them nothing."""
+
+    async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
+        async for request in requests:
+            if request.HasField("create_request"):
+                yield messages.WATCH.response(created=True)
+
+
+@pytest.mark.parametrize("kind", [0, messages.DELETE], ids=["update", "deletion"])
+def test_an_event_without_what_was_before_it_was_forgotten(kind: int) -> None:
+    response = messages.WATCH.response()
+    event = response.events.add(type=kind)
+    event.kv.key, event.kv.mod_revision, event.kv.create_revision = PODS.encode() + b"a", 7, 0 if kind else 3
+    with pytest.raises(CompactedInEtcd):
+        KEYS.events(response.events, 6)
+
+
+async def test_the_follower_goes_on_when_etcd_is_away_just_as_it_has_forgotten() -> None:
+    hub = WatchHub(None)
+    hub.revision = 5
+    async with serving(Forgetful(away=20)) as url:
+        client = EtcdClient(EtcdSettings((url,), attempt_s=0.2, total_s=0.2))
+        follower = Follower(client, hub, KEYS, Nudge(client, KEYS))
+        task = asyncio.create_task(follower.run())
+        assert await follower.reach(100, DEADLINE_S)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await client.close()
+
+
+async def test_a_watch_of_the_past_that_stays_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "_SILENCE_MAX_S", 0.3)
+    async with serving(Silent(never)) as url:
+        client = EtcdClient(EtcdSettings((url,)))
+        nudge = Nudge(client, KEYS)
+        nudge.whole = False
+        silent = Past(client, KEYS, nudge, (PODS, prefix_end(PODS)), 5)
+        with pytest.raises(WatchEndedByEtcd):
+            await silent.next(50)
+        await silent.close()
+        await client.close()
+
+
+async def test_what_etcd_forgets_while_the_past_is_read_is_not_missing_without_a_word(
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = await open_store()
+    first = await store.create(f"{PODS}a", b"1")
+    await store.delete(f"{PODS}a", first)
+    read = Past.next
+
+    async def forgotten(self: Past, until: int) -> Any:
+        batch = await read(self, until)
+        await store.compact(await store.create(f"{PODS}{until}", b"2"))
+        return batch
+
+    monkeypatch.setattr(Past, "next", forgotten)
+    async with store.watch(PODS, prefix_end(PODS), first) as watch:
+        with pytest.raises(Compacted):
+            await anext(watch)
