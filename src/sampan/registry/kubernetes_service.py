@@ -136,8 +136,11 @@ class KubernetesService:
             pass  # Somebody writes it as we start; the next start corrects it.
 
     def _addresses(self) -> tuple[tuple[Endpoint, Mapping[str, Any]], ...]:
-        """Where the servers are, in both forms. A slice has one family and one port: those of the first server."""
-        if not self._known:
+        """Where the servers are, in both forms. A slice has one family and one port: those of the first server.
+
+        A server on loopback leaves it to those that others reach.
+        """
+        if not self._known or self._leaves_it_to_others():
             return ()
         ports = sorted({address.port for address in self._known})
         subsets = [
@@ -154,6 +157,9 @@ class KubernetesService:
             (self._endpoint("", "endpoints"), endpoints),
             (self._endpoint("discovery.k8s.io", "endpointslices"), slices),
         )
+
+    def _leaves_it_to_others(self) -> bool:
+        return self._servers is not None and self._servers.own.loopback and not self._known[0].loopback
 
     def _endpoint(self, group: str, resource: str) -> Endpoint:
         endpoint = self._endpoint_of(group, "v1", resource)

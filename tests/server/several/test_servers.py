@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sampan.app.cluster import run_cluster
+from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
-from sampan.registry.servers.addresses import TTL_S, Address, ServerAddresses
+from sampan.registry.servers.addresses import PREFIX, TTL_S, Address, ServerAddresses
 from sampan.registry.servers.identity import IdentityLease, ServerName
+from sampan.storage.encoding import encode
 from sampan.storage.memory import MemoryStore
-from sampan.storage.store import Store
+from sampan.storage.store import Store, prefix_end
 from sampan.testing.virtual_time import virtual_time
 from tests.server.several.late_store import LateStore
 
@@ -77,6 +79,41 @@ async def test_the_service_leads_to_all_living_servers() -> None:
         c.task.cancel()  # this one does not say good-bye
         await asyncio.sleep(TTL_S + 2 * KEEP_INTERVAL_S)
         assert await led_to(a) == [("10.0.0.1", 6443)]
+    await store.close()
+
+
+@virtual_time
+async def test_servers_on_loopback_are_led_to_only_where_there_is_no_other() -> None:
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    await store.open()
+    async with server(store, "127.0.0.1", 7001) as local, server(store, "127.0.0.1", 7002):
+        assert await led_to(local) == [("127.0.0.1", 7001), ("127.0.0.1", 7002)]
+        async with server(store, "10.0.0.1") as reached:
+            await asyncio.sleep(2 * KEEP_INTERVAL_S)
+            assert await led_to(local) == [("10.0.0.1", 6443)]
+            await reached.service.end()
+            assert await led_to(local) == [("127.0.0.1", 7001), ("127.0.0.1", 7002)]
+    await store.close()
+
+
+@virtual_time
+async def test_a_server_on_loopback_is_no_endpoint_for_kube_apiservers() -> None:
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    await store.open()
+    async with server(store, "127.0.0.1"):
+        assert (await store.range(PREFIX, prefix_end(PREFIX))).items == []
+    await store.close()
+
+
+@virtual_time
+async def test_a_server_on_loopback_leaves_the_endpoints_of_others_as_they_are() -> None:
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    await store.open()
+    record: Object = {"kind": "Endpoints", "metadata": {}, "subsets": [{"addresses": [{"ip": "10.0.0.9"}]}]}
+    await store.create(f"{PREFIX}10.0.0.9", encode(record))
+    async with server(store, "127.0.0.1") as local:
+        await asyncio.sleep(2 * KEEP_INTERVAL_S)
+        assert local.cluster.reader.get("", "endpoints", "default", "kubernetes") is None
     await store.close()
 
 

@@ -1,14 +1,18 @@
 """`ServerAddresses`: where the living servers on one store are, each under a key that expires unless it is renewed.
 
+Servers that only their own machine reaches have keys of their own: kube-apiserver takes all of `PREFIX` for endpoints
+of the Service `kubernetes`, and publishes none while one is an address of loopback, which Endpoints may not have.
 Source: kubernetes pkg/controlplane/reconcilers/lease.go (1.36).
 """
 
+import ipaddress
 from typing import Any, Final, NamedTuple
 
 from sampan.storage.encoding import decode, encode
 from sampan.storage.store import Conflict, KeyExists, Store, prefix_end
 
 PREFIX: Final = "/registry/masterleases/"
+LOOPBACK_PREFIX: Final = "/registry/sampan/loopbackservers/"
 TTL_S: Final = 15
 RENEW_INTERVAL_S: Final = 10.0
 
@@ -19,6 +23,11 @@ class Address(NamedTuple):
     ip: str
     port: int
 
+    @property
+    def loopback(self) -> bool:
+        """Whether only its own machine reaches it."""
+        return ipaddress.ip_address(self.ip).is_loopback
+
 
 class ServerAddresses:
     """The records of all servers; `own` is this one's."""
@@ -26,7 +35,7 @@ class ServerAddresses:
     def __init__(self, store: Store, own: Address) -> None:
         self.own = own
         self._store = store
-        self._key = f"{PREFIX}{own.ip}:{own.port}"
+        self._key = f"{LOOPBACK_PREFIX if own.loopback else PREFIX}{own.ip}:{own.port}"
         self._times = 0
 
     async def renew(self) -> None:
@@ -43,8 +52,12 @@ class ServerAddresses:
             return  # it expired just now, or a server that was here before renewed it; the next time it is ours
 
     async def present(self) -> list[Address]:
-        """All that are there, in order."""
-        found = await self._store.range(PREFIX, prefix_end(PREFIX))
+        """All that are there, in order; those on loopback only where there is no other."""
+        everywhere = [address for address in await self._under(PREFIX) if not address.loopback]
+        return everywhere or await self._under(LOOPBACK_PREFIX)
+
+    async def _under(self, prefix: str) -> list[Address]:
+        found = await self._store.range(prefix, prefix_end(prefix))
         return sorted({address for row in found.items if (address := _address(decode(row.value)))})
 
     async def remove(self) -> None:
