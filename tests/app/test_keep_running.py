@@ -6,6 +6,7 @@ import itertools
 import pytest
 
 from sampan.app.keep_running import PAUSE_MAX_S, PAUSE_S, keep_running
+from sampan.storage.store import Untransformable
 from sampan.testing.virtual_time import virtual_time
 
 
@@ -24,6 +25,21 @@ async def test_a_loop_that_fails_is_begun_again_after_a_growing_pause(caplog: py
     assert pauses[-1] == pytest.approx(PAUSE_MAX_S)
     assert "flow control failed; it is begun again in 1 s" in caplog.text
     assert "the store is away" in caplog.text
+
+
+@virtual_time
+async def test_what_cannot_be_decrypted_is_told_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    begun: list[None] = []
+
+    async def fails_once() -> None:
+        begun.append(None)
+        if len(begun) == 1:
+            raise Untransformable("it is encrypted")
+
+    await keep_running("a loop", fails_once)
+    [record] = caplog.records
+    assert record.getMessage() == "a loop failed; it is begun again in 1 s: it is encrypted"
+    assert not record.exc_info
 
 
 async def test_it_ends_by_cancellation() -> None:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from sampan.storage.store import OutcomeUnknown, StoreUnreachable
+from sampan.storage.store import OutcomeUnknown, StoreUnreachable, Untransformable
 
 T = TypeVar("T")
 
@@ -31,10 +31,11 @@ async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
         began = loop.time()
         try:
             await run()
-        except Exception:
+        except Exception as error:
             if loop.time() - began >= PAUSE_MAX_S:
                 pause_s = PAUSE_S
-            _log.exception("%s failed; it is begun again in %.0f s", name, pause_s)
+            unexpected = not isinstance(error, Untransformable)
+            _log.error("%s failed; it is begun again in %.0f s: %s", name, pause_s, error, exc_info=unexpected)
         else:
             return
         await asyncio.sleep(pause_s)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from sampan.storage.encryption.transformer import ENCRYPTED
 from sampan.storage.store import KeyValue, StoreEvent, UnreadableValue, Untransformable
 
 
@@ -9,10 +10,13 @@ class Unreadable(dict[str, str]):
     """Texts by key. Empty nearly always: whoever asks often looks at that first."""
 
     def note(self, row: KeyValue) -> bool:
-        """Remember a row whose value cannot be decrypted; False: it is none."""
-        if not isinstance(row.value, UnreadableValue):
+        """Remember a row whose value cannot be decrypted, or is not by this server; False: it is none."""
+        if isinstance(row.value, UnreadableValue):
+            self[row.key] = row.value.error
+        elif row.value.startswith(ENCRYPTED):
+            self[row.key] = f'unable to transform key "{row.key}": identity transformer tried to read encrypted data'
+        else:
             return False
-        self[row.key] = row.value.error
         return True
 
     def forget(self, events: Sequence[StoreEvent]) -> None:
