@@ -110,6 +110,7 @@ async def test_a_read_only_server_serves_what_kube_apiserver_stored_and_leaves_i
     assert (tab["x"], tab["metadata"]["resourceVersion"]) == (1, "5")
     assert (code, refusal["reason"], reviewed) == (405, "MethodNotAllowed", 201)
     assert "--read-only" in refusal["message"]
+    assert "--read-only" not in data.with_suffix(".log").read_text()
     assert await stored(data) == STORED
 
 

@@ -102,7 +102,8 @@ class Authentication:
             group = await stack.enter_async_context(asyncio.TaskGroup())
             group.create_task(self._issuers.run(), name="token issuers")
             await started.wait()
-            await keep_running("telling how clients are known", self._publish)
+            if not self._settings.read_only:
+                await keep_running("telling how clients are known", self._publish)
 
     async def _publish(self) -> None:
         await publish_authentication(self._cluster, self.published())

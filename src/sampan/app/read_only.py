@@ -20,7 +20,7 @@ async def run_read_only(cluster: Cluster, started: Callable[[], None]) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(cluster.run(ready.set), name="cluster")
         await ready.wait()
-        controller = CrdController(cluster)
+        controller = CrdController(cluster, read_only=True)
         group.create_task(controller.run(), name="CRD controller")
         await controller.synced.wait()
         started()

@@ -43,10 +43,14 @@ RETRY_S = 1.0
 
 
 class CrdController:
-    """One per cluster. `synced` is set when all CRDs that were there at the start are served."""
+    """One per cluster. `synced` is set when all CRDs that were there at the start are served.
 
-    def __init__(self, cluster: Cluster) -> None:
+    `read_only`: it serves, and leaves to others what is to be written.
+    """
+
+    def __init__(self, cluster: Cluster, *, read_only: bool = False) -> None:
         self._cluster = cluster
+        self._read_only = read_only
         self._claims = Claims()
         self._served: dict[str, tuple[list[object], ResourceDefinition]] = {}
         self._cleaning: set[str] = set()
@@ -54,7 +58,7 @@ class CrdController:
         self._handled = 0
         self._moved = Signal()
         self._turn = asyncio.Lock()
-        self._hubs = HubConversionController(cluster, self._consider)
+        self._hubs = HubConversionController(cluster, self._consider, read_only=read_only)
         self.synced = asyncio.Event()
 
     @property
@@ -180,7 +184,7 @@ class CrdController:
         note_structure(wanted, now)
         if is_true(wanted, "Established"):
             await self._serve(wanted)
-        if status != crd.get("status"):
+        if status != crd.get("status") and not self._read_only:
             await self._write_status(wanted)
         if released:
             await self._reconsider(crd, group)
@@ -239,6 +243,8 @@ class CrdController:
         if is_true(crd, "Established"):
             await self._serve(crd)
         uid = crd["metadata"]["uid"]
+        if self._read_only:
+            return
         if CLEANUP_FINALIZER in crd["metadata"].get("finalizers", ()) and uid not in self._cleaning:
             self._cleaning.add(uid)
             group.create_task(self._clean_up(crd), name=f"clean up {crd['metadata']['name']}")

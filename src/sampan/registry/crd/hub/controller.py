@@ -38,7 +38,8 @@ Consider = Callable[[str], Awaitable[None]]
 class HubConversionController:
     """One per cluster; `begin` comes before all else."""
 
-    def __init__(self, cluster: Cluster, consider: Consider) -> None:
+    def __init__(self, cluster: Cluster, consider: Consider, *, read_only: bool = False) -> None:
+        self._read_only = read_only
         self._cluster = cluster
         self._consider = consider
         self._strategy: HubConversionStrategy | None = None
@@ -128,7 +129,7 @@ class HubConversionController:
     async def _judge(self, name: str) -> None:
         """Write the condition, if it has changed."""
         obj = self._cluster.reader.get(GROUP, RESOURCE, "", name)
-        if obj is None or self._strategy is None:
+        if obj is None or self._strategy is None or self._read_only:
             return
         faults = self._strategy.faults(obj)
         if faults:
