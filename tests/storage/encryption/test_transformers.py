@@ -1,6 +1,9 @@
 """Values in the form in which Kubernetes stores them: those that it wrote are read, and ours have the same form."""
 
+import base64
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 from nacl.secret import SecretBox
 
 from sampan.storage.encryption.transformer import Plain, Transformer, TransformError
+from sampan.wire import protobuf
 from tests.properties import examples
 from tests.storage.encryption.keys import AT, KEY, OTHER, keys, providers
 
@@ -43,8 +47,21 @@ KUBERNETES: dict[str, Callable[[bytes, bytes], bytes]] = {
 }
 
 
+STORED: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("kube_apiserver.json").read_text())
+"""What a kube-apiserver 1.36.3 stored with `KEY`: by provider the key in etcd, and the value (base64)."""
+
+
 def transformer(*parts: dict[str, Any]) -> Transformer:
     return providers(*parts).of("", "secrets")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_a_kube_apiserver_stored_is_read(name: str) -> None:
+    key = STORED[name]["key"]
+    read = transformer({name: keys(k1=KEY)}).read(base64.b64decode(STORED[name]["value"]), key.encode())
+    kind = {"aescbc": "Secret", "aesgcm": "ServiceAccount", "secretbox": "ConfigMap"}[name]
+    found = protobuf.decode(read.value)
+    assert (found["kind"], found["metadata"]["name"], read.stale) == (kind, "kas", False)
 
 
 @pytest.mark.parametrize("name", ALL)
