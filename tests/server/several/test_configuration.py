@@ -32,7 +32,7 @@ WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
-async def soon(said: Callable[[], Awaitable[bool]], within_s: float = 10.0) -> None:
+async def soon(said: Callable[[], Awaitable[bool]], within_s: float = 30.0) -> None:
     """Ask until it is so."""
     async with asyncio.timeout(within_s):
         while True:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import aclosing
 from typing import Any
 
 import grpc
@@ -44,10 +43,9 @@ class Forgetful(FakeEtcd):
         return answer
 
     async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
-        async with aclosing(super().watch(requests, context)) as responses:
-            async for response in responses:
-                yield response
-                yield messages.WATCH.response(canceled=True, compact_revision=100)
+        async for response in super().watch(requests, context):
+            yield response
+            yield messages.WATCH.response(canceled=True, compact_revision=100)
 
 
 class Silent(FakeEtcd):
