@@ -1,6 +1,8 @@
 """`sampan up` on what kube-apiserver stored, and as a writer that kube-apiserver can read."""
 
 import json
+import socket
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +114,19 @@ async def test_a_read_only_server_serves_what_kube_apiserver_stored_and_leaves_i
     assert "--read-only" in refusal["message"]
     assert "--read-only" not in data.with_suffix(".log").read_text()
     assert await stored(data) == STORED
+
+
+async def test_the_serving_certificate_names_the_address_that_the_service_kubernetes_has(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path / "state.db")
+    await store.open()
+    service: Object = {**SERVICE, "metadata": {"name": "kubernetes", "namespace": "default", "uid": "4"}}
+    service["spec"] = SERVICE["spec"] | {"clusterIP": "10.77.0.1", "clusterIPs": ["10.77.0.1"]}
+    await store.create("/registry/services/specs/default/kubernetes", protobuf.encode(service))
+    await store.close()
+    with running(tmp_path, "--read-only") as server:
+        context = ssl.create_default_context(cafile=str(server.data / "pki" / "ca.crt"))
+        with socket.create_connection(("127.0.0.1", server.port)) as sock:
+            context.wrap_socket(sock, server_hostname="10.77.0.1").close()
 
 
 async def test_a_server_that_stores_protobuf_is_read_by_kube_apiserver(tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ KEEPALIVE_S = 180
 """How long a connection is silent before the system asks whether its client is still there, and between such questions.
 Source: apiserver pkg/server/secure_serving.go (1.36).
 """
-SERVICE_ADDRESS = "10.96.0.1"
-"""The cluster IP of the `kubernetes` Service."""
 _NAMES = (
     "localhost",
     "kubernetes",
@@ -75,8 +73,8 @@ def client_host(bind: str) -> str:
 
 
 def serving_hosts(bind: str) -> Sequence[str]:
-    """What the serving certificate names."""
-    hosts = [*_NAMES, "127.0.0.1", "::1", SERVICE_ADDRESS, bind]
+    """What the serving certificate names, beside the addresses of the Service `kubernetes`."""
+    hosts = [*_NAMES, "127.0.0.1", "::1", bind]
     hostname = socket.gethostname()
     if hostname and hostname.isascii() and "_" not in hostname:
         hosts.append(hostname)

@@ -46,6 +46,7 @@ from sampan.server.listener import HttpServer
 from sampan.server.pki.directory import (
     Credentials,
     prepare_credentials,
+    prepare_serving,
     write_private,
 )
 from sampan.server.pki.kubeconfig import kubeconfig
@@ -118,9 +119,9 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
         ]
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
+                _settle(settings, cluster, tls)
                 await http.start(sock, tls.context)
                 await api.begin()
-                _settle()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
                 await _until_stopped(api, loops)
                 await presence.leave()
@@ -210,8 +211,9 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
     _log.info("ended")
 
 
-def _settle() -> None:
+def _settle(settings: UpSettings, cluster: Cluster, tls: ServingTls) -> None:
     """What has been loaded stays: the collector need not look at it, now or later, and seldom at the rest."""
+    _certify_service(settings, cluster, tls)
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
     gc.enable()
@@ -259,6 +261,19 @@ def _credentials(settings: UpSettings, server: str) -> Credentials:
     except ValueError as error:
         raise StartError(str(error)) from error
     return credentials
+
+
+def _certify_service(settings: UpSettings, cluster: Cluster, tls: ServingTls) -> None:
+    """Have the serving certificate, if it is our own, name the addresses that the Service `kubernetes` really has."""
+    service = cluster.reader.get("", "services", "default", "kubernetes")
+    if service is None or settings.tls_cert_file is not None:
+        return
+    hosts = (*serving_hosts(settings.bind), *service["spec"].get("clusterIPs", ()))
+    try:
+        prepare_serving(settings.data, hosts, datetime.datetime.now(datetime.UTC))
+    except (OSError, ValueError) as error:
+        _log.warning("the serving certificate does not name the Service kubernetes", extra={"error": str(error)})
+    tls.reload()
 
 
 def _trusted(settings: UpSettings, credentials: Credentials) -> bytes:

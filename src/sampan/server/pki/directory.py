@@ -60,11 +60,7 @@ def prepare_credentials(directory: Path, hosts: Sequence[str], now: datetime.dat
     pki = directory / "pki"
     pki.mkdir(parents=True, exist_ok=True, mode=0o700)
     ca = _ca(pki, now, "ca", "apiserver")
-    _key_pair(
-        pki / "apiserver",
-        lambda pair: _usable(pair, ca, now) and covers(pair.certificate, hosts),
-        lambda: make_serving(ca, hosts, now),
-    )
+    _serving(pki, ca, hosts, now)
     admin = _key_pair(
         pki / "admin", lambda pair: _usable(pair, ca, now), lambda: make_client(ca, ADMIN_USER, ADMIN_GROUPS, now)
     )
@@ -93,6 +89,15 @@ def prepare_credentials(directory: Path, hosts: Sequence[str], now: datetime.dat
         pki / "front-proxy-client.crt",
         pki / "front-proxy-client.key",
     )
+
+
+def prepare_serving(directory: Path, hosts: Sequence[str], now: datetime.datetime) -> None:
+    """Have the serving certificate name all these, where `prepare_credentials` has been before.
+
+    Raises `OSError`, `ValueError`.
+    """
+    pki = directory / "pki"
+    _serving(pki, _ca(pki, now, "ca", "apiserver"), hosts, now)
 
 
 def write_private(path: Path, content: bytes) -> None:
@@ -134,6 +139,14 @@ def _ca(pki: Path, now: datetime.datetime, stem: str, next_stem: str) -> KeyPair
     write_private(key, ca.key_pem())
     write_private(certificate, ca.certificate_pem())
     return ca
+
+
+def _serving(pki: Path, ca: KeyPair, hosts: Sequence[str], now: datetime.datetime) -> None:
+    _key_pair(
+        pki / "apiserver",
+        lambda pair: _usable(pair, ca, now) and covers(pair.certificate, hosts),
+        lambda: make_serving(ca, hosts, now),
+    )
 
 
 def _usable(pair: KeyPair, ca: KeyPair, now: datetime.datetime) -> bool:
