@@ -8,7 +8,7 @@ from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.authentication.union import UnionAuthenticator
-from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Verdict
+from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Decision, Verdict
 from sampan.server.authorization.masters import MastersAuthorizer
 from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
@@ -29,9 +29,11 @@ JANE = {"authorization": "Bearer jane-token"}
 
 
 class PublicPathsAuthorizer:
-    """Lets everybody see how the server is, as the role system:public-info-viewer does in a cluster."""
+    """Lets everybody see how the server is, as the role system:public-info-viewer does; fails at /fault."""
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
+        if info.path == "/fault":
+            return Verdict(Decision.DENY, error="no answer")
         public = info.path.startswith(("/healthz", "/livez", "/readyz", "/version"))
         return ALLOWED if public and info.verb in ("get", "head") else NO_OPINION
 

@@ -61,6 +61,11 @@ async def test_a_status_error_becomes_a_status() -> None:
     assert header(response, "Cache-Control")
 
 
+async def test_who_cannot_be_authorized_is_told_why_as_text() -> None:
+    response = await Frame(ok).client(JANE).get("/fault")
+    assert (response.status, response.body) == (500, b'Internal Server Error: "/fault": no answer\n')
+
+
 async def test_retry_after_is_a_header_too() -> None:
     response = await raising(too_many_requests("later", 7)).client().get(POD)
     assert (response.status, header(response, "Retry-After")) == (429, "7")

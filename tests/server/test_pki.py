@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
-from sampan.server.authentication.client_certificate import certificate_user
+from sampan.server.authentication.client_certificate import UID_OID, certificate_user
 from sampan.server.pki.certificates import covers, make_ca, make_client, make_serving, needs_renewal, read_key_pair
 from sampan.server.pki.directory import prepare_credentials, write_private
 from sampan.server.pki.kubeconfig import kubeconfig
@@ -161,6 +165,22 @@ def test_a_client_certificate_names_user_and_groups() -> None:
     assert user is not None
     assert (user.name, user.groups) == ("jane", ("a", "b", "system:authenticated"))
     assert user.extra["authentication.kubernetes.io/credential-id"][0].startswith("X509SHA256=")
+
+
+@pytest.mark.parametrize(
+    ("uids", "fault"),
+    [
+        pytest.param(["a", "b"], r"expected 1 UID, but found multiple: \[a b\]", id="two"),
+        pytest.param([""], "UID cannot be an empty string", id="empty"),
+    ],
+)
+def test_a_client_certificate_names_one_uid(uids: list[str], fault: str) -> None:
+    subject = [x509.NameAttribute(NameOID.COMMON_NAME, "jane")]
+    subject += [x509.NameAttribute(UID_OID, uid, _validate=False) for uid in uids]
+    key = ec.generate_private_key(ec.SECP256R1())
+    builder = x509.CertificateBuilder(x509.Name([]), x509.Name(subject), key.public_key(), 1, NOW, NOW)
+    with pytest.raises(ValueError, match=fault):
+        certificate_user(builder.sign(key, hashes.SHA256()))
 
 
 def test_the_kubeconfig_holds_server_ca_and_client(tmp_path: Path) -> None:

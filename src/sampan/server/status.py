@@ -45,11 +45,16 @@ def not_found_page() -> Response:
     return text_response(404, "404 page not found\n")
 
 
-def unreadable(error: StatusError, raw_target: bytes) -> Response:
-    """The answer to a request whose target means nothing.
+def internal_error_page(target: str, why: str) -> Response:
+    """What is answered when it cannot be found out what was asked, or whether it may be.
 
-    Source: apiserver pkg/endpoints/handlers/responsewriters/errors.go InternalError (1.36), Go's net/http.
+    Source: apiserver pkg/endpoints/handlers/responsewriters/errors.go InternalError (1.36).
     """
+    return text_response(500, without_html(f"Internal Server Error: {quote(target)}: {why}\n"))
+
+
+def unreadable(error: StatusError, raw_target: bytes) -> Response:
+    """The answer to a request whose target means nothing. Source: also Go's net/http."""
     if error.code == 400:
         response = text_response(400, "400 Bad Request")
         response.headers.clear()
@@ -57,8 +62,7 @@ def unreadable(error: StatusError, raw_target: bytes) -> Response:
         return response
     target = raw_target.decode("latin-1")
     why = f"failed to create RequestInfo: unable to determine kind and namespace from url, {target}"
-    text = f"Internal Server Error: {quote(target)}: {why}"
-    return text_response(500, f"{without_html(text)}\n")
+    return internal_error_page(target, why)
 
 
 def no_such_resource() -> StatusError:

@@ -141,6 +141,9 @@ async def test_expressions_make_the_user(tmp_path: Path) -> None:
         pytest.param({"exp": NOW - 1}, "oidc: verify token: oidc: token is expired", id="expired"),
         pytest.param({"exp": None}, "oidc: token is expired", id="without an end"),
         pytest.param({"nbf": NOW + DAY_S}, "before the nbf (not before) time", id="not yet"),
+        pytest.param({"nbf": NOW + 240}, "before the nbf (not before) time", id="clocks differ by minutes"),
+        pytest.param({"exp": 1}, "(Token Expiry: 1970-01-01 00:00:01 +0000 UTC)", id="expired, as Go tells it"),
+        pytest.param({"sub": 5}, '"sub": json: cannot unmarshal number into Go value of type string', id="no text"),
         pytest.param({"aud": "others"}, 'oidc: expected audience "sampan" got ["others"]', id="for others"),
         pytest.param({"sub": None}, 'oidc: parse username claims "sub": claim not present', id="without a name"),
     ],
@@ -166,6 +169,54 @@ async def test_rules_about_claims_and_the_user_must_hold(tmp_path: Path) -> None
         assert "Got = x, want = acme" in await fault(issuers, issuer.token(org="x", iat=NOW))
         assert "failed: too long" in await fault(issuers, issuer.token(**{**good, "exp": NOW + 2 * DAY_S}))
         assert "failed: reserved" in await fault(issuers, issuer.token(**good, sub="system:admin"))
+
+
+async def test_what_is_wrong_with_expressions_is_told_with_what_they_are_for(tmp_path: Path) -> None:
+    mappings = {
+        "username": {"claim": "sub", "prefix": ""},
+        "groups": {"expression": "claims.roles"},
+        "extra": [{"key": "acme.io/tier", "valueExpression": "claims.tier"}],
+    }
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers(mappings, claimValidationRules=[{"expression": "claims.good == true"}])
+        missing = await fault(issuers, issuer.token())
+        assert missing == (
+            "oidc: error evaluating group claim expression: "
+            "expression 'claims.roles' resulted in error: no such key: roles"
+        )
+        wrong = await fault(issuers, issuer.token(roles=[], tier=5))
+        texts = "expression must return a string or a list of strings"
+        assert wrong == f"oidc: error evaluating extra claim expression: claims.tier: {texts}"
+        rule = await fault(issuers, issuer.token(roles=[], tier=""))
+        assert rule.startswith("oidc: error evaluating claim validation expression: expression 'claims.good == true'")
+
+
+async def test_claims_that_are_null_are_empty(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers({**PLAIN, "groups": {"claim": "roles", "prefix": ""}, "uid": {"claim": "oid"}})
+        claims = {
+            "iss": issuer.server.url,
+            "aud": "sampan",
+            "sub": "jane",
+            "exp": NOW + DAY_S,
+            "roles": None,
+            "oid": None,
+        }
+        user = (await known(issuers, jwt.encode(claims, FIRST, "ES256", headers={"kid": "1"}))).user
+        assert (user.uid, user.groups) == ("", ())
+
+
+async def test_numbers_in_claims_are_doubles(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers({"username": {"expression": "string(type(claims.n) == double) + claims.sub"}})
+        assert (await known(issuers, issuer.token(n=5))).user.name == "truejane"
+
+
+async def test_claims_with_dots_are_selected_by_their_identifiers(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers({"username": {"expression": "claims.acme__dot__io__slash__x.a__dash__b"}})
+        token = issuer.token(**{"acme.io/x": {"a-b": "jane"}})
+        assert (await known(issuers, token)).user.name == "jane"
 
 
 async def test_an_address_that_is_not_verified_is_nobodys(tmp_path: Path) -> None:

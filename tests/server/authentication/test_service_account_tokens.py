@@ -226,7 +226,7 @@ async def test_a_review_of_a_token_for_others_says_why_not() -> None:
         status = await a.review(await a.token(), "vault")
         assert status == {
             "user": {},
-            "error": 'token audiences ["api"] is invalid for the target audiences ["vault"]',
+            "error": '[invalid bearer token, token audiences ["api"] is invalid for the target audiences ["vault"]]',
         }
         assert await a.review("nonsense") == {"user": {}, "error": "invalid bearer token"}
 

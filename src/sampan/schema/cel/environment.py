@@ -22,6 +22,7 @@ from sampan.schema.cel.errors import (
     CelSyntaxError,
     as_runtime_error,
 )
+from sampan.schema.cel.escaping import unescape_fields
 from sampan.schema.cel.library.kubernetes import KUBERNETES
 from sampan.schema.cel.parser import parse
 from sampan.schema.cel.types import (
@@ -118,7 +119,8 @@ class Program:
 class Environment:
     """What expressions may use: variables and types by name, and libraries of functions.
 
-    `types` are struct types that expressions may construct; `extended` gives an environment with more.
+    `types` are struct types that expressions may construct; `extended` gives an environment with more. `escaped_keys`:
+    keys of maps are selected by identifiers too (`claims.acme__dot__io`, see escaping.py).
     """
 
     def __init__(
@@ -126,9 +128,12 @@ class Environment:
         variables: Mapping[str, CelType],
         types: Mapping[str, CelType] | None = None,
         libraries: Iterable[Library] = KUBERNETES,
+        *,
+        escaped_keys: bool = False,
     ) -> None:
         self.variables = dict(variables)
         self._libraries = tuple(libraries)
+        self._escaped_keys = escaped_keys
         self._types = {**_TYPES, **(types or {})}
         for library in self._libraries:
             self._types.update({kind.name: kind for kind in library.types})
@@ -145,6 +150,7 @@ class Environment:
             {**self.variables, **(variables or {})},
             {**self._types, **(types or {})},
             (*self._libraries, *libraries),
+            escaped_keys=self._escaped_keys,
         )
 
     def compile(self, expression: str) -> Program:
@@ -154,6 +160,8 @@ class Environment:
         """
         root = parse(expression)
         try:
+            if self._escaped_keys:
+                unescape_fields(root)
             result = check(root, expression, variables=self.variables, types=self._types, functions=self._functions)
             literals.check(root, expression)
             return Program(expression, root, result, self.variables)

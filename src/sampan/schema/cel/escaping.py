@@ -5,6 +5,8 @@ Source: apiserver pkg/cel/escaping.go (1.36).
 
 import re
 
+from sampan.schema.cel.ast import Node, Select
+
 RESERVED = frozenset(
     (
         "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import",
@@ -14,6 +16,8 @@ RESERVED = frozenset(
 """Words of the language: a property of such a name is `__name__`."""
 _EXPANDED = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 _TO_EXPAND = re.compile(r"__|[-./]")
+_TO_SHORTEN = re.compile(r"__([^_]+)__")
+_SHORT = {expanded.strip("_"): short for short, expanded in _EXPANDED.items()}
 _ALLOWED = re.compile(r"[A-Za-z_./-][A-Za-z0-9_./-]*", re.ASCII)
 
 
@@ -24,3 +28,19 @@ def escape(name: str) -> str | None:
     if name in RESERVED:
         return f"__{name}__"
     return _TO_EXPAND.sub(lambda match: _EXPANDED[match[0]], name)
+
+
+def unescape(identifier: str) -> str:
+    """The property of an identifier; one that stands for no other is itself."""
+    words = [match[1] for match in _TO_SHORTEN.finditer(identifier)]
+    if any(word not in _SHORT and not (word in RESERVED and identifier == f"__{word}__") for word in words):
+        return identifier
+    return _TO_SHORTEN.sub(lambda match: _SHORT.get(match[1], match[1]), identifier)
+
+
+def unescape_fields(root: Node) -> None:
+    """Make all selections of a tree, which has not been checked, ones of the properties that are meant."""
+    if isinstance(root, Select):
+        root.field = unescape(root.field)
+    for child in root.children():
+        unescape_fields(child)

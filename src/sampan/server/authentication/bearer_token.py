@@ -73,7 +73,7 @@ class BearerTokenAuthenticator:
 
 async def ask(authenticators: Sequence[TokenAuthenticator], token: str, audiences: tuple[str, ...] = ()) -> Known:
     """Whose token it is. Raises `TokenError` with all that was said against it."""
-    faults: list[str] = []
+    faults = [_INVALID]
     for authenticator in authenticators:
         try:
             found = await authenticator.authenticate_token(token, audiences)
@@ -83,7 +83,7 @@ async def ask(authenticators: Sequence[TokenAuthenticator], token: str, audience
         if found is not None:
             user = with_authenticated_group(found.user)
             return Known(TokenUser(user, found.audiences, found.annotations, found.warnings), authenticator)
-    texts = list(dict.fromkeys(faults)) or [_INVALID]
+    texts = list(dict.fromkeys(faults))
     raise TokenError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
 
 

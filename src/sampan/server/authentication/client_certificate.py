@@ -75,6 +75,7 @@ class ClientCertificateAuthenticator:
             certificate = x509.load_der_x509_certificate(der)
             now = datetime.datetime.fromtimestamp(self._now(), datetime.UTC)
             self._verifier.verify(certificate, request.client_intermediates, now)
+            user = certificate_user(certificate)
         except ValueError as error:
             text = str(error)
             _log.debug("client certificate refused", extra={"error": text, "source": request.client_address})
@@ -82,7 +83,7 @@ class ClientCertificateAuthenticator:
         if len(self._entries) >= _CACHE_ENTRIES_MAX:
             self._entries.clear()
         entry = _Entry(
-            certificate_user(certificate),
+            user,
             self._verifier.generation,
             certificate.not_valid_before_utc.timestamp(),
             certificate.not_valid_after_utc.timestamp(),
@@ -92,13 +93,17 @@ class ClientCertificateAuthenticator:
 
 
 def certificate_user(certificate: x509.Certificate) -> UserInfo | None:
-    """Whom a certificate names."""
+    """Whom a certificate names. Raises `ValueError` when it gives them several uids, or an empty one."""
     subject = certificate.subject
     names = subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     if not names or not names[-1].value:
         return None
-    uids = subject.get_attributes_for_oid(UID_OID)
+    uids = [str(attribute.value) for attribute in subject.get_attributes_for_oid(UID_OID)]
+    if len(uids) > 1:
+        raise ValueError(f"expected 1 UID, but found multiple: [{' '.join(uids)}]")
+    if "" in uids:
+        raise ValueError("UID cannot be an empty string")
     groups = tuple(str(a.value) for a in subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME))
     fingerprint = certificate.fingerprint(hashes.SHA256()).hex()
     extra: dict[str, tuple[str, ...]] = {CREDENTIAL_ID: (f"X509SHA256={fingerprint}",)}
-    return with_authenticated_group(UserInfo(str(names[-1].value), str(uids[0].value) if uids else "", groups, extra))
+    return with_authenticated_group(UserInfo(str(names[-1].value), "".join(uids), groups, extra))

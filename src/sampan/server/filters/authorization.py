@@ -2,13 +2,13 @@
 
 from time import monotonic
 
-from sampan.core.errors import internal_error, unauthorized
+from sampan.core.errors import unauthorized
 from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.authorization.masters import MASTERS
 from sampan.server.request import Filter, Handler, Request, Response
-from sampan.server.status import NOSNIFF
+from sampan.server.status import NOSNIFF, internal_error_page
 
 DECISION = "authorization.k8s.io/decision"
 REASON = "authorization.k8s.io/reason"
@@ -35,7 +35,8 @@ def with_authorization(authorizer: Authorizer, metrics: AccessMetrics) -> Filter
                 if verdict.error:
                     observe(("error",), seconds)
                     annotations[REASON] = "internal error"
-                    raise internal_error(verdict.error)
+                    target = f"{request.raw_path}?{request.query_string}" if request.query_string else request.raw_path
+                    return internal_error_page(target, verdict.error)
                 annotations[DECISION], annotations[REASON] = "forbid", verdict.reason
                 request.answer_headers = (*request.answer_headers, NOSNIFF)
                 observe(("denied",) if verdict.decision is Decision.DENY else ("no-opinion",), seconds)

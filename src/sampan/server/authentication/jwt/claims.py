@@ -3,9 +3,11 @@
 Source: apiserver plugin/pkg/authenticator/token/oidc/oidc.go (1.36).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from sampan.patch.go_text import json_kind
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.client_certificate import CREDENTIAL_ID
 from sampan.server.authentication.jwt.expressions import evaluate_claims, evaluate_user, texts_of
@@ -20,44 +22,44 @@ def user_of(issuer: CompiledIssuer, claims: Claims) -> UserInfo:
     """The user. Raises `TokenError` where a claim is missing or a rule does not hold."""
     user = UserInfo(_username(issuer, claims), _uid(issuer, claims), _groups(issuer, claims), _extra(issuer, claims))
     _check_required(issuer, claims)
-    for rule in issuer.claim_rules:
-        _check(rule, evaluate_claims(rule.program, claims), "claim validation expression")
-    for rule in issuer.user_rules:
-        _check(rule, evaluate_user(rule.program, user), "user info validation rule")
+    with _evaluating("claim validation expression"):
+        _check(issuer.claim_rules, [evaluate_claims(rule.program, claims) for rule in issuer.claim_rules])
+    with _evaluating("user info validation rule"):
+        _check(issuer.user_rules, [evaluate_user(rule.program, user) for rule in issuer.user_rules])
     return user
 
 
 def _username(issuer: CompiledIssuer, claims: Claims) -> str:
     if issuer.username is not None:
-        name = evaluate_claims(issuer.username, claims)
-        if not isinstance(name, str):
-            text = "username claim expression must return a string"
-            raise TokenError(f"oidc: error evaluating username claim expression: {text}")
+        with _evaluating("username claim expression"):
+            name = evaluate_claims(issuer.username, claims)
+            if not isinstance(name, str):
+                raise TokenError("username claim expression must return a string")
         if not name:
             raise TokenError("oidc: empty username via CEL expression is not allowed")
         return name
     mapping = issuer.spec.claim_mappings.username
     name = _text(claims, mapping.claim, f'oidc: parse username claims "{mapping.claim}"')
-    if mapping.claim == "email" and "email_verified" in claims:
-        verified = claims["email_verified"]
-        if not isinstance(verified, bool):
-            raise TokenError("oidc: parse 'email_verified' claim: not a bool")
-        if not verified:
-            raise TokenError("oidc: email not verified")
+    if mapping.claim == "email" and not _value(
+        claims.get("email_verified", True), bool, "oidc: parse 'email_verified' claim"
+    ):
+        raise TokenError("oidc: email not verified")
     return (mapping.prefix or "") + name
 
 
 def _groups(issuer: CompiledIssuer, claims: Claims) -> tuple[str, ...]:
     mapping = issuer.spec.claim_mappings.groups
     if issuer.groups is not None:
-        return texts_of(evaluate_claims(issuer.groups, claims))
+        with _evaluating("group claim expression"):
+            return texts_of(evaluate_claims(issuer.groups, claims))
     if not mapping.claim or mapping.claim not in claims:
         return ()
     found = claims[mapping.claim]
-    groups = [found] if isinstance(found, str) else found
-    if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
-        raise TokenError(f'oidc: parse groups claim "{mapping.claim}": neither a string nor a list of strings')
-    return tuple(f"{mapping.prefix or ''}{group}" for group in groups)
+    if found is None:
+        return ()
+    if not isinstance(found, list) or not all(group is None or isinstance(group, str) for group in found):
+        found = [_value(found, str, f'oidc: parse groups claim "{mapping.claim}"')]
+    return tuple(f"{mapping.prefix or ''}{group or ''}" for group in found)
 
 
 def _uid(issuer: CompiledIssuer, claims: Claims) -> str:
@@ -66,10 +68,11 @@ def _uid(issuer: CompiledIssuer, claims: Claims) -> str:
         return _text(claims, claim, f'oidc: parse uid claim "{claim}"')
     if issuer.uid is None:
         return ""
-    uid = evaluate_claims(issuer.uid, claims)
-    if not isinstance(uid, str):
-        raise TokenError("oidc: error evaluating uid claim expression: uid claim expression must return a string")
-    return uid
+    with _evaluating("uid claim expression"):
+        uid = evaluate_claims(issuer.uid, claims)
+        if not isinstance(uid, str):
+            raise TokenError("uid claim expression must return a string")
+        return uid
 
 
 def _extra(issuer: CompiledIssuer, claims: Claims) -> dict[str, tuple[str, ...]]:
@@ -77,8 +80,10 @@ def _extra(issuer: CompiledIssuer, claims: Claims) -> dict[str, tuple[str, ...]]
     jti = claims.get("jti")
     if isinstance(jti, str) and jti:
         extra[CREDENTIAL_ID] = (credential_id_of(jti),)
-    for key, program in issuer.extra.items():
-        values = texts_of(evaluate_claims(program, claims))
+    found = {key: evaluate_claims(program, claims) for key, program in issuer.extra.items()}
+    for key, value in found.items():
+        with _evaluating(f"extra claim expression: {issuer.extra[key].expression}"):
+            values = texts_of(value)
         if values:
             extra[key] = values
     return extra
@@ -96,16 +101,31 @@ def _check_required(issuer: CompiledIssuer, claims: Claims) -> None:
             raise TokenError(f"oidc: required claim {rule.claim} value does not match. {shown}")
 
 
-def _check(rule: Rule, value: Any, what: str) -> None:
-    if value is not True:
-        shown = f"validation expression '{rule.program.expression}' failed: {rule.message}"
-        raise TokenError(f"oidc: error evaluating {what}: {shown}")
+def _check(rules: Iterable[Rule], values: Iterable[Any]) -> None:
+    for rule, value in zip(rules, values, strict=True):
+        if value is not True:
+            raise TokenError(f"validation expression '{rule.program.expression}' failed: {rule.message}")
+
+
+@contextmanager
+def _evaluating(what: str) -> Iterator[None]:
+    try:
+        yield
+    except TokenError as error:
+        raise TokenError(f"oidc: error evaluating {what}: {error}") from None
 
 
 def _text(claims: Claims, name: str, what: str) -> str:
-    value = claims.get(name)
     if name not in claims:
         raise TokenError(f"{what}: claim not present")
-    if not isinstance(value, str):
-        raise TokenError(f"{what}: not a string")
-    return value
+    return str(_value(claims[name], str, what))
+
+
+def _value(found: Any, kind: type[str | bool], what: str) -> str | bool:
+    """A claim that must be a text or a boolean; null counts as an empty one."""
+    if found is None:
+        return kind()
+    if isinstance(found, kind):
+        return found
+    go_type = "string" if kind is str else "bool"
+    raise TokenError(f"{what}: json: cannot unmarshal {json_kind(found)} into Go value of type {go_type}")

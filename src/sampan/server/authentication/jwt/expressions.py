@@ -33,8 +33,8 @@ class Expressions:
 
     def __init__(self) -> None:
         self._environments = {
-            CLAIMS: Environment({CLAIMS: map_of(STRING, DYN)}),
-            USER: Environment({USER: _USER}),
+            CLAIMS: Environment({CLAIMS: map_of(STRING, DYN)}, escaped_keys=True),
+            USER: Environment({USER: _USER}, escaped_keys=True),
         }
 
     def compile(self, text: str, variable: str, result: str, path: Path) -> Program | FieldError:
@@ -51,8 +51,8 @@ class Expressions:
 
 
 def evaluate_claims(program: Program, claims: Mapping[str, Any]) -> Any:
-    """The value over claims. Raises `TokenError`."""
-    return _evaluate(program, {CLAIMS: claims})
+    """The value over claims, of which all numbers are doubles. Raises `TokenError`."""
+    return _evaluate(program, {CLAIMS: {name: _with_doubles(value) for name, value in claims.items()}})
 
 
 def evaluate_user(program: Program, user: UserInfo) -> Any:
@@ -68,10 +68,8 @@ def texts_of(value: Any) -> tuple[str, ...]:
         return ()
     if isinstance(value, str):
         return (value,) if value else ()
-    if isinstance(value, list):
-        if all(isinstance(item, str) for item in value):
-            return tuple(item for item in value if item)
-        raise TokenError(_NOT_TEXTS)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(item for item in value if item)
     raise TokenError(_NOT_TEXTS)
 
 
@@ -86,6 +84,16 @@ def _selects(node: Node, name: str) -> bool:
         if isinstance(operand, Ident) and operand.name == CLAIMS:
             return True
     return any(_selects(child, name) for child in node.children())
+
+
+def _with_doubles(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, list):
+        return [_with_doubles(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _with_doubles(item) for name, item in value.items()}
+    return value
 
 
 def _evaluate(program: Program, bindings: Mapping[str, Any]) -> Any:

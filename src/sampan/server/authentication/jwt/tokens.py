@@ -3,6 +3,7 @@
 Source: apiserver plugin/pkg/authenticator/token/oidc/oidc.go, go-oidc oidc/verify.go (1.36).
 """
 
+import datetime as dt
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,7 +20,7 @@ from sampan.server.authentication.jwt.keys import IssuerKeys
 from sampan.server.authentication.jwt.validation import CompiledIssuer
 
 ALGORITHMS = ("ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512")
-NOT_BEFORE_LEEWAY_S = 300.0
+NOT_BEFORE_LEEWAY_S = 60.0
 _UNVERIFIED = "failed to verify signature: failed to verify id token signature"
 
 
@@ -64,8 +65,8 @@ class JwtTokens:
             raise TokenError(f"oidc: malformed jwt: {error}") from None
         algorithm, key_id = header.get("alg"), header.get("kid", "")
         if algorithm not in self._algorithms:
-            shown = " ".join(map(quote, self._algorithms))
-            raise TokenError(f"oidc: id token signed with unsupported algorithm, expected [{shown}] got {algorithm!r}")
+            expected, got = " ".join(map(quote, self._algorithms)), quote(str(algorithm))
+            raise TokenError(f"oidc: id token signed with unsupported algorithm, expected [{expected}] got {got}")
         claims = self._signed(token, algorithm, key_id)
         if claims is None and await self.keys.refetch():
             claims = self._signed(token, algorithm, key_id)
@@ -91,9 +92,10 @@ class JwtTokens:
         self._check_audience(audiences_of(claims))
         expiry, not_before, now = _number(claims, "exp"), _number(claims, "nbf"), self._now()
         if expiry is None or expiry < now:
-            raise TokenError(f"oidc: token is expired (Token Expiry: {expiry})")
+            raise TokenError(f"oidc: token is expired (Token Expiry: {_shown_time(expiry)})")
         if not_before is not None and now + NOT_BEFORE_LEEWAY_S < not_before:
-            raise TokenError(f"oidc: current time {now} before the nbf (not before) time: {not_before}")
+            text = f"oidc: current time {_shown_time(now)} before the nbf (not before) time: {_shown_time(not_before)}"
+            raise TokenError(text)
 
     def _check_audience(self, named: tuple[str, ...]) -> None:
         wanted = self._issuer.spec.issuer.audiences
@@ -110,3 +112,13 @@ def _number(claims: Mapping[str, Any], name: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TokenError(f"oidc: failed to unmarshal claims: {name} is no number")
     return value
+
+
+def _shown_time(seconds: float | None) -> str:
+    """An instant as Go writes it; None: Go's zero."""
+    if seconds is None:
+        return "0001-01-01 00:00:00 +0000 UTC"
+    try:
+        return f"{dt.datetime.fromtimestamp(int(seconds), dt.UTC):%Y-%m-%d %H:%M:%S} +0000 UTC"
+    except (ValueError, OverflowError, OSError):
+        return str(seconds)

@@ -61,7 +61,9 @@ def _check_times(claims: Mapping[str, Any], now_s: float) -> None:
 
 
 def _check_account(reader: ObjectReader, namespace: str, ref: ObjectRef, deadline_s: float) -> None:
-    account = reader.get("", "serviceaccounts", namespace, ref.name) if namespace and ref.name else None
+    if not ref.name:
+        raise TokenError("resource name may not be empty")
+    account = reader.get("", "serviceaccounts", namespace, ref.name) if namespace else None
     if account is None:
         raise TokenError(f'serviceaccounts "{ref.name}" not found')
     uid = account["metadata"]["uid"]
