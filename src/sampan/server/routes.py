@@ -1,7 +1,7 @@
 """`Routes`: the innermost handler. Resource requests go to their handler, the others to what is at their path."""
 
 from sampan.server.request import Handler, Request, Response
-from sampan.server.status import not_allowed, not_found_page
+from sampan.server.status import not_allowed, not_found_page, not_produced
 
 
 class Routes:
@@ -10,7 +10,7 @@ class Routes:
     def __init__(self, resources: Handler) -> None:
         self._resources = resources
         self._exact: dict[str, Handler] = {}
-        self._services: dict[str, Handler] = {}
+        self._services: dict[str, tuple[Handler, str]] = {}
         self._prefixes: list[tuple[str, Handler]] = []
         self._listed: list[str] = []
 
@@ -20,9 +20,11 @@ class Routes:
         if listed:
             self._listed.append(path)
 
-    def add_service(self, path: str, handler: Handler) -> None:
-        """Answer GET of a path, with or without a slash at its end; other methods are refused with 405."""
-        self._services[path] = handler
+    def add_service(self, path: str, handler: Handler, produces: str = "application/json") -> None:
+        """Answer GET of a path, with or without a slash at its end; other methods are refused with 405, clients that do
+        not accept `produces` with 406.
+        """
+        self._services[path] = handler, produces
         self._listed.append(path)
 
     def add_prefix(self, prefix: str, handler: Handler) -> None:
@@ -41,10 +43,19 @@ class Routes:
         path = request.path
         service = self._services.get(path.removesuffix("/"))
         if service is not None:
+            serve, produces = service
             if request.method != "GET":
                 raise not_allowed()
-            return await service(request)
+            if not _accepts(request.headers.get("accept", ""), produces):
+                raise not_produced(produces)
+            return await serve(request)
         handler = self._exact.get(path)
         if handler is None:
             handler = next((found for prefix, found in self._prefixes if path.startswith(prefix)), None)
         return not_found_page() if handler is None else await handler(request)
+
+
+def _accepts(accept: str, produces: str) -> bool:
+    """Whether a header names the media type, or all; with whatever weight. Source: go-restful route.go (3.12)."""
+    names = {part.partition(";")[0].strip() for part in accept.split(",")}
+    return not accept or produces in names or "*/*" in names

@@ -76,6 +76,12 @@ def not_allowed() -> StatusError:
     return StatusError(Reason.METHOD_NOT_ALLOWED, 405, text, details={})
 
 
+def not_produced(produces: str) -> StatusError:
+    """406 of a path that has one representation. Source: as for 404; go-restful curly.go (3.12)."""
+    text = f"406: Not Acceptable\n\nAvailable representations: {produces}"
+    return StatusError(Reason.NOT_ACCEPTABLE, 406, text, details={})
+
+
 def json_response(value: object, status: int = 200) -> Response:
     """A JSON document."""
     return Response(status, orjson.dumps(value))

@@ -275,6 +275,9 @@ async def test_others_find_the_keys() -> None:
         assert configuration["jwks_uri"] == "https://127.0.0.1:6443/openid/v1/jwks"
         answer = await a.api.get("/openid/v1/jwks", **MASTER)
         assert answer.response.content_type == "application/jwk-set+json"
+        page = await a.api.get("/openid/v1/jwks", accept="text/html, application/json", **MASTER)
+        shown = "406: Not Acceptable\n\nAvailable representations: application/jwk-set+json"
+        assert (page.code, page.message) == (406, shown)
         assert KEY.verifying.key_id.encode() in answer.body
 
 

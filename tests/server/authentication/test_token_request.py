@@ -56,8 +56,12 @@ async def test_the_token_says_who_for_whom_and_how_long() -> None:
         pytest.param({"expirationSeconds": 599}, {}, 422, "than 10 minutes", id="too short"),
         pytest.param({"expirationSeconds": (1 << 32) + 1}, {}, 422, "than 2^32 seconds", id="too long"),
         pytest.param({}, {"name": "x"}, 422, "metadata.name: Invalid value", id="other name"),
-        pytest.param({}, {"namespace": "x"}, 422, "must match the service account namespace", id="other namespace"),
+        pytest.param(
+            {}, {"namespace": "x"}, 400, "does not match the namespace sent on the request", id="other namespace"
+        ),
         pytest.param({}, {"uid": "x"}, 409, "the UID in the token request (x) does not match", id="other uid"),
+        pytest.param({"boundObjectRef": {"kind": "Pod"}}, {}, 400, "Name parameter required.", id="no name"),
+        pytest.param({"boundObjectRef": {}}, {}, 400, "cannot bind token to object of type /, Kind=", id="no kind"),
         pytest.param({"boundObjectRef": {"kind": "Pod", "name": "no"}}, {}, 404, 'pods "no" not found', id="no pod"),
         pytest.param(
             {"boundObjectRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}},

@@ -137,4 +137,4 @@ async def test_missing_roles_of_the_writer_are_told() -> None:
     async with janes() as (admin, jane):
         await admin.create(f"{ROOT}/clusterrolebindings", binding("x", "gone", user("jane")))
         answer = await jane.post(f"{ROOT}/clusterroles", role("r", rule("get", "core", "nodes")))
-        assert answer.message.endswith(f'; resolution errors: [clusterrole.{RBAC} "gone" not found]')
+        assert answer.message.endswith(f'; resolution errors: [clusterroles.{RBAC} "gone" not found]')

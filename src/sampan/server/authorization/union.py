@@ -1,6 +1,6 @@
 """Ask authorizers in turn: the first that allows or denies decides."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sampan.server.authorization.authorizer import Authorizer, Decision, RuleResolver, RulesFound, Verdict
 from sampan.server.request import RequestInfo, UserInfo
@@ -38,7 +38,7 @@ class UnionAuthorizer:
         )
 
 
-def aggregated(errors: Sequence[str]) -> str:
+def aggregated(errors: Iterable[str]) -> str:
     """Several error texts in one, each once, as Go's aggregates show them."""
     texts = list(dict.fromkeys(errors))
     return f"[{', '.join(texts)}]" if len(texts) > 1 else "".join(texts)

@@ -11,6 +11,7 @@ from sampan.core.field import FieldError, Path, invalid, quote
 from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.time import format_time, parse_time, timestamp
+from sampan.registry.rest.metadata import match_namespace
 from sampan.schema.compile import DecodeError
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.service_account.issuer import (
@@ -45,6 +46,7 @@ async def create_token(scope: Scope) -> Response:
     name = scope.request.info.name
     options = write_options(scope.request, "CreateOptions")
     request = await _body(scope)
+    match_namespace(scope.endpoint.definition, scope.ctx.namespace, request["metadata"])
     attributes = attributes_of(scope, "CREATE", request, None, options.dry_run)
     attributes.gvk = _GVK
     await scope.admission.admit(attributes)
@@ -87,13 +89,12 @@ async def _body(scope: Scope) -> Object:
 
 def _account(scope: Scope, name: str, request: Object) -> Object:
     """The ServiceAccount that the URL and the request agree about."""
-    metadata, namespace = request["metadata"], scope.ctx.namespace
-    for field, wanted, shown in (("name", name, "name"), ("namespace", namespace, "namespace")):
-        given = metadata.get(field)
-        if given and given != wanted:
-            text = f"must match the service account {shown} if specified"
-            raise errors.invalid(_KIND, name, [invalid(Path("metadata", field), given, text)])
-    account = scope.cluster.reader.get("", "serviceaccounts", namespace, name)
+    metadata = request["metadata"]
+    given = metadata.get("name")
+    if given and given != name:
+        text = "must match the service account name if specified"
+        raise errors.invalid(_KIND, name, [invalid(Path("metadata", "name"), given, text)])
+    account = scope.cluster.reader.get("", "serviceaccounts", scope.ctx.namespace, name)
     if account is None:
         raise errors.not_found(_ACCOUNTS, name)
     uid, present = metadata.get("uid"), account["metadata"]["uid"]
@@ -124,7 +125,7 @@ def _faults(request: Object) -> list[FieldError]:
 
 def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Bound:
     """What the token is to be bound to, as it is now. Raises 400, 404, 409."""
-    if not ref:
+    if ref is None:
         return UNBOUND
     api_version, kind, name = ref.get("apiVersion", ""), ref.get("kind", ""), ref.get("name", "")
     group = api_version.partition("/")[0] if "/" in api_version else ""
@@ -132,8 +133,9 @@ def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Bound:
     if group or not resource:
         version = api_version.rpartition("/")[2]
         raise errors.bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
-    namespace = "" if kind == "Node" else scope.ctx.namespace
-    obj = scope.cluster.reader.get("", resource, namespace, name) if name else None
+    if not name:
+        raise errors.bad_request("Name parameter required.")
+    obj = scope.cluster.reader.get("", resource, "" if kind == "Node" else scope.ctx.namespace, name)
     if obj is None:
         raise errors.not_found(GroupResource("", resource), name)
     if kind == "Pod" and (obj.get("spec") or {}).get("serviceAccountName", "") != account:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sampan.core import errors
 from sampan.core.object import Object
+from sampan.registry.rest.metadata import match_namespace
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.identity import AudienceError
 from sampan.server.request import Response, UserInfo
@@ -23,6 +24,7 @@ async def create_token_review(scope: Scope) -> Response:
     options = write_options(request, "CreateOptions")
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
     review = decode_object(value, endpoint, options, faults, request)
+    match_namespace(endpoint.definition, scope.ctx.namespace, review["metadata"])
     review = await admit(scope, "CREATE", review, None, options.dry_run)
     spec = review.get("spec") or {}
     if not spec.get("token"):

@@ -16,6 +16,7 @@ from sampan.server.routes import Routes
 
 CONFIGURATION_PATH = "/.well-known/openid-configuration"
 JWKS_PATH = "/openid/v1/jwks"
+_KEYSET = "application/jwk-set+json"
 _MAX_AGE_S = 3600
 _CACHE = (b"Cache-Control", f"public, max-age={_MAX_AGE_S}".encode())
 
@@ -37,7 +38,7 @@ class IssuerDiscovery:
         url = urlsplit(self._issuer)
         if url.scheme == "https" and not url.query and not url.fragment:
             routes.add_service(CONFIGURATION_PATH, self._configuration)
-            routes.add_service(JWKS_PATH, self._keyset)
+            routes.add_service(JWKS_PATH, self._keyset, _KEYSET)
 
     async def _configuration(self, request: Request) -> Response:
         document = {
@@ -51,7 +52,7 @@ class IssuerDiscovery:
 
     async def _keyset(self, request: Request) -> Response:
         body = orjson.dumps({"keys": [_jwk(key) for key in self.keys]})
-        return Response(200, body, "application/jwk-set+json", headers=[_CACHE])
+        return Response(200, body, _KEYSET, headers=[_CACHE])
 
 
 def _jwk(key: VerifyingKey) -> dict[str, object]:

@@ -63,7 +63,12 @@ class RbacAuthorizer:
         self._refresh()
         bindings = self._index.bindings(user, namespace)
         rules = tuple(rule for binding in bindings for rule in binding.role.rules or ())
-        return RulesFound(rules, False, _missing(bindings))
+        return RulesFound(rules, False, tuple(ref.missing_text() for ref in _missing(bindings)))
+
+    def missing_roles(self, user: UserInfo, namespace: str) -> list[RoleRef]:
+        """The roles that are bound to a user and are not there."""
+        self._refresh()
+        return _missing(self._index.bindings(user, namespace))
 
     def _refresh(self) -> None:
         if self._index.refresh():
@@ -104,13 +109,15 @@ class RbacAuthorizer:
 
     def _refused(self, user: UserInfo, namespace: str) -> Verdict:
         """No opinion, with the roles that are missing."""
-        missing = aggregated(_missing(self._index.bindings(user, namespace))) if self._index.lacks_roles else ""
-        return Verdict(Decision.NO_OPINION, f"RBAC: {missing}") if missing else NO_OPINION
+        missing = _missing(self._index.bindings(user, namespace)) if self._index.lacks_roles else ()
+        if not missing:
+            return NO_OPINION
+        return Verdict(Decision.NO_OPINION, f"RBAC: {aggregated(ref.missing_text() for ref in missing)}")
 
 
 def _allowed(binding: CompiledBinding, asked: tuple[Subject, ...]) -> Verdict:
     return Verdict(Decision.ALLOW, binding.reason(asked))
 
 
-def _missing(bindings: list[CompiledBinding]) -> tuple[str, ...]:
-    return tuple(binding.ref.missing_text() for binding in bindings if binding.role.rules is None)
+def _missing(bindings: list[CompiledBinding]) -> list[RoleRef]:
+    return [binding.ref for binding in bindings if binding.role.rules is None]

@@ -25,11 +25,11 @@ class RoleRef(NamedTuple):
     namespace: str
     name: str
 
-    def missing_text(self) -> str:
-        """What is said of a role that is not there."""
+    def missing_text(self, *, of_writer: bool = False) -> str:
+        """What is said of a role that is not there. `of_writer`: to who writes roles and lacks rights."""
         if self.kind not in ("Role", "ClusterRole"):
             return f"unsupported role reference kind: {quote(self.kind)}"
-        return f"{self.kind.lower()}.rbac.authorization.k8s.io {quote(self.name)} not found"
+        return f"{self.kind.lower()}{'s' if of_writer else ''}.rbac.authorization.k8s.io {quote(self.name)} not found"
 
 
 class CompiledRole:

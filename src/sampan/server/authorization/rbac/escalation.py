@@ -99,9 +99,9 @@ class RbacEscalation:
             f"user {quote(user.name)} (groups={quoted_list(user.groups)}) is attempting to grant RBAC permissions "
             f"not currently held:\n{shown}"
         )
-        faults = self._rbac.rules_for(user, attributes.namespace).errors
-        if faults:
-            text += f"; resolution errors: [{', '.join(faults)}]"
+        missing = self._rbac.missing_roles(user, attributes.namespace)
+        if missing:
+            text += f"; resolution errors: [{', '.join(ref.missing_text(of_writer=True) for ref in missing)}]"
         raise errors.forbidden(attributes.gvr.group_resource, attributes.name, text)
 
     def _lacks(self, attributes: Attributes, user: UserInfo, wanted: list[Rule] | tuple[Rule, ...]) -> list[Rule]:
