@@ -362,6 +362,25 @@ async def test_a_head_that_does_not_end_is_cut() -> None:
     await finish(server, writer)
 
 
+async def test_a_head_that_goes_on_slowly_is_cut_too() -> None:
+    server, reader, writer = await connect(echo)
+    began = asyncio.get_running_loop().time()
+    writer.write(b"GET / HTTP/1.1\r\nHos")
+    while asyncio.get_running_loop().time() < began + 0.1:
+        writer.write(b"t")
+        await asyncio.sleep(0.01)
+    server.sweep(began + server.settings.header_timeout_s + 0.05)
+    assert await reader.read() == b""
+    await finish(server, writer)
+
+
+async def test_a_client_that_never_asks_is_closed_sooner_than_one_that_has_asked() -> None:
+    server, reader, writer = await connect(echo)
+    server.sweep(asyncio.get_running_loop().time() + server.settings.header_timeout_s + 1)
+    assert await reader.read() == b""
+    await finish(server, writer)
+
+
 async def test_a_handler_can_wait_for_its_client_to_go() -> None:
     gone = asyncio.Event()
 

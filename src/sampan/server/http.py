@@ -53,7 +53,7 @@ class Connection(asyncio.Protocol):
         self.owner = owner
         self.loop = owner.loop
         self.closed = False
-        self.active = monotonic()
+        self.active = self.head_began = monotonic()
         self.streaming = False
         self.write_paused_at = 0.0
         self._parser = httptools.HttpRequestParser(self)
@@ -65,7 +65,6 @@ class Connection(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
         self._current: Incoming | None = None
         self._head_bytes = 0
-        self._in_head = False
         self._in_message = False
         self._several: dict[str, list[str]] = {}
         self._repeated = RepeatedGet()
@@ -118,7 +117,7 @@ class Connection(asyncio.Protocol):
             if repeated is not None:
                 self._start(repeated)
                 return
-        if self._in_head:
+        if self.head_began:
             self._head_bytes += len(data)
             if self._head_bytes > HEADER_BYTES_MAX:
                 self._refuse(431)
@@ -132,7 +131,7 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserError:
             self._refuse(400)
             return
-        if self._in_head and not self._head_bytes:
+        if self.head_began and not self._head_bytes:
             self._head_bytes = len(data)
             if self._head_bytes > HEADER_BYTES_MAX:
                 self._refuse(431)
@@ -149,7 +148,7 @@ class Connection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         self._incoming = Incoming(self)
         self._in_message = True
-        self._in_head = True
+        self.head_began = self.head_began or self.active
         self._head_bytes = 0
 
     def on_url(self, url: bytes) -> None:
@@ -162,13 +161,13 @@ class Connection(asyncio.Protocol):
             text = header_name(self.owner, name)
         headers = cast(Incoming, self._incoming).headers
         if text not in headers:
-            if self._in_head:  # what comes behind a body is no header
+            if self.head_began:  # what comes behind a body is no header
                 headers[text] = value.decode("latin-1")
-        elif self._in_head:
+        elif self.head_began:
             self._several.setdefault(text, [headers[text]]).append(value.decode("latin-1"))
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self.head_began = 0.0
         incoming = cast(Incoming, self._incoming)
         if self._several:
             incoming.headers |= {name: joined(name, values) for name, values in self._several.items()}
@@ -236,11 +235,6 @@ class Connection(asyncio.Protocol):
     def idle(self) -> bool:
         """Whether nothing is being answered."""
         return self._current is None
-
-    @property
-    def receiving(self) -> bool:
-        """Whether a request has begun to arrive and its head is not complete."""
-        return self._in_head
 
     def end(self) -> None:
         """Take no further request: close at once when idle, else after the answer. A stream is ended properly."""

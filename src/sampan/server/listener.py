@@ -92,8 +92,10 @@ class HttpServer:
         for connection in list(self._connections):
             if connection.write_paused_at and now - connection.write_paused_at > settings.write_timeout_s:
                 connection.abort()
-            elif connection.idle and now - connection.active > (
-                settings.header_timeout_s if connection.receiving else settings.idle_timeout_s
+            elif connection.idle and (
+                now - connection.head_began > settings.header_timeout_s
+                if connection.head_began
+                else now - connection.active > settings.idle_timeout_s
             ):
                 connection.end()
 

@@ -26,6 +26,10 @@ class Served(Protocol):
 
     active: float
     """Monotonic time at which something of the client's came last."""
+    head_began: float
+    """Monotonic time at which the head of a request began to be due: the first one's when the client came, others' when
+    they began to arrive; 0: none is.
+    """
     write_paused_at: float
     """Monotonic time since which the client has not read what was sent to it; 0: it reads."""
 
@@ -36,10 +40,6 @@ class Served(Protocol):
     @property
     def idle(self) -> bool:
         """Whether nothing is being answered."""
-
-    @property
-    def receiving(self) -> bool:
-        """Whether a request has begun to arrive and its head is not complete."""
 
     def end(self) -> None:
         """Take no further request: close at once when idle, else after the answer. A stream is ended properly."""

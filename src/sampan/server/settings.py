@@ -10,10 +10,10 @@ class HttpSettings:
     idle_timeout_s: float = 90.0
     """How long a connection may stay open without a request (as kube-apiserver)."""
     header_timeout_s: float = 32.0
-    """How long a request may take to arrive."""
+    """How long the head of a request may take to arrive; that of the first one from when the client came."""
     write_timeout_s: float = 60.0
     """How long a client may leave what was sent to it unread."""
-    handshake_timeout_s: float = 20.0
+    handshake_timeout_s: float = 32.0
     close_timeout_s: float = 1.0
     """How long a client may take to agree to the end of TLS. Idle ones do not listen, and must not hold up ours."""
     sweep_interval_s: float = 5.0

@@ -43,12 +43,11 @@ class Http2Connection(asyncio.Protocol):
         self.ending = False
         self.writable = asyncio.Event()
         self.writable.set()
-        self.active = monotonic()
+        self.active = self.head_began = monotonic()
         self.write_paused_at = 0.0
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._streams: dict[int, Stream] = {}
         self._tasks: set[Stream] = set()
-        self._greeted = False
         self._linger: asyncio.TimerHandle | None = None
         self._on: dict[type[Event], Callable[..., None]] = {
             RequestReceived: self._on_request,
@@ -139,7 +138,7 @@ class Http2Connection(asyncio.Protocol):
             self._open_windows()
 
     def _on_settings(self, event: RemoteSettingsChanged) -> None:
-        self._greeted = True
+        self.head_began = 0.0
         self._open_windows()
 
     def _on_go_away(self, event: ConnectionTerminated) -> None:
@@ -194,11 +193,6 @@ class Http2Connection(asyncio.Protocol):
     def streaming(self) -> bool:
         """Whether an answer is being sent that has no end of its own."""
         return any(stream.streaming for stream in self._streams.values())
-
-    @property
-    def receiving(self) -> bool:
-        """Whether the client has still to say what it wants to speak."""
-        return not self._greeted
 
     def end(self) -> None:
         """Take no further request, end streams properly, and go when the last answer has been sent."""
