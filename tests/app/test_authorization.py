@@ -126,3 +126,17 @@ async def test_what_makes_no_sense_is_refused_at_the_start(options: dict[str, An
     with pytest.raises(StartError) as caught:
         made(UpSettings(**options))
     assert text in str(caught.value)
+
+
+async def test_policies_of_a_file_decide(tmp_path: Path) -> None:
+    file = tmp_path / "policies"
+    file.write_text('{"user": "jane"}\n')
+    authorizer = made(UpSettings(authorization_mode=("ABAC",), authorization_policy_file=file))[0]
+    assert (await authorizer.authorize(JANE, RequestInfo("/x", "get"))).decision is Decision.ALLOW
+
+
+def test_a_policy_file_and_its_mode_belong_together(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="authorization policy file not passed"):
+        made(UpSettings(authorization_mode=("ABAC",)))
+    with pytest.raises(StartError, match="without mode ABAC"):
+        made(UpSettings(authorization_policy_file=tmp_path / "policies"))

@@ -17,6 +17,7 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.webhook.client import HttpsWebhook, Webhook
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
 from sampan.registry.webhook.services import ServiceResolver
+from sampan.server.authorization.abac import AbacAuthorizer, parse_policies
 from sampan.server.authorization.authorizer import Authorizer, RulesFound, Verdict
 from sampan.server.authorization.modes import AuthorizerMaker
 from sampan.server.authorization.union import UnionAuthorizer
@@ -82,7 +83,11 @@ def authorizers_of(settings: UpSettings, cluster: Cluster) -> list[Authorizer]:
             file = settings.authorization_config
             return [ConfiguredAuthorizer(file, lambda text: maker.configured(parse_configuration(text), connect))]
         modes = settings.authorization_mode
-        return [_webhook(settings, connect) if mode == "Webhook" else maker.of_mode(mode) for mode in modes]
+        special: dict[str, Callable[[], Authorizer]] = {
+            "Webhook": lambda: _webhook(settings, connect),
+            "ABAC": lambda: _abac(settings),
+        }
+        return [special[mode]() if mode in special else maker.of_mode(mode) for mode in modes]
     except OSError as error:
         raise StartError(f"cannot read {error.filename}: {error.strerror}") from error
     except ValueError as error:
@@ -100,17 +105,22 @@ async def keep_authorizers(authorizers: list[Authorizer]) -> None:
 def _check_modes(settings: UpSettings) -> None:
     modes = settings.authorization_mode
     if settings.authorization_config is not None:
-        if modes != _DEFAULTS.authorization_mode or settings.authorization_webhook_config_file is not None:
+        flags = (settings.authorization_webhook_config_file, settings.authorization_policy_file)
+        if modes != _DEFAULTS.authorization_mode or flags != (None, None):
             text = "--authorization-config can not be specified when --authorization-mode or "
             raise ValueError(text + "--authorization-webhook-* flags are defined")
         return
     if not modes:
         raise ValueError("at least one authorization-mode must be passed")
     for mode in modes:
-        if mode not in MODES:
+        if mode not in (*MODES, "ABAC"):
             raise ValueError(f'authorization-mode "{mode}" is not a valid mode')
     if len(set(modes)) != len(modes):
         raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
+    if "ABAC" in modes and settings.authorization_policy_file is None:
+        raise ValueError("authorization-mode ABAC's authorization policy file not passed")
+    if "ABAC" not in modes and settings.authorization_policy_file is not None:
+        raise ValueError("cannot specify --authorization-policy-file without mode ABAC")
     if "Webhook" in modes and settings.authorization_webhook_config_file is None:
         raise ValueError("authorization-mode Webhook's authorization config file not passed")
     if "Webhook" not in modes and settings.authorization_webhook_config_file is not None:
@@ -119,7 +129,18 @@ def _check_modes(settings: UpSettings) -> None:
 
 def _webhook(settings: UpSettings, connect: Callable[[Path], Webhook]) -> Authorizer:
     assert settings.authorization_webhook_config_file is not None
-    rules = WebhookRules("default", settings.authorization_webhook_version)
+    rules = WebhookRules(
+        "default",
+        settings.authorization_webhook_version,
+        authorized_ttl_s=settings.authorization_webhook_cache_authorized_ttl_s,
+        unauthorized_ttl_s=settings.authorization_webhook_cache_unauthorized_ttl_s,
+    )
     return WebhookAuthorizer(
         connect(settings.authorization_webhook_config_file), rules, asyncio.get_running_loop().time
     )
+
+
+def _abac(settings: UpSettings) -> Authorizer:
+    file = settings.authorization_policy_file
+    assert file is not None
+    return AbacAuthorizer(parse_policies(file.read_text(), str(file)))

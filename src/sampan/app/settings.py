@@ -75,6 +75,12 @@ class UpSettings:
     """A kubeconfig for the mode Webhook."""
     authorization_webhook_version: str = "v1beta1"
     """Of the reviews that it is sent."""
+    authorization_webhook_cache_authorized_ttl_s: float = 300.0
+    """How long an allowance of it counts; 0: for one request."""
+    authorization_webhook_cache_unauthorized_ttl_s: float = 30.0
+    """How long every other answer counts."""
+    authorization_policy_file: Path | None = None
+    """The policies of the mode ABAC, one a line."""
     controllers: str = "*"
     """Which control loops run beside the server: names, `*` for all, `-name` to leave one out; empty: none."""
     scheduler: bool = True

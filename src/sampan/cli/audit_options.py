@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 import click
 
 from sampan.app.audit_settings import MODES, AuditLogSettings, AuditSettings, AuditWebhookSettings, Delivery
-from sampan.core.time import NANOSECONDS_PER_SECOND, format_duration, parse_duration
+from sampan.cli.durations import seconds
+from sampan.core.time import NANOSECONDS_PER_SECOND, format_duration
 from sampan.server.audit.buffered import BatchSettings
 from sampan.server.audit.log import FORMATS
 from sampan.server.audit.rotation import RotationSettings
@@ -19,13 +20,6 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 _MEGABYTE = 1 << 20
 _LOG, _WEBHOOK = AuditLogSettings(), AuditWebhookSettings()
 _VERSION = "audit.k8s.io/v1"
-
-
-def _seconds(ctx: click.Context, param: click.Parameter, text: str) -> float:
-    try:
-        return parse_duration(text) / NANOSECONDS_PER_SECOND
-    except ValueError as error:
-        raise click.BadParameter(str(error), ctx, param) from error
 
 
 def _duration(seconds: float) -> str:
@@ -47,7 +41,7 @@ def _delivery_options(name: str, delivery: Delivery) -> list[Any]:
         ),
         _option(f"{name}-batch-buffer-size", batch.buffer_size, "Events that may wait; those beyond are dropped."),
         _option(f"{name}-batch-max-size", batch.max_batch_size, "Events in a batch."),
-        _option(f"{name}-batch-max-wait", _duration(batch.max_batch_wait_s), callback=_seconds, metavar="DURATION"),
+        _option(f"{name}-batch-max-wait", _duration(batch.max_batch_wait_s), callback=seconds, metavar="DURATION"),
         _option(f"{name}-batch-throttle-enable", batch.throttle_enable, type=click.BOOL),
         _option(f"{name}-batch-throttle-qps", batch.throttle_qps, "Batches a second."),
         _option(f"{name}-batch-throttle-burst", batch.throttle_burst),
@@ -83,7 +77,7 @@ _OPTIONS = [
         "webhook-initial-backoff",
         _duration(_WEBHOOK.initial_backoff_s),
         "Before a failed call is tried again for the first time.",
-        callback=_seconds,
+        callback=seconds,
         metavar="DURATION",
     ),
     *_delivery_options("webhook", _WEBHOOK.delivery),

@@ -12,7 +12,7 @@ from sampan.app.authentication_settings import (
     OidcSettings,
     RequestHeaderSettings,
 )
-from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
+from sampan.cli.durations import seconds
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,18 +22,11 @@ _WEBHOOK = "authentication_token_webhook_"
 _HOUR_S, _LONGEST_S = 3600, 1 << 32
 
 
-def _seconds(ctx: click.Context, param: click.Parameter, text: str) -> float:
-    try:
-        return parse_duration(text) / NANOSECONDS_PER_SECOND
-    except ValueError as error:
-        raise click.BadParameter(str(error), ctx, param) from error
-
-
 def _expiration(ctx: click.Context, param: click.Parameter, text: str) -> int:
-    seconds = _seconds(ctx, param, text)
-    if seconds and not _HOUR_S <= seconds <= _LONGEST_S:
+    found = seconds(ctx, param, text)
+    if found and not _HOUR_S <= found <= _LONGEST_S:
         raise click.BadParameter("must be between 1 hour and 2^32 seconds", ctx, param)
-    return int(seconds)
+    return int(found)
 
 
 def _names(ctx: click.Context, param: click.Parameter, texts: Iterable[str]) -> tuple[str, ...]:
@@ -122,7 +115,7 @@ _OPTIONS = [
         f"{_WEBHOOK}cache_ttl_s",
         default="2m0s",
         show_default=True,
-        callback=_seconds,
+        callback=seconds,
         metavar="DURATION",
         help="How long its answers are remembered.",
     ),

@@ -11,6 +11,7 @@ from sampan.app.main import up
 from sampan.app.settings import HTTP2, RUNTIMES, STORAGES, UpSettings
 from sampan.cli.audit_options import audit_options, take_audit
 from sampan.cli.authentication_options import authentication_options, take_authentication
+from sampan.cli.authorization_options import authorization_options
 from sampan.cli.encryption_options import check_encryption_options, encryption_options
 from sampan.cli.etcd_options import etcd_options
 from sampan.cli.flow_control_options import check_flow_control_options, flow_control_options
@@ -119,27 +120,7 @@ def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tup
 @click.option(
     "--admission-control-config-file", type=_FILE, help="AdmissionConfiguration: what admission plug-ins are told."
 )
-@click.option(
-    "--authorization-mode",
-    default=",".join(_DEFAULTS.authorization_mode),
-    show_default=True,
-    callback=_names,
-    help="Who is asked whether a request may be, with commas between them: Node, RBAC, Webhook, AlwaysAllow, "
-    "AlwaysDeny.",
-)
-@click.option(
-    "--authorization-config",
-    type=_FILE,
-    help="AuthorizationConfiguration in the place of the modes; read again when it changes.",
-)
-@click.option("--authorization-webhook-config-file", type=_FILE, help="Kubeconfig of the webhook of mode Webhook.")
-@click.option(
-    "--authorization-webhook-version",
-    type=click.Choice(("v1", "v1beta1")),
-    default=_DEFAULTS.authorization_webhook_version,
-    show_default=True,
-    help="Version of the SubjectAccessReviews that it is sent.",
-)
+@authorization_options
 @click.option(
     "--controllers",
     default=_DEFAULTS.controllers,
