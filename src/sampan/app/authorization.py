@@ -113,7 +113,7 @@ def _check_modes(settings: UpSettings) -> None:
     if not modes:
         raise ValueError("at least one authorization-mode must be passed")
     for mode in modes:
-        if mode not in (*MODES, "ABAC"):
+        if mode not in MODES:
             raise ValueError(f'authorization-mode "{mode}" is not a valid mode')
     if len(set(modes)) != len(modes):
         raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")

@@ -49,7 +49,7 @@ FAULTS = [
         [{"type": "Magic", "name": "x"}],
         [
             f'{AT}.type: Unsupported value: "Magic": supported values: '
-            '"AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"'
+            '"ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"'
         ],
         id="unknown type",
     ),

@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from cryptography import x509
 
-from sampan.core.field import FieldError, Path, duplicate, go_json, invalid, quote, required, too_many
+from sampan.core.field import FieldError, Path, duplicate, invalid, quote, required, too_many
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.schema.cel import Program
 from sampan.server.authentication.jwt.configuration import (
@@ -81,7 +81,7 @@ class ConfigurationValidator:
         if anonymous is not None and not anonymous.enabled and anonymous.conditions:
             shown = [{"Path": condition.path} for condition in anonymous.conditions]
             text = "enabled should be set to true when conditions are defined"
-            self.faults.append(invalid(Path("anonymous", "conditions"), go_json(shown), text))
+            self.faults.append(invalid(Path("anonymous", "conditions"), shown, text))
         return issuers
 
     def _unique(self, value: str, seen: set[str], path: Path) -> None:

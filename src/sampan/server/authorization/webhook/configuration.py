@@ -20,7 +20,7 @@ from sampan.wire.json import DecodeError
 
 KIND: Final = "AuthorizationConfiguration"
 VERSIONS: Final = ("v1", "v1beta1", "v1alpha1")
-MODES: Final = ("AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook")
+MODES: Final = ("ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook")
 CONDITIONS_MAX: Final = 64
 _GROUP: Final = "apiserver.config.k8s.io"
 _TIMEOUT_NS_MAX: Final = 30_000_000_000
