@@ -21,6 +21,10 @@ KEPT_MAX: Final = 20_000
 _KEY_LENGTH_MAX: Final = 1000
 
 
+_Key = tuple[str | tuple[str, ...], ...]
+"""A kind of request, names apart: who asks, with which groups, and what."""
+
+
 class _Answer(NamedTuple):
     """What RBAC says to one kind of request, as of a generation: to all names, but for those that are named."""
 
@@ -35,11 +39,11 @@ class RbacAuthorizer:
     def __init__(self, index: RbacIndex) -> None:
         self._index = index
         self._generation = 0
-        self._answers: dict[tuple[object, ...], _Answer] = {}
+        self._answers: dict[_Key, _Answer] = {}
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         self._refresh()
-        key: tuple[object, ...]
+        key: _Key
         if info.is_resource:
             key = (user.name, user.groups, info.namespace, info.verb, info.group, info.resource, info.subresource)
         else:
@@ -74,8 +78,8 @@ class RbacAuthorizer:
         if self._index.refresh():
             self._generation += 1
 
-    def _keep(self, key: tuple[object, ...], answer: _Answer) -> None:
-        if sum(len(part) for part in key if isinstance(part, str)) <= _KEY_LENGTH_MAX:
+    def _keep(self, key: _Key, answer: _Answer) -> None:
+        if sum(map(len, key)) <= _KEY_LENGTH_MAX:
             if len(self._answers) >= KEPT_MAX:
                 self._answers.clear()
             self._answers[key] = answer

@@ -58,7 +58,7 @@ class CompiledRole:
 class CompiledBinding:
     """One binding. `namespace` is "" for the whole cluster."""
 
-    __slots__ = ("_subjects", "_text", "key", "namespace", "ref", "role")
+    __slots__ = ("_name", "_subjects", "key", "namespace", "ref", "role")
 
     def __init__(self, key: str, binding: Object, role_of: Callable[[RoleRef], CompiledRole]) -> None:
         metadata = binding["metadata"]
@@ -66,14 +66,13 @@ class CompiledBinding:
         self.namespace: str = metadata.get("namespace") or ""
         self.ref = role_ref(binding, self.namespace)
         self.role = role_of(self.ref)
-        name = f"{metadata['name']}/{self.namespace}" if self.namespace else metadata["name"]
-        kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
-        self._text = f"RBAC: allowed by {kind} {quote(name)} of {self.ref.kind} {quote(self.ref.name)} to "
-        self._subjects: dict[Subject, str] = {}
+        self._name: str = metadata["name"]
+        self._subjects: dict[Subject, Object] = {}
+        """How the binding names them."""
         for said in binding.get("subjects") or ():
             subject = subject_of(said, self.namespace)
             if subject is not None:
-                self._subjects.setdefault(subject, _described(said, self.namespace))
+                self._subjects.setdefault(subject, said)
 
     @property
     def subjects(self) -> Collection[Subject]:
@@ -82,7 +81,11 @@ class CompiledBinding:
 
     def reason(self, asked: Collection[Subject]) -> str:
         """Why it allows a user who is `asked`, one of its subjects at least."""
-        return self._text + next(text for subject, text in self._subjects.items() if subject in asked)
+        name = f"{self._name}/{self.namespace}" if self.namespace else self._name
+        kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
+        whom = next(said for subject, said in self._subjects.items() if subject in asked)
+        role = f"{self.ref.kind} {quote(self.ref.name)}"
+        return f"RBAC: allowed by {kind} {quote(name)} of {role} to {_described(whom, self.namespace)}"
 
 
 def role_ref(binding: Object, namespace: str) -> RoleRef:

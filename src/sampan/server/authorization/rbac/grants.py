@@ -63,4 +63,6 @@ class Grants:
 
 def _grant(by_resource: dict[str, list[Grant]], binding: CompiledBinding) -> None:
     for resource, entries in binding.role.table().by_resource.items():
-        by_resource.setdefault(resource, []).extend((*entry, binding) for entry in entries)
+        grants = by_resource.setdefault(resource, [])
+        for verbs, groups, names in entries:
+            grants.append((verbs, groups, names, binding))
