@@ -105,7 +105,7 @@ async def make(cluster: Cluster, plural: str) -> None:
 
 def conditions(cluster: Cluster, plural: str) -> set[str]:
     found = cluster.reader.get("apiextensions.k8s.io", "customresourcedefinitions", "", f"{plural}.example.com") or {}
-    return {each["type"] for each in found.get("status", {}).get("conditions", ()) if each["status"] == "True"}
+    return {each["type"] for each in (found.get("status", {}).get("conditions") or ()) if each["status"] == "True"}
 
 
 @virtual_time

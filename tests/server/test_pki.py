@@ -8,11 +8,20 @@ import pytest
 import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 from sampan.server.authentication.client_certificate import UID_OID, certificate_user
-from sampan.server.pki.certificates import covers, make_ca, make_client, make_serving, needs_renewal, read_key_pair
+from sampan.server.pki.certificates import (
+    covers,
+    make_admin,
+    make_ca,
+    make_client,
+    make_serving,
+    needs_renewal,
+    read_key_pair,
+    signed_by,
+)
 from sampan.server.pki.directory import prepare_credentials, write_private
 from sampan.server.pki.kubeconfig import kubeconfig
 
@@ -50,6 +59,21 @@ def contents(directory: Path) -> dict[str, bytes]:
 def test_the_first_start_makes_everything_private(tmp_path: Path) -> None:
     prepare_credentials(tmp_path, HOSTS, NOW)
     assert {name: (tmp_path / name).stat().st_mode & 0o777 for name in FILES} == dict.fromkeys(FILES, 0o600)
+
+
+def test_java_can_read_the_key_of_the_kubeconfig(tmp_path: Path) -> None:
+    """fabric8 takes a key that does not say `EC PRIVATE KEY` for RSA, and reads that one only with another library."""
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    assert (tmp_path / "pki/admin.key").read_text().startswith("-----BEGIN RSA PRIVATE KEY-----\n")
+
+
+def test_a_key_of_the_administrator_that_java_cannot_read_is_replaced(tmp_path: Path) -> None:
+    prepare_credentials(tmp_path, HOSTS, NOW)
+    ca = read_key_pair(*((tmp_path / "pki" / name).read_bytes() for name in ("ca.crt", "ca.key")))
+    earlier = make_client(ca, "admin", ("system:masters",), NOW)
+    (tmp_path / "pki/admin.key").write_bytes(earlier.key_pem())
+    (tmp_path / "pki/admin.crt").write_bytes(earlier.certificate_pem())
+    assert isinstance(prepare_credentials(tmp_path, HOSTS, NOW).admin.key, rsa.RSAPrivateKey)
 
 
 def test_the_second_start_keeps_it(tmp_path: Path) -> None:
@@ -152,6 +176,13 @@ def test_a_key_of_another_certificate_is_refused() -> None:
     other = make_ca("ca", NOW)
     with pytest.raises(ValueError, match="do not belong together"):
         read_key_pair(ca.certificate_pem(), other.key_pem())
+
+
+def test_an_authority_with_an_rsa_key_signs() -> None:
+    """As kubeadm makes it."""
+    ca = make_admin(make_ca("ca", NOW), "authority", (), NOW)
+    ca = read_key_pair(ca.certificate_pem(), ca.key_pem())
+    assert signed_by(make_client(ca, "jane", (), NOW).certificate, ca)
 
 
 def test_renewal_begins_thirty_days_before_the_end() -> None:

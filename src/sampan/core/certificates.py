@@ -1,4 +1,4 @@
-"""Certificates of one's own: an authority, and what it signs. Keys are ECDSA P-256."""
+"""Certificates of one's own: an authority, and what it signs. New keys are ECDSA P-256, unless one is brought."""
 
 import base64
 import datetime
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 BACKDATE = datetime.timedelta(minutes=5)
 """How far before its making a certificate begins to count, for clocks that are behind."""
@@ -20,25 +22,25 @@ class KeyPair:
     """A certificate and its private key."""
 
     certificate: x509.Certificate
-    key: ec.EllipticCurvePrivateKey
+    key: PrivateKey
 
     def certificate_pem(self) -> bytes:
         """The certificate."""
         return self.certificate.public_bytes(serialization.Encoding.PEM)
 
     def key_pem(self) -> bytes:
-        """The key, not encrypted."""
-        return self.key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        """The key, not encrypted: PKCS #8, RSA as PKCS #1 (`RSA PRIVATE KEY`), as kubeadm writes it."""
+        is_rsa = isinstance(self.key, rsa.RSAPrivateKey)
+        form = serialization.PrivateFormat.TraditionalOpenSSL if is_rsa else serialization.PrivateFormat.PKCS8
+        return self.key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
 
 
 def read_key_pair(certificate_pem: bytes, key_pem: bytes) -> KeyPair:
     """Raises `ValueError` when the two cannot be read, are of another kind, or do not belong together."""
     certificate = x509.load_pem_x509_certificate(certificate_pem)
     key = serialization.load_pem_private_key(key_pem, None)
-    if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise ValueError("not an elliptic curve key")
+    if not isinstance(key, PrivateKey):
+        raise ValueError("neither an elliptic curve key nor an RSA key")
     if key.public_key() != certificate.public_key():
         raise ValueError("certificate and key do not belong together")
     return KeyPair(certificate, key)
@@ -68,10 +70,16 @@ def make_server_certificate(
 
 
 def make_client_certificate(
-    ca: KeyPair, user: str, groups: Sequence[str], now: datetime.datetime, lifetime: datetime.timedelta
+    ca: KeyPair,
+    user: str,
+    groups: Sequence[str],
+    now: datetime.datetime,
+    lifetime: datetime.timedelta,
+    *,
+    key: PrivateKey | None = None,
 ) -> KeyPair:
-    """A client certificate: the user is its common name, the groups are its organizations."""
-    key = ec.generate_private_key(ec.SECP256R1())
+    """A client certificate: the user is its common name, the groups are its organizations. `key` None: a new one."""
+    key = key or ec.generate_private_key(ec.SECP256R1())
     attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
     name = x509.Name([*attributes, x509.NameAttribute(NameOID.COMMON_NAME, user)])
     builder = _leaf(ca, _builder(name, ca.certificate.subject, key, now, lifetime), ExtendedKeyUsageOID.CLIENT_AUTH)
@@ -127,7 +135,7 @@ def _leaf(ca: KeyPair, builder: x509.CertificateBuilder, usage: x509.ObjectIdent
 def _builder(
     name: x509.Name,
     issuer: x509.Name,
-    key: ec.EllipticCurvePrivateKey,
+    key: PrivateKey,
     now: datetime.datetime,
     lifetime: datetime.timedelta,
 ) -> x509.CertificateBuilder:

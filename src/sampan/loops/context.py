@@ -32,7 +32,7 @@ class ControllerContext:
     signing_certificate: str = ""
     """The authority (PEM) that signs CertificateSigningRequests for the cluster's own signers; empty: none does."""
     signing_key: str = field(default="", repr=False)
-    """Its key (PEM, an elliptic curve)."""
+    """Its key (PEM)."""
 
     cluster_cidr: str = CLUSTER_CIDR
     """Of which range nodes get the addresses of their Pods."""

@@ -4,11 +4,23 @@ import datetime
 from collections.abc import Sequence
 
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from sampan.core import certificates
 from sampan.core.certificates import KeyPair, covers, read_key_pair
 
-__all__ = ["KeyPair", "covers", "make_ca", "make_client", "make_serving", "needs_renewal", "read_key_pair", "signed_by"]
+__all__ = [
+    "KeyPair",
+    "covers",
+    "has_rsa_key",
+    "make_admin",
+    "make_ca",
+    "make_client",
+    "make_serving",
+    "needs_renewal",
+    "read_key_pair",
+    "signed_by",
+]
 
 CA_LIFETIME = datetime.timedelta(days=3650)
 LEAF_LIFETIME = datetime.timedelta(days=365)
@@ -28,6 +40,17 @@ def make_serving(ca: KeyPair, hosts: Sequence[str], now: datetime.datetime) -> K
 def make_client(ca: KeyPair, user: str, groups: Sequence[str], now: datetime.datetime) -> KeyPair:
     """A client certificate: the user is its common name, the groups are its organizations."""
     return certificates.make_client_certificate(ca, user, groups, now, LEAF_LIFETIME)
+
+
+def make_admin(ca: KeyPair, user: str, groups: Sequence[str], now: datetime.datetime) -> KeyPair:
+    """The client certificate of a kubeconfig, with an RSA key: Java's client (fabric8) reads no other one by itself."""
+    key = rsa.generate_private_key(65537, 2048)
+    return certificates.make_client_certificate(ca, user, groups, now, LEAF_LIFETIME, key=key)
+
+
+def has_rsa_key(pair: KeyPair) -> bool:
+    """Whether any client can read its key."""
+    return isinstance(pair.key, rsa.RSAPrivateKey)
 
 
 def needs_renewal(certificate: x509.Certificate, now: datetime.datetime) -> bool:

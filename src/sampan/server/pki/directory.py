@@ -19,6 +19,8 @@ from pathlib import Path
 from sampan.server.pki.certificates import (
     KeyPair,
     covers,
+    has_rsa_key,
+    make_admin,
     make_ca,
     make_client,
     make_serving,
@@ -62,7 +64,9 @@ def prepare_credentials(directory: Path, hosts: Sequence[str], now: datetime.dat
     ca = _ca(pki, now, "ca", "apiserver")
     _serving(pki, ca, hosts, now)
     admin = _key_pair(
-        pki / "admin", lambda pair: _usable(pair, ca, now), lambda: make_client(ca, ADMIN_USER, ADMIN_GROUPS, now)
+        pki / "admin",
+        lambda pair: has_rsa_key(pair) and _usable(pair, ca, now),
+        lambda: make_admin(ca, ADMIN_USER, ADMIN_GROUPS, now),
     )
     _key_pair(
         pki / "apiserver-kubelet-client",

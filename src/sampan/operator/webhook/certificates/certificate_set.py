@@ -6,9 +6,8 @@ from typing import Final
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
-from sampan.core.certificates import KeyPair, read_key_pair
+from sampan.core.certificates import KeyPair, PrivateKey, read_key_pair
 
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"
@@ -67,12 +66,12 @@ def read_set(files: Mapping[str, bytes]) -> CertificateSet:
     )
 
 
-def _keys(pem: bytes) -> list[ec.EllipticCurvePrivateKey]:
+def _keys(pem: bytes) -> list[PrivateKey]:
     keys = []
     for part in pem.split(_END_OF_KEY)[:-1]:
         key = serialization.load_pem_private_key(part + _END_OF_KEY, None)
-        if not isinstance(key, ec.EllipticCurvePrivateKey):
-            raise ValueError("not an elliptic curve key")
+        if not isinstance(key, PrivateKey):
+            raise ValueError("neither an elliptic curve key nor an RSA key")
         keys.append(key)
     return keys
 
