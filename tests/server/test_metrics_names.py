@@ -21,6 +21,9 @@ NAMES = (
     "etcd_request_duration_seconds_bucket",
     "kubernetes_build_info",
     "apiserver_watch_cache_resource_version",
+    "apiserver_watch_cache_events_received_total",
+    "apiserver_admission_step_admission_duration_seconds_summary_count",
+    "etcd_requests_total",
 )
 
 
@@ -35,6 +38,7 @@ async def text() -> str:
         async with api.watch(f"{TARGET}?watch=1"):
             await api.post(TARGET, CONFIG_MAP)
             await api.get("/api/v1/namespaces/default/endpoints")
+            await api.get("/api/v1/namespaces/default/podtemplates")
             await Api(api.server, JANE).get(TARGET)
             await Api(api.server, {"authorization": "Bearer wrong"}).get(TARGET)
             return await metrics_of(api)
@@ -50,10 +54,15 @@ async def test_what_dashboards_show_is_there(text: str, name: str) -> None:
     [
         'authentication_attempts{result="error"} 1.0',
         'authentication_duration_seconds_count{result="error"} 1.0',
-        'authenticated_user_requests{username="admin"} 5.0',
+        'authenticated_user_requests{username="admin"} 6.0',
         'authenticated_user_requests{username="other"} 1.0',
         "# TYPE authentication_attempts counter",
         'authorization_attempts_total{result="no-opinion"} 1.0',
+        'apiserver_request_filter_duration_seconds_count{filter="authentication"} 8.0',
+        'apiserver_admission_controller_admission_duration_seconds_count{name="NamespaceLifecycle",operation="CREATE",'
+        'rejected="false",type="admit"} 2.0',
+        'apiserver_storage_events_received_total{group="",resource="configmaps"} 1.0',
+        'apiserver_cache_list_total{group="",index="",resource="podtemplates"} 1.0',
         'authorization_duration_seconds_count{result="no-opinion"} 1.0',
         'apiserver_requested_deprecated_apis{group="",removed_release="",resource="endpoints",'
         'subresource="",version="v1"} 1.0',
@@ -69,6 +78,9 @@ async def test_refused_writes_are_in_the_steps_of_admission() -> None:
         text = await metrics_of(api)
     name = "apiserver_admission_step_admission_duration_seconds_count"
     assert f'{name}{{operation="CREATE",rejected="true",type="admit"}} 1.0' in text
+    name = "apiserver_admission_controller_admission_duration_seconds_count"
+    labels = 'name="NamespaceLifecycle",operation="CREATE",rejected="true",type="admit"'
+    assert f"{name}{{{labels}}} 1.0" in text
 
 
 @pytest.mark.parametrize(("name", "kind"), [("a_total", "counter"), ("a_count", "unknown")])

@@ -5,25 +5,29 @@ Source: apiserver pkg/endpoints/filters/metrics.go (1.36).
 
 from collections.abc import Iterable
 
-from prometheus_client.core import Metric
+from prometheus_client.core import HistogramMetricFamily, Metric
 
-from sampan.server.histogram import Counter, Histogram
+from sampan.server.histogram import Counter, Histogram, cumulative
 
 _BUCKETS = tuple(0.001 * 2**n for n in range(15))
+_FILTER_BUCKETS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0, 10.0, 15.0, 30.0)
+_BOTH = tuple(sorted({*_BUCKETS, *_FILTER_BUCKETS}))
 _SUCCESS = ("success",)
 _NAMES_MAX = 1000
 _SHOWN = frozenset({"admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"})
 
 
 class AccessMetrics:
-    """Recorded on the event loop. Each attempt is in a histogram; the counters of attempts are read from there."""
+    """Recorded on the event loop. Each attempt is in a histogram; the counters of attempts and the times of the filters
+    are read from there.
+    """
 
     def __init__(self) -> None:
         self.authentication = Histogram(
-            "authentication_duration_seconds", "Time to find out who asks.", ("result",), _BUCKETS
+            "authentication_duration_seconds", "Time to find out who asks.", ("result",), _BOTH
         )
         self.authorization = Histogram(
-            "authorization_duration_seconds", "Time to decide whether a request may be.", ("result",), _BUCKETS
+            "authorization_duration_seconds", "Time to decide whether a request may be.", ("result",), _BOTH
         )
         self._users: dict[str, list[int]] = {}
         """How often each user was known, by the name that is shown."""
@@ -66,4 +70,11 @@ class AccessMetrics:
             for values, count in histogram.totals().items():
                 attempts.add(values, count)
             yield from attempts.collect()
-            yield from histogram.collect()
+            yield histogram.family(_BUCKETS)
+        filters = HistogramMetricFamily(
+            "apiserver_request_filter_duration_seconds", "Time that a filter took.", labels=("filter",)
+        )
+        for name, histogram in (("authentication", self.authentication), ("authorization", self.authorization)):
+            seconds, counts = histogram.whole(_FILTER_BUCKETS)
+            filters.add_metric((name,), cumulative(_FILTER_BUCKETS, counts), seconds)
+        yield filters

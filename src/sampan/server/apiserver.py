@@ -45,6 +45,7 @@ from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.scope import Shared
 from sampan.server.version import version_info
 from sampan.server.zpages import flagz, statusz
+from sampan.storage.cache import WatchCache
 
 RESET = "metrics reset\n"
 
@@ -111,9 +112,7 @@ class ApiServer:
         plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
         escalation = RbacEscalation(rbac_of(asked, cluster.reader), self.authorizer)
         configuration = Watched(cluster, *configuring(plugins))
-        self.admission = AdmissionChain(
-            [*plugins, escalation], self.metrics.admission.observe_step, configuration.has_changed
-        )
+        self.admission = AdmissionChain([*plugins, escalation], self.metrics.admission, configuration.has_changed)
         self.upstreams = Upstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
         self.metrics.registry.register(self.aggregator.metrics)
@@ -194,25 +193,21 @@ class ApiServer:
 
     async def _metrics(self, request: Request) -> Response:
         size_bytes, counts = await self.cluster.store.size_bytes(), self._count_objects()
-        self.metrics.cached_revisions = self._cached_revisions
+        self.metrics.caches.caches = self._caches
         self.metrics.storage_size_bytes = lambda: size_bytes
         self.metrics.storage_objects = lambda: counts
         return Response(200, await self.metrics.exposition(), CONTENT_TYPE)
 
     def _count_objects(self) -> dict[GroupResource, int]:
-        caches = self.cluster.caches
+        caches = self._caches()
         for cache in caches.values():
             cache.poll()
-        return {
-            definition.group_resource: len(caches[definition.storage_prefix])
-            for definition in self.cluster.registry.definitions()
-            if definition.storage_prefix in caches
-        }
+        return {resource: len(cache) for resource, cache in caches.items()}
 
-    def _cached_revisions(self) -> dict[GroupResource, int]:
+    def _caches(self) -> dict[GroupResource, WatchCache]:
         caches = self.cluster.caches
         return {
-            definition.group_resource: caches[definition.storage_prefix].revision
+            definition.group_resource: caches[definition.storage_prefix]
             for definition in self.cluster.registry.definitions()
             if definition.storage_prefix in caches
         }

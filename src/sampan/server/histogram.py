@@ -2,9 +2,10 @@
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from math import inf
 
-from prometheus_client.core import HistogramMetricFamily, Metric
+from prometheus_client.core import HistogramMetricFamily, Metric, SummaryMetricFamily
 
 
 class Histogram:
@@ -26,20 +27,55 @@ class Histogram:
         series[0] += seconds
         series[bisect_left(self.buckets, seconds) + 1] += 1
 
+    def observer(self, values: tuple[str, ...]) -> Callable[[float], None]:
+        """What counts durations under these label values, without looking for them each time."""
+        series, buckets = self._series.setdefault(values, [0.0] * (len(self.buckets) + 2)), self.buckets
+
+        def observe(seconds: float) -> None:
+            series[0] += seconds
+            series[bisect_left(buckets, seconds) + 1] += 1
+
+        return observe
+
     def totals(self) -> dict[tuple[str, ...], int]:
         """How many durations were counted under each label values."""
-        return {values: int(sum(series[1:])) for values, series in list(self._series.items())}
+        return {values: int(sum(series[1:])) for values, series in list(self._series.items()) if any(series)}
 
     def reset(self) -> None:
         """Forget everything."""
-        self._series.clear()
+        for series in self._series.values():
+            series[:] = [0.0] * len(series)
 
     def collect(self) -> Iterable[HistogramMetricFamily]:
         """For Prometheus."""
+        yield self.family(self.buckets)
+
+    def family(self, buckets: Sequence[float]) -> HistogramMetricFamily:
+        """With some of its buckets."""
         family = HistogramMetricFamily(self.name, self.help_text, labels=self.labels)
         for values, series in list(self._series.items()):
-            family.add_metric(values, cumulative(self.buckets, series[1:]), series[0])
-        yield family
+            if any(series):
+                counts = series[1:] if buckets is self.buckets else self._regrouped(series[1:], buckets)
+                family.add_metric(values, cumulative(buckets, counts), series[0])
+        return family
+
+    def whole(self, buckets: Sequence[float]) -> tuple[float, list[float]]:
+        """The sum, and the counts in some of its buckets, whatever the labels."""
+        sums = [sum(column) for column in zip(*list(self._series.values()), strict=True)]
+        return (sums[0], self._regrouped(sums[1:], buckets)) if sums else (0.0, [0.0] * (len(buckets) + 1))
+
+    def _regrouped(self, counts: Sequence[float], buckets: Sequence[float]) -> list[float]:
+        found = [0.0] * (len(buckets) + 1)
+        for bound, count in zip((*self.buckets, inf), counts, strict=True):
+            found[bisect_left(buckets, bound)] += count
+        return found
+
+    def summary(self, name: str) -> SummaryMetricFamily:
+        """Counts and sums alone, under another name."""
+        family = SummaryMetricFamily(name, self.help_text, labels=self.labels)
+        for values, count in self.totals().items():
+            family.add_metric(values, count, self._series[values][0])
+        return family
 
 
 class Counter:

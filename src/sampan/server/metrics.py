@@ -15,6 +15,7 @@ from sampan.core.gvk import GroupResource
 from sampan.core.tracing import current_span
 from sampan.server.access_metrics import AccessMetrics
 from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.cache_metrics import CacheMetrics
 from sampan.server.certificate_metrics import CertificateMetrics
 from sampan.server.histogram import Counter, Histogram, cumulative
 from sampan.server.request import Request, RequestInfo
@@ -36,7 +37,7 @@ _SERIES_LENGTH = _SIZES + len(SIZE_BUCKETS) + 2
 _READS = frozenset({"get", "list"})
 STORE_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _REQUEST_LABELS = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component")
-_SIZE_LABELS = ("verb", "group", "version", "resource", "subresource", "scope", "component")
+_SLI_LABELS = ("verb", "group", "version", "resource", "subresource", "scope", "component")
 _CODE_LABELS = (*_REQUEST_LABELS, "code")
 _BUILD_LABELS = {
     "major": "major", "minor": "minor", "gitVersion": "git_version", "gitCommit": "git_commit",
@@ -81,10 +82,9 @@ class ServerMetrics:
         self.access = AccessMetrics()
         self.deprecated: set[tuple[str, str, str, str]] = set()
         """Deprecated versions that were asked for: group, version, resource and subresource."""
-        self.cached_revisions: Callable[[], Mapping[GroupResource, int]] = dict
-        """Gives the revision up to which the watch cache of each resource has come."""
-        own = (self.watch_events, self.store_requests, self.admission, self.certificates, self.access, self)
-        for collector in own:
+        self.caches = CacheMetrics()
+        parts = (self.admission, self.certificates, self.access, self.caches)
+        for collector in (self.watch_events, self.store_requests, *parts, self):
             self.registry.register(collector)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
@@ -152,20 +152,24 @@ class ServerMetrics:
         slis = HistogramMetricFamily(
             "apiserver_request_sli_duration_seconds",
             "Time to answer a request, without the time that it has waited for its turn and for webhooks.",
-            labels=_REQUEST_LABELS,
+            labels=_SLI_LABELS,
         )
-        sizes = HistogramMetricFamily("apiserver_response_sizes", "Bytes of answers to reads.", labels=_SIZE_LABELS)
+        sli_sums: dict[Labels, list[float]] = {}
+        sizes = HistogramMetricFamily("apiserver_response_sizes", "Bytes of answers to reads.", labels=_SLI_LABELS)
         nothing = [0.0] * (len(REQUEST_BUCKETS) + 2)
         for labels, series in sums.items():
             durations.add_metric(labels, cumulative(REQUEST_BUCKETS, series[2:_SIZES]), series[1])
             more = self._elsewhere.get(labels, nothing)
             counts = [a + b for a, b in zip(series[2:_SIZES], more[1:], strict=True)]
             counts = [sum(counts[: _SLI_FROM + 1]), *counts[_SLI_FROM + 1 :]]
-            slis.add_metric(labels, cumulative(REQUEST_BUCKETS[_SLI_FROM:], counts), series[1] + more[0])
+            sli = sli_sums.setdefault(labels[:1] + labels[2:], [0.0] * (len(counts) + 1))
+            sli[:] = [a + b for a, b in zip(sli, (series[1] + more[0], *counts), strict=True)]
             if any(series[_SIZES + 1 :]):
                 sizes.add_metric(
                     labels[:1] + labels[2:], cumulative(SIZE_BUCKETS, series[_SIZES + 1 :]), series[_SIZES]
                 )
+        for labels, sli in sli_sums.items():
+            slis.add_metric(labels, cumulative(REQUEST_BUCKETS[_SLI_FROM:], sli[1:]), sli[0])
         yield from (durations, slis, sizes)
 
     def collect(self) -> Iterable[Metric]:
@@ -199,12 +203,12 @@ class ServerMetrics:
             older.add_metric([str(resource)], count)
         yield objects
         yield older
-        revisions = GaugeMetricFamily(
-            "apiserver_watch_cache_resource_version", "How far the watch cache is.", labels=["group", "resource"]
+        requests = CounterMetricFamily(
+            "etcd_requests_total", "The store's operations.", labels=self.store_requests.labels
         )
-        for resource, revision in self.cached_revisions().items():
-            revisions.add_metric([resource.group, resource.resource], revision)
-        yield revisions
+        for labels, count in self.store_requests.totals().items():
+            requests.add_metric(labels, count)
+        yield requests
 
     def _collect_identity(self) -> Iterable[Metric]:
         """What this server is, and what of it should not be used any more."""

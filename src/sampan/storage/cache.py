@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from sampan.storage.cache_counts import CacheCounts
 from sampan.storage.hub import LocalWatch
 from sampan.storage.records import CacheEvent, CacheReset, Delivery, Extract, Matches, Page, Record, Respliced
 from sampan.storage.ring import EventRing
@@ -65,6 +66,7 @@ class WatchCache:
         self._backoff_s = backoff_s
         self._records = SortedRecords()
         self.unreadable = Unreadable()
+        self.counts = CacheCounts()
         self._ring = EventRing(history_window_s, events_min, events_max, clock)
         self._groups = WatchGroups(prefix, respliced)
         self._snapshots: dict[int, SortedRecords] = {}
@@ -152,6 +154,7 @@ class WatchCache:
         target = await self._store.revision()
         if self._revision < target:
             await self.wait_for(target, timeout_s)
+        self.counts.reads += 1
         return self._revision
 
     async def wait_for(self, revision: int, timeout_s: float = 3.0) -> None:
@@ -271,6 +274,7 @@ class WatchCache:
         self._ring.reset(revision)
         self._revision = self._changed = revision
         self._listed = True
+        self.counts.loads += 1
         self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has listed anew"))
 
     def _apply(self, batch: EventBatch) -> None:
@@ -280,6 +284,7 @@ class WatchCache:
             if self.unreadable:
                 self.unreadable.forget(batch.events)
             self._ring.extend(events)
+            self.counts.events += len(events)
             self._revision = max(self._revision, batch.revision)
             if events:
                 self._changed = events[-1].revision

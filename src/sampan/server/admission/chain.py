@@ -6,7 +6,7 @@ Source: apiserver pkg/admission/{interfaces,chain}.go, pkg/admission/plugin/webh
 (1.36).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
 from sampan.registry.endpoint import Endpoint
+from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.request import UserInfo
 
 OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
@@ -96,20 +97,20 @@ class ConfiguredPlugin(Plugin, Protocol):
         """Whether there is anything to do for any request."""
 
 
+Ask = Callable[[Attributes], Awaitable[None]]
+Observe = Callable[[float], None]
+"""Takes seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Concerned:
     """The plug-ins that hear of one operation on one resource."""
 
     mutating: tuple[MutatingPlugin, ...]
     validating: tuple[ValidatingPlugin, ...]
-
-
-ObserveStep = Callable[[str, str, float, bool], None]
-"""Takes the kind of a step (admit or validate), the operation, the seconds that it took, and whether it refused."""
-
-
-def _unobserved(kind: str, operation: str, seconds: float, rejected: bool) -> None:
-    """Nobody wants to know."""
+    admit: tuple[tuple[str, Ask, Observe], ...]
+    """Of each mutating plug-in: its name, what asks it, and who hears how long that took."""
+    validate: tuple[tuple[str, Ask, Observe], ...]
 
 
 class AdmissionChain:
@@ -118,14 +119,14 @@ class AdmissionChain:
     def __init__(
         self,
         plugins: Sequence[Plugin] = (),
-        observe: ObserveStep = _unobserved,
+        metrics: AdmissionMetrics | None = None,
         configuration_changed: Callable[[], bool] | None = None,
     ) -> None:
-        """`observe` hears of the steps that did something. `configuration_changed`: whether any of the objects that
-        configure plug-ins was written since it was last asked; None: all plug-ins are always asked.
+        """`configuration_changed`: whether any of the objects that configure plug-ins was written since it was last
+        asked; None: all plug-ins are always asked.
         """
         self.plugins = tuple(plugins)
-        self._observe = observe
+        self._metrics = metrics or AdmissionMetrics()
         self._configuration_changed = configuration_changed
         self._concerned: dict[tuple[str, str, str], Concerned] = {}
 
@@ -142,28 +143,38 @@ class AdmissionChain:
     async def admit(self, attributes: Attributes) -> None:
         """Run the mutating plug-ins."""
         self._look()
-        plugins = self.concerned(attributes.operation, attributes.gvr).mutating
+        asks = self.concerned(attributes.operation, attributes.gvr).admit
         began, rejected = monotonic(), True
         try:
-            for plugin in plugins:
-                await plugin.admit(attributes)
+            await self._ask("admit", asks, attributes)
             if attributes.reinvoke:
                 attributes.is_reinvocation = True
-                for plugin in plugins:
-                    await plugin.admit(attributes)
+                await self._ask("admit", asks, attributes)
             rejected = False
         finally:
-            self._observe("admit", attributes.operation, monotonic() - began, rejected)
+            self._metrics.observe_step("admit", attributes.operation, monotonic() - began, rejected)
 
     async def validate(self, attributes: Attributes) -> None:
         """Run the validating plug-ins."""
         began, rejected = monotonic(), True
         try:
-            for plugin in self.concerned(attributes.operation, attributes.gvr).validating:
-                await plugin.validate(attributes)
+            await self._ask("validate", self.concerned(attributes.operation, attributes.gvr).validate, attributes)
             rejected = False
         finally:
-            self._observe("validate", attributes.operation, monotonic() - began, rejected)
+            self._metrics.observe_step("validate", attributes.operation, monotonic() - began, rejected)
+
+    async def _ask(self, kind: str, asks: tuple[tuple[str, Ask, Observe], ...], attributes: Attributes) -> None:
+        """One plug-in after the other, each timed."""
+        began = monotonic()
+        for name, ask, observe in asks:
+            try:
+                await ask(attributes)
+            except BaseException:
+                self._metrics.plugin(name, kind, attributes.operation, rejected=True)(monotonic() - began)
+                raise
+            now = monotonic()
+            observe(now - began)
+            began = now
 
     def concerned(self, operation: str, gvr: GroupVersionResource) -> Concerned:
         """The plug-ins that want to hear of an operation on a resource, and have something to do."""
@@ -177,11 +188,18 @@ class AdmissionChain:
                 and (plugin.resources is None or (gvr.group, gvr.resource) in plugin.resources)
                 and self._is_awake(plugin)
             ]
+            mutating = tuple(plugin for plugin in plugins if isinstance(plugin, MutatingPlugin))
+            validating = tuple(plugin for plugin in plugins if isinstance(plugin, ValidatingPlugin))
             concerned = self._concerned[key] = Concerned(
-                tuple(plugin for plugin in plugins if isinstance(plugin, MutatingPlugin)),
-                tuple(plugin for plugin in plugins if isinstance(plugin, ValidatingPlugin)),
+                mutating,
+                validating,
+                tuple((each.name, each.admit, self._observe(each, "admit", operation)) for each in mutating),
+                tuple((each.name, each.validate, self._observe(each, "validate", operation)) for each in validating),
             )
         return concerned
+
+    def _observe(self, plugin: Plugin, kind: str, operation: str) -> Observe:
+        return self._metrics.plugin(plugin.name, kind, operation, rejected=False)
 
     def _look(self) -> None:
         """Forget who is concerned when somebody has changed the configuration."""

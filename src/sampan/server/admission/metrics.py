@@ -3,7 +3,7 @@
 Source: apiserver pkg/admission/metrics/metrics.go, pkg/admission/plugin/policy/{validating,mutating}/metrics (1.36).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from prometheus_client.core import Metric
 
@@ -25,6 +25,12 @@ class AdmissionMetrics:
             f"{_PREFIX}step_admission_duration_seconds",
             "Time that all mutating or all validating plug-ins took for a request.",
             ("type", "operation", "rejected"),
+            _STEP_BUCKETS,
+        )
+        self.plugins = Histogram(
+            f"{_PREFIX}controller_admission_duration_seconds",
+            "Time that a plug-in took for a request.",
+            ("name", "type", "operation", "rejected"),
             _STEP_BUCKETS,
         )
         self.hooks = Histogram(
@@ -64,6 +70,10 @@ class AdmissionMetrics:
         """The mutating (admit) or validating (validate) plug-ins of one request."""
         self.steps.observe((kind, operation, "true" if rejected else "false"), seconds)
 
+    def plugin(self, name: str, kind: str, operation: str, *, rejected: bool) -> Callable[[float], None]:
+        """What takes the seconds that a plug-in needed to admit or to validate."""
+        return self.plugins.observer((name, kind, operation, "true" if rejected else "false"))
+
     def observe_hook(self, hook: tuple[str, str, str], seconds: float, code: int, *, rejected: bool) -> None:
         """One call of a webhook; `hook` is its name, type (admit or validating) and the operation."""
         shown = "true" if rejected else "false"
@@ -82,8 +92,9 @@ class AdmissionMetrics:
     def collect(self) -> Iterable[Metric]:
         """For Prometheus."""
         collectors = (
-            *(self.steps, self.hooks, self.requests, self.rejections, self.failed_open),
+            *(self.steps, self.plugins, self.hooks, self.requests, self.rejections, self.failed_open),
             *(self.policies, self.policy_checks),
         )
         for collector in collectors:
             yield from collector.collect()
+        yield self.steps.summary(f"{self.steps.name}_summary")

@@ -30,6 +30,8 @@ class ListTail:
     last_key: str
     more: bool
     remaining: int | None
+    size: int = 0
+    """How many objects it has."""
     expires: float = 0.0
     packed: asyncio.Future[Packed] | None = field(default=None)
 

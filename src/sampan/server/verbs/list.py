@@ -97,12 +97,14 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
     key = (scope.endpoint.gvk, query, options.label_selector, options.field_selector, form, include)
     tail = None if query.exact else shared.bodies.get(key, cache.changed, now)
     if tail is not None:
+        cache.counts.list(tail.size)
         return tail, cache.revision
     page = await read_page(scope, options, query)
     scope.request.step("Listing from storage done")
     revision = cache.revision
     tail = await _tail_of(scope, page, media, cache.changed)
     if not query.exact:
+        cache.counts.list(tail.size)
         shared.bodies.put(key, tail)
     return tail, revision
 
@@ -119,6 +121,7 @@ async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int
         last_key=page.records[-1].key if page.records else "",
         more=page.more,
         remaining=page.remaining,
+        size=len(page.records),
         expires=now + ROW_AGE_MAX_S if media is not None and media.transform == "Table" else 0.0,
     )
 

@@ -1,0 +1,63 @@
+"""`CacheMetrics`: what the watch caches have done, by resource.
+
+Source: apiserver pkg/storage/cacher/metrics/metrics.go, pkg/storage/etcd3/metrics/metrics.go (1.36).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from sampan.core.gvk import GroupResource
+from sampan.storage.cache import WatchCache
+
+_BY_RESOURCE: Final = ("group", "resource")
+_COUNTERS: Final[dict[str, tuple[str, dict[str, str], Callable[[WatchCache], int]]]] = {
+    "apiserver_storage_events_received_total": (
+        "Events that came from the store.", {}, lambda cache: cache.counts.events,
+    ),
+    "apiserver_watch_cache_events_received_total": (
+        "Events that the watch cache has taken in.", {}, lambda cache: cache.counts.events,
+    ),
+    "apiserver_watch_cache_events_dispatched_total": (
+        "Events that the watch cache has handed on.", {}, lambda cache: cache.counts.events,
+    ),
+    "apiserver_watch_cache_initializations_total": (
+        "How often the watch cache has read everything.", {}, lambda cache: cache.counts.loads,
+    ),
+    "apiserver_watch_cache_consistent_read_total": (
+        "Reads of the newest state from the watch cache.", {"success": "true", "fallback": "false"},
+        lambda cache: cache.counts.reads,
+    ),
+    "apiserver_cache_list_total": (
+        "Lists from the watch cache.", {"index": ""}, lambda cache: cache.counts.lists,
+    ),
+    "apiserver_cache_list_returned_objects_total": (
+        "Objects in lists from the watch cache.", {}, lambda cache: cache.counts.listed,
+    ),
+}  # fmt: skip
+
+
+class CacheMetrics:
+    """A collector for Prometheus."""
+
+    def __init__(self) -> None:
+        self.caches: Callable[[], Mapping[GroupResource, WatchCache]] = dict
+        """Gives the watch cache of each resource."""
+
+    def collect(self) -> Iterable[Metric]:
+        """All families; may be called from another thread."""
+        caches = self.caches()
+        revisions = GaugeMetricFamily(
+            "apiserver_watch_cache_resource_version", "How far the watch cache is.", labels=_BY_RESOURCE
+        )
+        for resource, cache in caches.items():
+            revisions.add_metric([resource.group, resource.resource], cache.revision)
+        yield revisions
+        for name, (text, more, count_of) in _COUNTERS.items():
+            family = CounterMetricFamily(name, text, labels=[*_BY_RESOURCE, *more])
+            for resource, cache in caches.items():
+                count = count_of(cache)
+                if count:
+                    family.add_metric([resource.group, resource.resource, *more.values()], count)
+            yield family
