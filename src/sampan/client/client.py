@@ -14,6 +14,7 @@ from sampan.client.config import Config
 from sampan.client.discovery import discover
 from sampan.client.endpoint import Endpoint
 from sampan.client.options import FieldValidation, WriteOptions
+from sampan.client.request_counts import RequestCounts
 from sampan.client.resource_client import ResourceClient
 from sampan.client.rest_client import RESTClient
 from sampan.client.rest_mapper import ResourceName, RESTMapper
@@ -35,8 +36,11 @@ class Client:
         namespace: str = "default",
         field_manager: str = "",
         mapper: RESTMapper | None = None,
+        counts: RequestCounts | None = None,
     ) -> None:
+        """`counts`: what the transport counts, if it does."""
         self.rest = RESTClient(transport)
+        self.counts = counts
         self.namespace = namespace
         """Where namespaced objects are that say no namespace."""
         self.mapper = mapper or RESTMapper(lambda: discover(self.rest))
@@ -48,8 +52,9 @@ class Client:
 
         Raises `ConfigError`.
         """
-        transport = connect_transport(config, warnings=warnings)
-        return cls(transport, namespace=config.namespace, field_manager=field_manager)
+        counts = RequestCounts()
+        transport = connect_transport(config, warnings=warnings, counts=counts)
+        return cls(transport, namespace=config.namespace, field_manager=field_manager, counts=counts)
 
     def with_defaults(
         self,
@@ -64,7 +69,7 @@ class Client:
         It shares connections and mapper: close only one of the two.
         """
         mine = self._write_options
-        other = Client(self.rest.transport, namespace=self.namespace, mapper=self.mapper)
+        other = Client(self.rest.transport, namespace=self.namespace, mapper=self.mapper, counts=self.counts)
         other.namespace = self.namespace if namespace is None else namespace
         other._write_options = replace(
             mine,

@@ -1,6 +1,6 @@
 """`connect_transport`: the whole stack of transports that a `Config` asks for.
 
-From the outside in: warnings, retries, rate limit, identity, credentials, redirects, HTTP.
+From the outside in: warnings, retries, counts, rate limit, identity, credentials, redirects, HTTP.
 """
 
 from dataclasses import replace
@@ -23,6 +23,7 @@ from sampan.client.http.transport import HttpTransport
 from sampan.client.identity import IdentityTransport
 from sampan.client.rate_limit import RateLimit, RateLimitingTransport
 from sampan.client.redirects import RedirectsTransport
+from sampan.client.request_counts import CountingTransport, RequestCounts
 from sampan.client.retry import RetryingTransport, RetryPolicy
 from sampan.client.transport import Transport
 from sampan.client.warnings import WarningHandler, WarningsTransport
@@ -35,11 +36,12 @@ def connect_transport(
     retry: RetryPolicy | None = None,
     rate_limit: RateLimit | None = None,
     warnings: WarningHandler | None = None,
+    counts: RequestCounts | None = None,
 ) -> Transport:
     """A transport for the server of `config`; connections are made when they are needed. Close it with `aclose`.
 
     `rate_limit` is none by default; `warnings` defaults to logging each text once. Raises `ConfigError` for an address
-    that is none.
+    that is none. `counts` is told the server, and counts every attempt.
     """
     try:
         address = ServerAddress.parse(config.server)
@@ -56,6 +58,9 @@ def connect_transport(
     transport = IdentityTransport(transport, user_agent=config.user_agent, impersonation=config.impersonation)
     if rate_limit is not None:
         transport = RateLimitingTransport(transport, rate_limit)
+    if counts is not None:
+        counts.host = address.authority
+        transport = CountingTransport(transport, counts)
     transport = RetryingTransport(transport, retry)
     return WarningsTransport(transport, warnings)
 

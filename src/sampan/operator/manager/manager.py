@@ -28,6 +28,7 @@ from sampan.operator.controller import CacheSyncTimeout, Controller, ControllerM
 from sampan.operator.errors import single_error
 from sampan.operator.events import EventBroadcaster, EventRecorder
 from sampan.operator.leader_election import LeaderElectionMetrics, LeaderElector, LeaseLock
+from sampan.operator.manager.client_metrics import ClientCollector
 from sampan.operator.manager.informer_metrics import InformerCollector
 from sampan.operator.manager.options import ManagerOptions
 from sampan.operator.manager.probes import Check, Probes
@@ -57,6 +58,8 @@ class Manager:
         """What /metrics shows."""
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self.registry)
+        if client.counts is not None:
+            ClientCollector(self.registry, client.counts)
         InformerCollector(self.registry, lambda: self.informers.informers)
         self.elected = asyncio.Event()
         """Set when this replica leads and its leader-elected runnables have started."""

@@ -1,0 +1,55 @@
+"""`RequestCounts`: what a client has asked, and how long it took; `CountingTransport` fills it.
+
+Source: client-go tools/metrics/metrics.go, component-base metrics/prometheus/restclient/metrics.go (1.36).
+"""
+
+import time
+from bisect import bisect_left
+from typing import Final
+
+from sampan.client.transport import HttpRequest, HttpResponse, Transport
+
+DURATION_BUCKETS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+"""Upper bounds in seconds."""
+_ERROR: Final = "<error>"
+
+
+class RequestCounts:
+    """Plain numbers, of one server. Every attempt counts."""
+
+    def __init__(self, host: str = "") -> None:
+        self.host = host
+        """Host and port of the server."""
+        self.requests: dict[tuple[str, str], int] = {}
+        """By code and method."""
+        self.durations: dict[str, list[float]] = {}
+        """By method: the sum in seconds, then the count of each bucket, the last one without a bound."""
+
+    def count(self, method: str, code: str, seconds: float) -> None:
+        """Count one attempt. `seconds`: until the head of the answer was there."""
+        self.requests[code, method] = self.requests.get((code, method), 0) + 1
+        series = self.durations.setdefault(method, [0.0] * (len(DURATION_BUCKETS) + 2))
+        series[0] += seconds
+        series[bisect_left(DURATION_BUCKETS, seconds) + 1] += 1
+
+
+class CountingTransport:
+    """Counts what goes through it."""
+
+    def __init__(self, inner: Transport, counts: RequestCounts) -> None:
+        self._inner = inner
+        self._counts = counts
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send, and count what came of it."""
+        began, code = time.monotonic(), _ERROR
+        try:
+            response = await self._inner.send(request)
+            code = str(response.status)
+            return response
+        finally:
+            self._counts.count(request.method, code, time.monotonic() - began)
+
+    async def aclose(self) -> None:
+        """Close what is inside."""
+        await self._inner.aclose()

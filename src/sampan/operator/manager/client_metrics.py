@@ -1,0 +1,35 @@
+"""The metrics of a client, read from its counts when a registry is scraped; with client-go's names."""
+
+from collections.abc import Iterator
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+
+from sampan.client.request_counts import DURATION_BUCKETS, RequestCounts
+
+
+class ClientCollector:
+    """The collector for the requests of one client."""
+
+    def __init__(self, registry: CollectorRegistry, counts: RequestCounts) -> None:
+        self._counts = counts
+        registry.register(self)
+
+    def collect(self) -> Iterator[Metric]:
+        """The families with the present figures."""
+        counts = self._counts
+        requests = CounterMetricFamily(
+            "rest_client_requests_total", "Requests sent, by what came of them", labels=["code", "method", "host"]
+        )
+        for (code, method), count in counts.requests.items():
+            requests.add_metric([code, method, counts.host], count)
+        yield requests
+        durations = HistogramMetricFamily(
+            "rest_client_request_duration_seconds", "Time until the answer began", labels=["verb", "host"]
+        )
+        bounds = [*(f"{bound:g}" for bound in DURATION_BUCKETS), "+Inf"]
+        for method, series in counts.durations.items():
+            buckets = list(zip(bounds, accumulate(series[1:]), strict=True))
+            durations.add_metric([method, counts.host], buckets, series[0])
+        yield durations
