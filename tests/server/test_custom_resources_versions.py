@@ -133,5 +133,5 @@ async def test_no_version_is_made_up_where_a_webhook_should_convert(api: Api) ->
     await api.create(SHIRTS, shirt("a"))
     assert (await api.get(f"{SHIRTS}/a")).code == 200
     answer = await api.get(f"{SHIRTS_2}/a")
-    assert (answer.code, answer.reason) == (500, "InternalError")
+    assert (answer.code, answer.reason) == (500, "")
     assert f"conversion webhook for {GROUP}/v1, Kind=Shirt failed" in answer.message

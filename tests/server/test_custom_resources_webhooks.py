@@ -73,6 +73,17 @@ async def test_an_object_is_written_in_the_other_version(api: Api, webhook: Fake
     assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"hostPort": "c:81"}
 
 
+async def test_who_owns_a_field_is_compared_in_the_versions_of_its_owners(api: Api, webhook: FakeWebhook) -> None:
+    await api.apply(f"{SHIRTS}/a", one(), "fieldManager=first")
+    refused = await api.apply(f"{SHIRTS_2}/a", two(host="c"), "fieldManager=second")
+    assert (refused.code, refused.reason) == (409, "Conflict")
+    assert refused.message == 'Apply failed with 1 conflict: conflict with "first": .spec.hostPort'
+    taken = await api.apply(f"{SHIRTS_2}/a", two(host="c"), "fieldManager=second&force=true")
+    assert [entry["manager"] for entry in taken.body["metadata"]["managedFields"]] == ["second"]
+    changed = await api.patch(f"{SHIRTS}/a", {"spec": {"hostPort": "d:82"}})
+    assert [entry["apiVersion"] for entry in changed.body["metadata"]["managedFields"]] == [V1]
+
+
 async def test_a_dry_run_in_the_other_version_stores_nothing(api: Api, webhook: FakeWebhook) -> None:
     made = await api.create(f"{SHIRTS_2}?dryRun=All", two())
     assert made["spec"] == {"host": "a", "port": "80"}
@@ -131,7 +142,7 @@ async def test_when_the_webhook_fails_every_request_in_another_version_fails(
         "patch": lambda: api.patch(f"{SHIRTS_2}/a", {"spec": {"host": "b"}}),
         "delete": lambda: api.delete(f"{SHIRTS_2}/a"),
     }[method]()
-    assert (answer.code, answer.reason) == (500, "InternalError")
+    assert (answer.code, answer.reason) == (500, "")
     given = "v2" if method == "create" else "v1"
     assert f"conversion webhook for {GROUP}/{given}, Kind=Shirt failed: no one there" in answer.message
     (left,) = (await api.get(SHIRTS)).body["items"]
@@ -157,7 +168,13 @@ def first(review: Json) -> Json:
         pytest.param(lambda r: response(r).update(uid="x"), 'failed: expected response.uid="', id="uid of the review"),
         pytest.param(
             lambda r: r.update(apiVersion="apiextensions.k8s.io/v1beta1"),
-            "failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got",
+            "failed: converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion",
+            id="version of the review",
+        ),
+        pytest.param(
+            lambda r: r.pop("apiVersion"),
+            "failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, "
+            "Kind=ConversionReview",
             id="type",
         ),
         pytest.param(
@@ -183,21 +200,27 @@ def first(review: Json) -> Json:
             "at index 0: invalid kind (expected Shirt, received Trousers)",
             id="kind",
         ),
-        pytest.param(lambda r: first(r).pop("metadata"), "at index 0: missing metadata", id="no metadata"),
         pytest.param(
-            lambda r: first(r)["metadata"].update(name="z"), "at index 0: must have the same name: a != z", id="name"
+            lambda r: first(r).pop("metadata"), "invalid object: must have the same name: a != ", id="nothing"
         ),
         pytest.param(
-            lambda r: first(r)["metadata"].update(uid="z"), "at index 0: must have the same UID: ", id="object uid"
+            lambda r: first(r)["metadata"].update(name="z"),
+            "returned invalid object: must have the same name: a != z",
+            id="name",
+        ),
+        pytest.param(
+            lambda r: first(r)["metadata"].update(uid="z"),
+            "returned invalid object: must have the same UID: ",
+            id="object uid",
         ),
         pytest.param(
             lambda r: first(r)["metadata"].update(labels={"a": 1}),
-            "at index 0: metadata.labels[a] must be a string",
+            "returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object",
             id="label type",
         ),
         pytest.param(
             lambda r: first(r)["metadata"].update(labels={"a b": "c"}),
-            'at index 0: metadata.labels: Invalid value: "a b"',
+            'returned invalid metadata: metadata.labels: Invalid value: "a b"',
             id="label",
         ),
     ],
@@ -206,9 +229,30 @@ async def test_an_answer_that_does_not_count_is_an_error(api: Api, webhook: Fake
     await api.create(SHIRTS, one())
     webhook.spoil = spoil
     answer = await api.get(f"{SHIRTS_2}/a")
-    assert (answer.code, answer.reason) == (500, "InternalError")
+    assert (answer.code, answer.reason) == (500, "")
     assert f"conversion webhook for {V1}, Kind=Shirt" in answer.message
     assert text in answer.message
+
+
+@pytest.mark.parametrize(
+    ("spoil", "text"),
+    [
+        (
+            lambda r: first(r)["metadata"].update(name="z"),
+            "returned invalid converted object at index 0: must have the same name: a != z",
+        ),
+        (
+            lambda r: first(r)["metadata"].update(labels="x"),
+            "returned invalid metadata in object at index 0: "
+            "invalid metadata.labels of type string in converted object",
+        ),
+    ],
+    ids=["name", "labels"],
+)
+async def test_errors_of_lists_say_which_object_it_was(api: Api, webhook: FakeWebhook, spoil: Any, text: str) -> None:
+    await api.create(SHIRTS, one())
+    webhook.spoil = spoil
+    assert (await api.get(SHIRTS_2)).message == f"conversion webhook for {V1}, Kind=Shirt {text}"
 
 
 async def test_of_the_metadata_only_labels_and_annotations_may_change(api: Api, webhook: FakeWebhook) -> None:

@@ -185,7 +185,8 @@ class FieldManager:
         subresource: str = "",
         now: str,
     ) -> None:
-        """Record in `new` what this create, update or patch changed against `live` (None: a create). Never fails.
+        """Record in `new` what this create, update or patch changed against `live` (None: a create). Fails only where
+        `convert` does, and leaves `new` alone then.
 
         `new` is what is about to be stored, in `api_version`; only its managedFields change. `now` is the time as
         metav1.Time writes it.
@@ -200,6 +201,10 @@ class FieldManager:
             updated = self._update(live, new, who, entries, now)
         except ElementError:
             return
+        except Exception:
+            if given is not None:
+                metadata["managedFields"] = given
+            raise
         if updated:
             metadata["managedFields"] = updated
 

@@ -6,16 +6,20 @@ in (built-ins: the hub; custom resources: the request's), and the stored version
 
 from collections.abc import Callable
 from copy import copy
+from typing import TypeVar
 
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
 from sampan.patch.managed_fields import FieldManager
+from sampan.registry.awaited_conversion import AwaitedConversion
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.rest.store import ResourceStore
 from sampan.schema.compile import CompiledSchema, SchemaCompiler
 from sampan.schema.structural import Schema
 from sampan.storage.encoding import decode
 from sampan.wire.json import encode
+
+T = TypeVar("T")
 
 
 class Endpoint:
@@ -26,6 +30,7 @@ class Endpoint:
     """
 
     __slots__ = (
+        "_awaited",
         "_compiled",
         "_compiler",
         "_field_managers",
@@ -62,6 +67,7 @@ class Endpoint:
         self.item_prefix = encode_prefix(definition.kind, self.api_version)
         self._compiled: CompiledSchema | None = None
         self._field_managers: dict[str, FieldManager] = {}
+        self._awaited = None if definition.webhook is None else AwaitedConversion(definition.webhook)
 
     @property
     def schema(self) -> Schema:
@@ -124,6 +130,12 @@ class Endpoint:
             manager = self._field_managers[subresource] = self._make_field_manager(subresource)
         return manager
 
+    async def managing_fields(self, work: Callable[[], T]) -> T:
+        """What `work` gives, which asks the field manager and leaves things as they were when it raises; where a
+        webhook converts, it may be called several times. Raises `StatusError` 500.
+        """
+        return work() if self._awaited is None else await self._awaited.run(work)
+
     def with_parts(
         self, *, store: ResourceStore, compiled: CompiledSchema, field_managers: dict[str, FieldManager]
     ) -> "Endpoint":
@@ -143,6 +155,8 @@ class Endpoint:
             other, own = versions[api_version], versions[obj["apiVersion"]]
             if other is own:
                 return obj
+            if self._awaited is not None:
+                return self._awaited.convert(obj, api_version)
             if self.definition.hub is not None:
                 return self.definition.hub.convert(obj, api_version)
             copy = decode(encode(obj))

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from sampan.core import errors
 from sampan.core.object import Object
+from sampan.core.tracing import part_of_current
+from sampan.patch.errors import unexpected
 from sampan.registry.crd.conversion_review import ReviewError, accepted, answer, request, review_version
 from sampan.registry.endpoint import encode_prefix
 from sampan.registry.rest.metadata import new_uid
@@ -40,55 +41,68 @@ class WebhookConversion:
         self._kept_bytes = 0
         self._turn = asyncio.Lock()
 
-    async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
-        """The objects in a version, in order. Raises `StatusError` 500; then none is converted."""
+    async def convert(self, objects: Sequence[Object], api_version: str, *, listed: bool = False) -> list[Object]:
+        """The objects in a version, in order. Raises `StatusError` 500; then none is converted.
+
+        `listed`: they are the items of a list, and errors say which of them.
+        """
         others = [obj for obj in objects if obj["apiVersion"] != api_version]
         if not others:
             return list(objects)
-        converted = iter(await self._ask(others, api_version))
+        converted = iter(await self._ask(others, api_version, listed))
         return [obj if obj["apiVersion"] == api_version else next(converted) for obj in objects]
 
-    async def _ask(self, objects: list[Object], api_version: str) -> list[Object]:
+    async def _ask(self, objects: list[Object], api_version: str, listed: bool) -> list[Object]:
         subject = f"conversion webhook for {objects[0]['apiVersion']}, Kind={objects[0]['kind']}"
         uid = new_uid()
+        version = review_version(self._review_versions)
+        if version is None:
+            raise unexpected("no supported conversion review versions")
+        attributes: dict[str, str | int] = {
+            "desired-api-version": api_version,
+            "object-count": len(objects),
+            "UID": uid,
+        }
         try:
-            version = review_version(self._review_versions)
-            body = await self._webhook.post(request(version, uid, objects, api_version), TIMEOUT_S)
+            with part_of_current("Call conversion webhook", attributes):
+                body = await self._webhook.post(request(version, uid, objects, api_version), TIMEOUT_S)
             found = answer(version, uid, body)
         except (WebhookError, ReviewError) as error:
-            raise errors.internal_error(f"{subject} failed: {error}") from None
+            raise unexpected(f"{subject} failed: {error}") from None
         if len(found) != len(objects):
-            raise errors.internal_error(f"{subject} returned {len(found)} objects, expected {len(objects)}")
+            raise unexpected(f"{subject} returned {len(found)} objects, expected {len(objects)}")
         results = []
         for index, (original, converted) in enumerate(zip(objects, found, strict=True)):
             try:
                 result = accepted(original, converted, api_version)
                 self._prune[api_version](result)
-            except (ReviewError, DecodeError) as error:
-                text = f"{subject} returned invalid converted object at index {index}: {error}"
-                raise errors.internal_error(text) from None
+            except DecodeError as error:
+                raise unexpected(f"{subject} returned invalid converted object at index {index}: {error}") from None
+            except ReviewError as error:
+                before = error.listed if listed else error.alone
+                raise unexpected(str(error) if before is None else f"{subject} {before.format(index)}{error}") from None
             results.append(result)
         return results
 
-    async def values(self, values: Sequence[bytes], api_version: str) -> list[bytes]:
-        """Objects as canonical bytes with their resourceVersion, in a version. Raises `StatusError` 500."""
+    async def values(self, values: Sequence[bytes], api_version: str, *, listed: bool = False) -> list[bytes]:
+        """Objects as canonical bytes with their resourceVersion, in a version. Raises as `convert`."""
         prefix = encode_prefix(self._kind, api_version)
         if all(value.startswith(prefix) for value in values):
             return list(values)
-        converted = await self.convert([decode(value) for value in values], api_version)
+        converted = await self.convert([decode(value) for value in values], api_version, listed=listed)
         return [_bytes(obj) for obj in converted]
 
-    async def records(self, records: Sequence[Record], api_version: str) -> list[Record]:
+    async def records(self, records: Sequence[Record], api_version: str, *, listed: bool) -> list[Record]:
         """Records with their values in a version; those that were converted before are not asked for again.
 
-        Raises `StatusError` 500.
+        Raises as `convert`.
         """
         prefix = encode_prefix(self._kind, api_version)
         results = [
             record if record.value.startswith(prefix) else self._known(record, api_version) for record in records
         ]
         missing = [index for index, record in enumerate(results) if record is None]
-        values = await self.values([records[index].value for index in missing], api_version)
+        values = await self.values([records[index].value for index in missing], api_version, listed=listed)
         for index, value in zip(missing, values, strict=True):
             record = results[index] = msgspec.structs.replace(records[index], value=value)
             self._keep((api_version, record.key, record.revision), record)
@@ -97,7 +111,7 @@ class WebhookConversion:
     async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:
         """As `records`, after those who came before."""
         async with self._turn:
-            return await self.records(records, api_version)
+            return await self.records(records, api_version, listed=len(records) > 1)
 
     def _known(self, record: Record, api_version: str) -> Record | None:
         key = (api_version, record.key, record.revision)

@@ -39,7 +39,7 @@ async def create_object(scope: Scope, obj: Object, options: WriteOptions) -> byt
     strategy = endpoint.store.strategy
     hub = endpoint.to_hub(obj)
     strategy.default(hub)
-    track(scope, None, hub, options)
+    await tracked(scope, None, hub, options)
     hub = await admit(scope, "CREATE", hub, None, options.dry_run)
     creation = CreateOptions(
         clock=scope.clock,
@@ -55,6 +55,11 @@ def warn_of_duplicate_owners(request: Request, metadata: dict[str, Any]) -> None
     text = dedup_owner_references(metadata)
     if text and text not in request.warnings:
         request.warnings.append(text)
+
+
+async def tracked(scope: Scope, live: Object | None, hub: Object, options: WriteOptions) -> None:
+    """As `track`, also where a webhook converts. Raises 500 where it fails."""
+    await scope.endpoint.managing_fields(lambda: track(scope, live, hub, options))
 
 
 def track(scope: Scope, live: Object | None, hub: Object, options: WriteOptions) -> None:

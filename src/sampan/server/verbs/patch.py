@@ -21,7 +21,7 @@ from sampan.registry.rest.update import update as rest_update
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit
 from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value, normalise
-from sampan.server.verbs.create import track, warn_of_duplicate_owners
+from sampan.server.verbs.create import tracked, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patched_type import settle_type
 from sampan.server.verbs.recognition import Unreadable
@@ -153,7 +153,7 @@ def _patch_transform(scope: Scope, mechanism: Mechanism, refusal: Refusal, optio
         patched = mechanism(endpoint.from_hub(store.decode(stored)))
         patched = _checked(scope, patched, refusal, options)
         hub = _finished(scope, patched)
-        track(scope, old, hub, options)
+        await tracked(scope, old, hub, options)
         return await admit(scope, "UPDATE", hub, old, options.dry_run)
 
     return transform
@@ -213,14 +213,16 @@ def _apply_transform(scope: Scope, config: Any, faults: list[str], options: Writ
 
     async def transform(old: Object | None, stored: bytes) -> Object:
         live = endpoint.from_hub(endpoint.store.decode(stored)) if old is not None else None
-        merged = manager.apply(
-            live,
-            decode(wire_json.encode(config)),
-            manager=options.field_manager,
-            api_version=endpoint.api_version,
-            subresource=request.info.subresource,
-            force=bool(options.force),
-            now=timestamp(scope.clock),
+        merged = await endpoint.managing_fields(
+            lambda: manager.apply(
+                live,
+                decode(wire_json.encode(config)),
+                manager=options.field_manager,
+                api_version=endpoint.api_version,
+                subresource=request.info.subresource,
+                force=bool(options.force),
+                now=timestamp(scope.clock),
+            )
         )
         if old is None and merged.get("metadata", {}).get("uid"):
             raise errors.conflict(

@@ -20,7 +20,7 @@ from sampan.server.media import media_of, written
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit_part, validate_part
 from sampan.server.verbs.body import read_value
-from sampan.server.verbs.create import track
+from sampan.server.verbs.create import tracked
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patch import APPLY_PATCH, JSON_PATCH, patch_type_of
 from sampan.server.verbs.respond import resource_version_of
@@ -104,7 +104,8 @@ async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Obje
         if faults:
             raise errors.invalid(_SCALE, name, faults)
         if applied is not None:
-            obj = _applied(scope, stored, applied, options)
+            given = applied
+            obj = await endpoint.managing_fields(lambda: _applied(scope, stored, given, options))
             if _replicas(scale) != asked:  # admission has the last word; the field stays the applier's
                 _put(obj, paths.spec_replicas, _replicas(scale))
         else:
@@ -120,7 +121,7 @@ async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Obje
             obj["metadata"].pop("resourceVersion", None)
         hub = endpoint.to_hub(obj)
         if applied is None:
-            track(scope, old, hub, options)
+            await tracked(scope, old, hub, options)
         seen[:] = [scale, scale_of(scope, stored)]
         return hub
 

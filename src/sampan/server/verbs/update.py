@@ -9,7 +9,7 @@ from sampan.registry.rest.update import update as rest_update
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit, validator
 from sampan.server.verbs.body import decode_object, read_undecoded
-from sampan.server.verbs.create import track, warn_of_duplicate_owners
+from sampan.server.verbs.create import tracked, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
@@ -65,7 +65,7 @@ async def replace(scope: Scope, hub: Object, options: WriteOptions, part: Part) 
 
 async def finish(scope: Scope, hub: Object, old: Object | None, options: WriteOptions) -> Object:
     """managedFields and mutating admission of a wanted object."""
-    track(scope, old, hub, options)
+    await tracked(scope, old, hub, options)
     return await admit(scope, "UPDATE" if old is not None else "CREATE", hub, old, options.dry_run)
 
 
