@@ -287,3 +287,9 @@ async def test_openapi_follows_the_schema(api: Api) -> None:
     assert before != after
     schemas = (await api.get(after)).body["components"]["schemas"]
     assert schemas[KIND]["description"] == "what one wears"
+
+
+async def test_lists_always_have_a_continue_token_that_may_be_empty(api: Api) -> None:
+    await api.create(CRDS, crd())
+    assert (await api.get(SHIRTS)).body["metadata"]["continue"] == ""
+    assert "continue" not in (await api.get(SHIRTS, accept=TABLE)).body["metadata"]

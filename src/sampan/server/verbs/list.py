@@ -74,7 +74,9 @@ async def page_response(scope: Scope, query: Query, page: Page, media: MediaType
 
 
 async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType | None, revision: int) -> Response:
-    request, metadata = scope.request, _list_metadata(query, tail, revision)
+    request = scope.request
+    custom = not scope.endpoint.definition.builtin and (media is None or not media.transform)
+    metadata = _list_metadata(query, tail, revision, custom=custom)
     if media is not None and media.format == "protobuf":
         head = _messages(scope, media).list_head(metadata, tail.tail)
         return await tail.response(request, head, media.media_type)
@@ -227,8 +229,10 @@ def _expired(options: ListOptions, query: Query) -> errors.StatusError:
     return errors.expired(CONTINUE_TOO_OLD, continue_token=token)
 
 
-def _list_metadata(query: Query, tail: ListTail, revision: int) -> dict[str, Any]:
-    metadata: dict[str, Any] = {"resourceVersion": str(revision)}
+def _list_metadata(query: Query, tail: ListTail, revision: int, *, custom: bool) -> dict[str, Any]:
+    """Lists of `custom` objects always have `continue`."""
+    metadata: dict[str, Any] = {"continue": ""} if custom else {}
+    metadata["resourceVersion"] = str(revision)
     if tail.more:
         metadata["continue"] = encode_token(ContinueToken(revision=revision, start=tail.last_key), query.prefix)
         if query.selection.everything and tail.remaining is not None:
