@@ -114,6 +114,18 @@ async def history_forgotten(scene: Scene) -> None:
         await scene.hold(0.1, 1)
 
 
+async def server_slept_through(scene: Scene) -> None:
+    """A server stands still, and what happens meanwhile is forgotten before it wakes."""
+    server = scene.server()
+    began = now()
+    server.send(signal.SIGSTOP)
+    for _ in range(3):
+        await scene.hold(0.3, 1.5)
+        await scene.committed.compact()
+    server.send(signal.SIGCONT)
+    server.away.append((began, now()))
+
+
 async def clock_jumped(scene: Scene) -> None:
     server = scene.server()
     server.jump(scene.random.choice((-7200, -10, 10, 7200)))
@@ -135,5 +147,6 @@ FAULTS: tuple[Fault, ...] = (
     network_slow,
     etcd_full,
     history_forgotten,
+    server_slept_through,
     clock_jumped,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, messages, past
+from sampan.storage.etcd import EtcdSettings, follower, messages, past
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.follower import Follower, Nudge
 from sampan.storage.etcd.keys import Keys
@@ -48,6 +48,26 @@ class Forgetful(FakeEtcd):
             yield messages.WATCH.response(canceled=True, compact_revision=100)
 
 
+class Skipping(FakeEtcd):
+    """Tells a watch only what is new, and not that it has forgotten what was before."""
+
+    async def range(self, request: Any, context: Any) -> Any:
+        if request.revision:
+            await context.abort(grpc.StatusCode.OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted")
+        answer = await super().range(request, context)
+        answer.header.revision = 300
+        return answer
+
+    async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
+        async for request in requests:
+            if request.HasField("create_request"):
+                yield messages.WATCH.response(created=True)
+                told = messages.WATCH.response()
+                event = told.events.add()
+                event.kv.key, event.kv.mod_revision, event.kv.create_revision = PODS.encode() + b"a", 200, 200
+                yield told
+
+
 class Silent(FakeEtcd):
     """Confirms watches, and tells them nothing."""
 
@@ -71,12 +91,29 @@ async def test_the_follower_goes_on_when_etcd_is_away_just_as_it_has_forgotten()
     hub.revision = 5
     async with serving(Forgetful(away=20)) as url:
         client = EtcdClient(EtcdSettings((url,), attempt_s=0.2, total_s=0.2))
-        follower = Follower(client, hub, KEYS, Nudge(client, KEYS))
-        task = asyncio.create_task(follower.run())
-        assert await follower.reach(100, DEADLINE_S)
+        following = Follower(client, hub, KEYS, Nudge(client, KEYS))
+        task = asyncio.create_task(following.run())
+        assert await following.reach(100, DEADLINE_S)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await client.close()
+
+
+async def test_who_may_have_slept_asks_whether_all_is_there_that_came_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follower, "_ASLEEP_S", 0.0)
+    hub = WatchHub(None)
+    hub.revision = 5
+    watch = hub.watch(PODS, prefix_end(PODS), 5)
+    hub.add(watch)
+    async with serving(Skipping(never)) as url:
+        client = EtcdClient(EtcdSettings((url,)))
+        following = Follower(client, hub, KEYS, Nudge(client, KEYS))
+        task = asyncio.create_task(following.run())
+        assert await following.reach(300, DEADLINE_S)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await client.close()
+    assert not watch.has_events
 
 
 async def test_a_watch_of_the_past_that_stays_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
