@@ -69,10 +69,7 @@ def disks_possible() -> bool:
 @contextmanager
 def disk(directory: Path, images: Path) -> Iterator[Disk]:
     """An empty one at `directory`, whose image is in `images`."""
-    image = images / f"{directory.name}.img"
-    with image.open("wb"):
-        os.truncate(image, _SIZE_BYTES)
-    _run("mkfs.ext4", "-q", "-F", "-m", "0", "-O", "^has_journal", str(image))
+    image = made_image(images / f"{directory.name}.img", _SIZE_BYTES)
     directory.mkdir(parents=True, exist_ok=True)
     _run("mount", "-o", "loop", str(image), str(directory))
     made = Disk(directory)
@@ -81,6 +78,14 @@ def disk(directory: Path, images: Path) -> Iterator[Disk]:
     finally:
         made.thaw()
         _run("umount", str(directory))
+
+
+def made_image(image: Path, size_bytes: int) -> Path:
+    """A file that can be mounted as a disk."""
+    with image.open("wb"):
+        os.truncate(image, size_bytes)
+    _run("mkfs.ext4", "-q", "-F", "-m", "0", "-O", "^has_journal", str(image))
+    return image
 
 
 @contextmanager

@@ -1,72 +1,66 @@
-"""A disk that is really full, under a server on SQLite: a small file system in memory, in a mount namespace."""
+"""A disk that is really full, or hangs, under a server on SQLite: a small file system in a mount namespace."""
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.server import START_TIMEOUT_S, Server, command, running
+from tests.robustness.disks import Disk, disks_possible, made_image
 
 PATH = "/api/v1/namespaces/default/configmaps"
-_MOUNT = 'mount -t tmpfs -o size=24m tmpfs "$0" && exec cat'
+_MOUNT = 'mount -o loop "$0" "$1" && exec cat'
 
 
 def _mounts_are_permitted() -> bool:
-    return os.geteuid() == 0 and subprocess.run(["unshare", "--mount", "true"], check=False).returncode == 0
+    return disks_possible() and subprocess.run(["unshare", "--mount", "true"], check=False).returncode == 0
 
 
 pytestmark = pytest.mark.skipif(not _mounts_are_permitted(), reason="mount namespaces are not permitted here")
 
 
-@dataclass(frozen=True)
-class SmallDisk:
-    """Mounted at `directory` for those only who are started with `prefix`; all others see it at `view`."""
+class SmallDisk(Disk):
+    """Mounted at `mounted` for those only who are started with `prefix`; all others see it at `directory`."""
 
-    directory: Path
-    view: Path
-    prefix: tuple[str, ...]
-
-    def fill(self) -> None:
-        with (self.view / "ballast").open("wb", buffering=0) as ballast, suppress(OSError):
-            while True:
-                ballast.write(bytes(4096))
-
-    def free(self) -> None:
-        (self.view / "ballast").unlink()
+    def __init__(self, mounted: Path, holder: int) -> None:
+        super().__init__(Path(f"/proc/{holder}/root{mounted}"))
+        self.mounted = mounted
+        self.prefix = ("nsenter", f"--target={holder}", "--mount")
 
     @contextmanager
     def server(self) -> Iterator[Server]:
-        with running(self.directory, prefix=self.prefix) as server:
-            yield replace(server, data=self.view)
+        with running(self.mounted, prefix=self.prefix) as server:
+            yield replace(server, data=self.directory)
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[SmallDisk]:
     directory = tmp_path / "disk"
     directory.mkdir()
-    line = ["unshare", "--mount", "sh", "-c", _MOUNT, str(directory)]
+    image = made_image(tmp_path / "image", 48 << 20)
+    line = ["unshare", "--mount", "sh", "-c", _MOUNT, str(image), str(directory)]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as holder:
         assert holder.stdin is not None
         assert holder.stdout is not None
         holder.stdin.write(b"mounted\n")
         assert holder.stdout.readline() == b"mounted\n"
-        view = Path(f"/proc/{holder.pid}/root{directory}")
-        yield SmallDisk(directory, view, ("nsenter", f"--target={holder.pid}", "--mount"))
+        disk = SmallDisk(directory, holder.pid)
+        yield disk
+        disk.thaw()
         holder.stdin.close()
 
 
-def created(server: Server, name: str) -> tuple[int, str | None]:
+def created(server: Server, name: str, query: str = "") -> tuple[int, str | None]:
     """Create a ConfigMap of 20 kB: the answer's code, and when to try again."""
     body: Any = {"metadata": {"name": name}, "data": {"v": "x" * 20_000}}
     with closing(server.connect()) as connection:
         headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
-        connection.request("POST", PATH, json.dumps(body), headers)
+        connection.request("POST", PATH + query, json.dumps(body), headers)
         response = connection.getresponse()
         response.read()
         return response.status, response.headers["Retry-After"]
@@ -96,12 +90,23 @@ def test_a_start_on_a_full_disk_says_so_and_loses_nothing(disk: SmallDisk) -> No
         assert created(server, "before")[0] == 201
         disk.fill()
         server.process.kill()
-    line = [*disk.prefix, *command(disk.directory)]
+    line = [*disk.prefix, *command(disk.mounted)]
     failed = subprocess.run(line, capture_output=True, text=True, timeout=START_TIMEOUT_S, check=False)
     assert (failed.returncode, failed.stderr) == (
         1,
-        f"sampan: error: cannot use {disk.directory}: No space left on device\n",
+        f"sampan: error: cannot use {disk.mounted}: No space left on device\n",
     )
     disk.free()
     with disk.server() as server:
         assert names(server) == {"before"}
+
+
+def test_while_the_disk_hangs_writes_are_answered_504_and_reads_go_on(disk: SmallDisk) -> None:
+    with disk.server() as server:
+        assert created(server, "before")[0] == 201
+        disk.freeze()
+        assert created(server, "meanwhile", "?timeout=2s") == (504, None)
+        assert names(server) == {"before"}
+        disk.thaw()
+        assert created(server, "after")[0] == 201
+        assert names(server) == {"before", "meanwhile", "after"}
