@@ -1,5 +1,6 @@
 """CRDs whose versions convert through a hub by declared rules."""
 
+import asyncio
 from typing import Any
 
 import orjson
@@ -171,3 +172,47 @@ async def test_rules_that_lose_something_are_refused(api: Api, rules: Any, field
 
 async def test_a_conversion_needs_its_crd(api: Api) -> None:
     assert (await api.post(HUBS, hub(MOVE))).code == 422
+
+
+DIGIT = {"type": "string", "enum": ["1", "2"]}
+
+
+def ports(**fields: Any) -> Any:
+    """A schema with a list of objects."""
+    return schema({"ports": {"type": "array", "items": {"type": "object", "properties": {**fields, "a": STRING}}}})
+
+
+PORTS_1, PORTS_2 = ports(port={"type": "integer", "enum": [1, 2]}), ports(number=DIGIT)
+
+
+async def test_rules_reach_into_lists(api: Api) -> None:
+    await api.create(CRDS, crd(version("v1", PORTS_1), version("v2", PORTS_2, storage=False)))
+    rule = {"hub": ".spec.ports[].port", "field": ".spec.ports[].number"}
+    (detail,) = (await api.post(HUBS, hub(rule))).body["details"]["causes"]
+    assert "is integer in the hub and string at .spec.ports[].number: it needs a rule" in detail["message"]
+    await api.create(HUBS, hub({**rule, "toHub": "int(self)", "fromHub": "string(self)"}))
+    await api.create(SHIRTS, shirt("a", {"ports": [{"port": 1, "a": "x"}, {"a": "y"}]}))
+    assert (await api.get(f"{SHIRTS_2}/a")).body["spec"] == {"ports": [{"number": "1", "a": "x"}, {"a": "y"}]}
+
+
+async def test_both_paths_of_a_rule_lead_through_the_same_lists(api: Api) -> None:
+    await api.create(CRDS, crd(version("v1", PORTS_1), version("v2", V1, storage=False)))
+    answer = await api.post(HUBS, hub({"hub": ".spec.ports[].a", "field": ".spec.color"}))
+    assert "must lead through the same lists as .spec.ports[].a of the hub" in answer.message
+
+
+async def test_others_are_served_while_rules_are_tried(api: Api) -> None:
+    wide = schema({f"f{index}": ports(port=INTEGER)["properties"]["spec"] for index in range(20)})
+    await api.create(CRDS, crd(version("v1", wide), version("v2", wide, storage=False)))
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(others())
+    await api.create(HUBS, hub())
+    task.cancel()
+    assert turns > 60

@@ -36,7 +36,7 @@ OLD = _object(
     spec=_object(
         network=_object(cidr=STRING, vlan=INTEGER),
         mtu={"type": "integer", "default": 1500},
-        ports=_list_of(_object(number=INTEGER)),
+        ports=_list_of(_object(port=INTEGER)),
         size=STRING,
         old=STRING,
     )
@@ -64,9 +64,10 @@ def _conversion() -> HubConversion:
         program_from_hub=Environment({"self": number}).compile("string(self)"),
     )
     cidr = FieldRule(("spec", "cidr"), ("spec", "network", "cidr"), default="10.0.0.0/8")
+    port = FieldRule(("spec", "ports", "[]", "number"), ("spec", "ports", "[]", "port"), default=80)
     flat = FieldRule(("spec", "cidr"), ("cidr",))
     return HubConversion(
-        "x.io", "v2", {"v2": _version(HUB), "v1": _version(OLD, cidr, size), "v3": _version(FLAT, flat)}
+        "x.io", "v2", {"v2": _version(HUB), "v1": _version(OLD, cidr, size, port), "v3": _version(FLAT, flat)}
     )
 
 
@@ -125,7 +126,8 @@ def _hub(**spec: Any) -> Json:
 
 def test_a_change_in_the_version_wins_over_what_was_preserved() -> None:
     old = CONVERSION.convert(_hub(ports=[{"number": 1, "name": "http"}], only="x"), "x.io/v1")
-    old["spec"]["ports"] = [{"number": 2}]
+    assert old["spec"]["ports"] == [{"port": 1}]
+    old["spec"]["ports"] = [{"port": 2}]
     assert CONVERSION.convert(old, "x.io/v2")["spec"]["ports"] == [{"number": 2}]
     assert CONVERSION.convert(old, "x.io/v2")["spec"]["only"] == "x"
 
@@ -140,6 +142,11 @@ def test_a_field_beside_one_that_was_preserved_may_be_added() -> None:
 def test_the_hub_gets_the_default_of_a_field_that_the_version_lacks() -> None:
     old = {"apiVersion": "x.io/v1", "kind": "Net", "metadata": {"name": "a"}, "spec": {}}
     assert CONVERSION.convert(old, "x.io/v2")["spec"]["cidr"] == "10.0.0.0/8"
+
+
+def test_each_item_of_a_list_has_its_own_default() -> None:
+    old = {"apiVersion": "x.io/v1", "kind": "Net", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 1}, {}]}}
+    assert CONVERSION.convert(old, "x.io/v2")["spec"]["ports"] == [{"number": 1}, {"number": 80}]
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ class CrdController:
             self._cluster.connect,
             rewritten_after=await self._changed_at(crd),
         )
-        definition.hub = self._hubs.conversion_of(name, definition)
+        definition.hub = await self._hubs.conversion_of(name, definition)
         definition.terminating = terminating
         await self._cluster.serve(definition)
         self._served[name] = (shape, definition)

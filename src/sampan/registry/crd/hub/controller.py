@@ -59,11 +59,12 @@ class HubConversionController:
         found = self._cluster.reader.get(GROUP, RESOURCE, "", name)
         return None if found is None else found.get("spec")
 
-    def conversion_of(self, name: str, definition: ResourceDefinition) -> ObjectConversion | None:
+    async def conversion_of(self, name: str, definition: ResourceDefinition) -> ObjectConversion | None:
         """The conversion of a CRD, if it has one here."""
         found = self._cluster.reader.get(GROUP, RESOURCE, "", name)
         if found is None or self._strategy is None or definition.webhook is not None:
             return None
+        await self._strategy.judge(found)
         return self._strategy.conversion(found, definition)
 
     async def settled(self) -> None:
@@ -131,7 +132,7 @@ class HubConversionController:
         obj = self._cluster.reader.get(GROUP, RESOURCE, "", name)
         if obj is None or self._strategy is None or self._read_only:
             return
-        faults = self._strategy.faults(obj)
+        faults = await self._strategy.judge(obj)
         if faults:
             wanted = make_condition("Ready", False, "Refused", "; ".join(str(fault) for fault in faults))
         else:

@@ -1,12 +1,12 @@
 """`HubConversion`: objects of a CRD from version to version, through the hub, without loss."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sampan.core import errors
 from sampan.core.object import Object
-from sampan.registry.crd.hub.field_paths import FieldPath, put, take
+from sampan.registry.crd.hub.field_paths import FieldPath, items_at, put, split_items, take
 from sampan.registry.crd.hub.preserved import entries_between, read, restore, write
 from sampan.schema.cel.budget import Budget
 from sampan.schema.cel.environment import Program
@@ -24,6 +24,7 @@ class FieldRule:
 
     hub: FieldPath
     field: FieldPath
+    """Both lead through the same lists, if through any."""
     default: Any = UNSET
     """What the hub gets when the version has nothing."""
     program_to_hub: Program | None = None
@@ -44,6 +45,7 @@ class HubConversion:
     def __init__(self, group: str, hub: str, versions: Mapping[str, HubVersion]) -> None:
         self._hub = f"{group}/{hub}"
         self._versions = {f"{group}/{name}": version for name, version in versions.items()}
+        self._rules = {name: _by_items(version.rules) for name, version in self._versions.items()}
 
     def convert(self, obj: Object, api_version: str) -> Object:
         """The object in a version. Raises `StatusError` 500 when an expression has no value."""
@@ -83,18 +85,33 @@ class HubConversion:
         """By the rules alone."""
         rest: Object = decode(wire_json.encode(obj))
         outward = source == self._hub
-        rules = self._versions[target if outward else source].rules
-        moved = [(rule, _moved(rule, rest, outward=outward)) for rule in rules]
-        for rule, _ in moved:
-            take(rest, rule.field if outward else rule.hub)
-        for rule, value in moved:
-            if value is not UNSET:
-                put(rest, rule.field if outward else rule.hub, value)
+        for items, rules in self._rules[target if outward else source]:
+            for item in items_at(rest, items):
+                _apply(rules, item, outward=outward)
         rest["apiVersion"] = target
         compiled = self._versions[target].compiled
         compiled.prune(rest)
         compiled.default(rest)
         return rest
+
+
+def _by_items(rules: Sequence[FieldRule]) -> list[tuple[FieldPath, list[FieldRule]]]:
+    """The rules with their paths inside an item, by what leads to the items; the innermost lists first."""
+    found: dict[FieldPath, list[FieldRule]] = {}
+    for rule in rules:
+        (items, hub), (_, field) = split_items(rule.hub), split_items(rule.field)
+        found.setdefault(items, []).append(replace(rule, hub=hub, field=field))
+    return sorted(found.items(), key=lambda each: -len(each[0]))
+
+
+def _apply(rules: Sequence[FieldRule], obj: Object, *, outward: bool) -> None:
+    """Move what the rules name, in place: first everything is taken, so that fields can change places."""
+    moved = [(rule, _moved(rule, obj, outward=outward)) for rule in rules]
+    for rule, _ in moved:
+        take(obj, rule.field if outward else rule.hub)
+    for rule, value in moved:
+        if value is not UNSET:
+            put(obj, rule.field if outward else rule.hub, value)
 
 
 def _moved(rule: FieldRule, rest: Object, *, outward: bool) -> Any:

@@ -1,23 +1,49 @@
-"""Paths of fields as rules write them: `.spec.network.cidr`. They lead through objects, never into lists or maps."""
+"""Paths of fields as rules write them: `.spec.network.cidr`, `.spec.ports[].number` for a field of each item of a list.
+
+They lead through objects and lists, never into maps.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sampan.schema.structural import UNSET, Schema
 
 FieldPath = tuple[str, ...]
-_FORM = re.compile(r"(\.[A-Za-z_$][A-Za-z0-9_$-]*)+")
+ITEMS = "[]"
+"""In a path: each item of the list before it."""
+_NAME = r"\.[A-Za-z_$][A-Za-z0-9_$-]*"
+_FORM = re.compile(rf"({_NAME}(\[\])*)*{_NAME}")
 
 
 def parse_path(text: str) -> FieldPath | None:
     """The names of a path; None: it is none."""
-    return tuple(text[1:].split(".")) if _FORM.fullmatch(text) else None
+    return tuple(text[1:].replace(ITEMS, f".{ITEMS}").split(".")) if _FORM.fullmatch(text) else None
 
 
 def show_path(path: FieldPath) -> str:
     """The text of a path."""
-    return "".join(f".{name}" for name in path)
+    return "".join(name if name == ITEMS else f".{name}" for name in path)
+
+
+def split_items(path: FieldPath) -> tuple[FieldPath, FieldPath]:
+    """What leads to the items of the last list on the path, and the rest: the path inside an item."""
+    inside = next((index for index in range(len(path), 0, -1) if path[index - 1] == ITEMS), 0)
+    return path[:inside], path[inside:]
+
+
+def items_at(obj: Any, items: FieldPath) -> Iterator[dict[str, Any]]:
+    """The objects that `items` leads to; the object itself where it is empty."""
+    if not items:
+        if isinstance(obj, dict):
+            yield obj
+        return
+    name, rest = items[0], items[1:]
+    if name == ITEMS:
+        for item in obj if isinstance(obj, list) else ():
+            yield from items_at(item, rest)
+    elif isinstance(obj, dict) and name in obj:
+        yield from items_at(obj[name], rest)
 
 
 def overlaps(one: FieldPath, other: FieldPath) -> bool:
@@ -67,7 +93,7 @@ def put(obj: dict[str, Any], path: FieldPath, value: Any) -> bool:
 def schema_at(schema: Schema, path: FieldPath) -> Schema | None:
     """The schema of the field; None: there is no such field."""
     for name in path:
-        child = schema.properties.get(name)
+        child = schema.items if name == ITEMS else schema.properties.get(name)
         if child is None:
             return None
         schema = child

@@ -17,7 +17,7 @@ from sampan.schema.compile import CompiledSchema, SchemaCompiler
 from sampan.schema.structural import Schema
 
 
-def losses(draft: Draft, group: str, kind: str, compiler: SchemaCompiler) -> Iterator[FieldError]:
+def losses(draft: Draft, group: str, kind: str, compiler: SchemaCompiler) -> Iterator[FieldError | None]:
     """A fault for each rule whose expressions do not undo each other, and for each version that returns another
     object than it was given.
     """
@@ -32,6 +32,7 @@ def losses(draft: Draft, group: str, kind: str, compiler: SchemaCompiler) -> Ite
         for source, target in ((hub_version, f"{group}/{name}"), (f"{group}/{name}", hub_version)):
             compiled = draft.compiled[source.rpartition("/")[2]]
             for sample in sample_objects(compiled.schema, compiled, source, kind):
+                yield None
                 try:
                     back = conversion.convert(conversion.convert(sample, target), source)
                 except StatusError as error:

@@ -1,5 +1,8 @@
 """The resource `hubconversions.conversion.sampan.dev`, served as custom resources are, by a strategy of its own."""
 
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any
 
 from sampan.core.errors import internal_error
@@ -12,13 +15,15 @@ from sampan.registry.crd.provider import definition_of
 from sampan.registry.crd.reading import strategy_of
 from sampan.registry.definition import ObjectConversion, ResourceDefinition
 from sampan.registry.reader import CacheReader
-from sampan.registry.strategy import Context
+from sampan.registry.strategy import Context, ObjectReader, Release
 from sampan.registry.webhook.client import Connect
 from sampan.schema.compile import SchemaCompiler
 from sampan.schema.structural import Schema
+from sampan.wire import json as wire_json
 
 GROUP, VERSION, RESOURCE = "conversion.sampan.dev", "v1alpha1", "hubconversions"
 _CRDS = ("apiextensions.k8s.io", "customresourcedefinitions")
+_JUDGED_MAX = 64
 _STRING: dict[str, Any] = {"type": "string"}
 
 
@@ -38,7 +43,7 @@ def _text(description: str) -> dict[str, Any]:
 def _crd() -> Object:
     rule = _object(
         {
-            "hub": _text("Path of the field in the hub version, like .spec.cidr."),
+            "hub": _text("Path of the field in the hub version, like .spec.cidr or .spec.ports[].number."),
             "field": _text("Path of the field in this version; the same as in the hub unless given."),
             "default": {
                 "x-kubernetes-preserve-unknown-fields": True,
@@ -79,6 +84,8 @@ class HubConversionStrategy(CustomResourceStrategy):
     compiler: SchemaCompiler
     object_meta: Schema
     connect: Connect
+    _judged: OrderedDict[bytes, list[FieldError]]
+    """The last results, by all that they depend on."""
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The schema, then the rules against the CRD's schemas."""
@@ -91,20 +98,63 @@ class HubConversionStrategy(CustomResourceStrategy):
             return found
         return self.faults(obj)
 
+    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
+        """Try the rules before `validate` asks for the result."""
+        if not super().validate(ctx, obj):
+            await self.judge(obj)
+        return None
+
+    async def begin_update(
+        self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
+    ) -> Release | None:
+        """As for create."""
+        if obj.get("spec") != old.get("spec") and not super().validate_update(ctx, obj, old):
+            await self.judge(obj)
+        return None
+
+    async def judge(self, obj: Object) -> list[FieldError]:
+        """As `faults`; others go on meanwhile."""
+        asked = self._asked(obj)
+        found = self._judged.get(asked)
+        if found is None:
+            found = []
+            for fault in self._findings(obj):
+                if fault is None:
+                    await asyncio.sleep(0)
+                else:
+                    found.append(fault)
+            self._judged[asked] = found
+            if len(self._judged) > _JUDGED_MAX:
+                self._judged.popitem(last=False)
+        return found
+
     def faults(self, obj: Object) -> list[FieldError]:
         """What is wrong with the rules of a conversion, as its CRD is now."""
+        found = self._judged.get(self._asked(obj))
+        return [fault for fault in self._findings(obj) if fault is not None] if found is None else list(found)
+
+    def _asked(self, obj: Object) -> bytes:
+        """All that the faults depend on."""
+        name = obj["metadata"].get("name", "")
+        crd = self.reader.get(*_CRDS, "", name)
+        return wire_json.encode([name, obj.get("spec"), None if crd is None else crd["spec"]])
+
+    def _findings(self, obj: Object) -> Iterator[FieldError | None]:
+        """The faults; None: a moment to let others work."""
         name = obj["metadata"].get("name", "")
         crd = self.reader.get(*_CRDS, "", name)
         if crd is None:
-            return [invalid(Path("metadata", "name"), name, "must be the name of a CustomResourceDefinition")]
+            yield invalid(Path("metadata", "name"), name, "must be the name of a CustomResourceDefinition")
+            return
         if (crd["spec"].get("conversion") or {}).get("strategy", "None") != "None":
             text = "the CustomResourceDefinition must have spec.conversion.strategy None"
-            return [invalid(Path("metadata", "name"), name, text)]
+            yield invalid(Path("metadata", "name"), name, text)
+            return
         every = {**crd, "spec": {**crd["spec"], "versions": [{**v, "served": True} for v in crd["spec"]["versions"]]}}
         definition = definition_of(every, self.compiler, self.object_meta, self.connect)
         found: list[FieldError] = []
         draft = read_rules(obj, definition.versions, definition.storage_version, found)
-        return found or list(losses(draft, definition.group, definition.kind, self.compiler))
+        yield from found or losses(draft, definition.group, definition.kind, self.compiler)
 
     def conversion(self, obj: Object, definition: ResourceDefinition) -> ObjectConversion:
         """The conversion that serves a CRD; one with faults refuses every object that is not in the wanted version."""
@@ -140,5 +190,6 @@ def hub_conversions(
     strategy = HubConversionStrategy(schema=plain.schema, status=True, scale=None, selectable=())
     strategy.reader, strategy.compiler = reader, compiler
     strategy.object_meta, strategy.connect = object_meta, connect
+    strategy._judged = OrderedDict()
     version.strategy = definition.strategy = strategy
     return definition, strategy

@@ -7,7 +7,15 @@ from typing import Any
 from sampan.core.field import FieldError, Path, duplicate, invalid, required
 from sampan.core.object import Object
 from sampan.registry.crd.hub.conversion import FieldRule, HubConversion, HubVersion
-from sampan.registry.crd.hub.field_paths import FieldPath, overlaps, parse_path, schema_at, show_path
+from sampan.registry.crd.hub.field_paths import (
+    ITEMS,
+    FieldPath,
+    overlaps,
+    parse_path,
+    schema_at,
+    show_path,
+    split_items,
+)
 from sampan.registry.definition import VersionDefinition
 from sampan.schema.cel.environment import Environment, Program
 from sampan.schema.cel.errors import CelError
@@ -106,6 +114,10 @@ class _Reader:
         field, own_schema = self._field(text.get(name) or "", self._own, at.child(name))
         if hub is None or field is None or hub_schema is None or own_schema is None:
             return None
+        if split_items(hub)[0] != split_items(field)[0]:
+            fault = f"must lead through the same lists as {show_path(hub)} of the hub"
+            self._faults.append(invalid(at.child(name), show_path(field), fault))
+            return None
         up = self._program(text.get("toHub"), own_schema, hub_schema, at.child("toHub"))
         down = self._program(text.get("fromHub"), hub_schema, own_schema, at.child("fromHub"))
         if ("toHub" in text) != ("fromHub" in text):
@@ -119,7 +131,7 @@ class _Reader:
     def _field(self, text: str, schema: Schema, at: Path) -> tuple[FieldPath | None, Schema | None]:
         path = parse_path(text)
         if path is None:
-            self._faults.append(invalid(at, text, "must be a path of fields, like .spec.size"))
+            self._faults.append(invalid(at, text, "must be a path of fields, like .spec.size or .spec.ports[].number"))
             return None, None
         if path[0] in ("apiVersion", "kind", "metadata"):
             self._faults.append(invalid(at, text, "apiVersion, kind and metadata are the same in all versions"))
@@ -172,6 +184,9 @@ def _carried(
     if any(overlaps(path, other) for other in ruled) and hub.type == own.type == "object":
         for name in sorted(hub.properties.keys() & own.properties.keys()):
             yield from _carried(hub.properties[name], own.properties[name], (*path, name), ruled)
+        return
+    if any(overlaps(path, other) for other in ruled) and hub.items is not None and own.items is not None:
+        yield from _carried(hub.items, own.items, (*path, ITEMS), ruled)
         return
     yield path, hub, own
 
