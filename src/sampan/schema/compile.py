@@ -102,6 +102,11 @@ class CompiledSchema:
         if lost and unknown is not None:
             unknown += sorted(unknown_paths(obj, lost))
 
+    def read_metadata(self, obj: Object) -> None:
+        """Type the metadata of a custom resource and nothing else. Raises `DecodeError`."""
+        metadata = obj["metadata"] = obj.get("metadata") or {}
+        self._compiler.object_meta()(metadata, [])
+
     def default(self, obj: Object) -> None:
         """Fill in the defaults of a custom resource's schema, in place. Idempotent."""
         if not self._has_defaulter:

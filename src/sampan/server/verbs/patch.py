@@ -16,15 +16,17 @@ from sampan.core.object import Object
 from sampan.core.time import timestamp
 from sampan.patch import json_patch, merge_patch, strategic_merge
 from sampan.patch.go_text import json_kind, plain
+from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
 from sampan.registry.rest.update import update as rest_update
+from sampan.schema.compile import DecodeError as SchemaError
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit
 from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value, normalise
 from sampan.server.verbs.create import tracked, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patched_type import settle_type
-from sampan.server.verbs.recognition import Unreadable
+from sampan.server.verbs.recognition import Unreadable, unreadable
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.update import part_of, update_options
@@ -199,6 +201,18 @@ def _finished(scope: Scope, obj: Object) -> Object:
     return hub
 
 
+def _normalise_merged(merged: Object, endpoint: Endpoint) -> None:
+    """Nulls that were applied to a custom resource stay, for the schema to refuse where it does not allow them."""
+    if endpoint.definition.builtin:
+        normalise(merged, endpoint, None)
+        return
+    try:
+        endpoint.compiled.read_metadata(merged)
+    except SchemaError as error:
+        raise unreadable(endpoint, str(error)) from None
+    endpoint.compiled.default(merged)
+
+
 def _apply_transform(scope: Scope, config: Any, faults: list[str], options: WriteOptions) -> Any:
     endpoint, request = scope.endpoint, scope.request
     if config is None:
@@ -231,7 +245,7 @@ def _apply_transform(scope: Scope, config: Any, faults: list[str], options: Writ
                 f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, "
                 "and no existing object was found",
             )
-        normalise(merged, endpoint, None)
+        _normalise_merged(merged, endpoint)
         hub = _finished(scope, merged)
         return await admit(scope, "UPDATE" if old is not None else "CREATE", hub, old, options.dry_run)
 
