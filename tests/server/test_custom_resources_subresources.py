@@ -87,9 +87,18 @@ async def test_scale_shows_replicas_and_selector(api: Api) -> None:
     assert (found["spec"], found["status"]) == ({"replicas": 3}, {"replicas": 2, "selector": "a=b"})
 
 
-async def test_absent_replicas_are_none(api: Api) -> None:
-    found = await scaled(api, {})
-    assert (found["spec"], found["status"]) == ({}, {"replicas": 0})
+async def test_absent_replicas_cannot_be_read(api: Api) -> None:
+    """As in kube-apiserver, 500 too: an autoscaler must not take what nobody has said for zero."""
+    await scaled(api, {})
+    answer = await api.get(f"{SHIRTS}/a/scale")
+    text = 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist'
+    assert (answer.code, answer.reason, answer.message) == (500, "InternalError", text)
+
+
+async def test_absent_replicas_can_be_set(api: Api) -> None:
+    await scaled(api, {})
+    answer = await api.patch(f"{SHIRTS}/a/scale", {"spec": {"replicas": 2}})
+    assert (answer.code, answer.body["spec"]) == (200, {"replicas": 2})
 
 
 async def test_scale_changes_the_wanted_replicas(api: Api) -> None:
@@ -106,8 +115,18 @@ async def test_scale_refuses_negative_replicas(api: Api) -> None:
     found = await scaled(api, {"replicas": 3})
     found["spec"]["replicas"] = -1
     answer = await api.put(f"{SHIRTS}/a/scale", found)
-    assert (answer.code, answer.reason) == (422, "Invalid")
+    assert (answer.code, answer.body["details"]["kind"]) == (422, "Shirt")
+    assert messages(answer) == [".spec.replicas: Invalid value: -1: should be a non-negative integer"]
     assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"replicas": 3}
+
+
+async def test_scaling_fills_in_the_defaults_of_the_schema(api: Api) -> None:
+    openapi = schema({"replicas": INTEGER, "color": {"type": "string", "default": "blue"}}, {"replicas": INTEGER})
+    scale = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    await define(api, openapi, subresources={"status": {}, "scale": scale})
+    await api.create(SHIRTS, shirt("a", None))
+    await api.patch(f"{SHIRTS}/a/scale", {"spec": {"replicas": 2}})
+    assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"replicas": 2, "color": "blue"}
 
 
 async def test_scaling_to_zero_may_leave_the_number_out(api: Api) -> None:

@@ -6,13 +6,14 @@ Source: apiserver pkg/endpoints/handlers/{create,update,rest}.go (1.36).
 from typing import Any
 
 from sampan.core import errors
+from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint
 from sampan.schema.compile import DecodeError as SchemaError
 from sampan.server.request import Request
 from sampan.server.verbs.options import WriteOptions
-from sampan.server.verbs.recognition import NO_TYPE, check_kind, type_fault, unreadable, unrecognized
+from sampan.server.verbs.recognition import NO_TYPE, check_kind, check_other_kind, type_fault, unreadable, unrecognized
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
@@ -49,16 +50,43 @@ async def read_undecoded(request: Request, endpoint: Endpoint, *, duplicates: bo
 
     Only built-in types have a protobuf form. Raises 400, 413, 415.
     """
+    definition = endpoint.definition
+    return await _read_typed(request, definition.kind, duplicates=duplicates, builtin=definition.builtin)
+
+
+async def read_kind(
+    request: Request, endpoint: Endpoint, wanted: GroupVersionKind, *, duplicates: bool = False
+) -> tuple[Object, list[str]]:
+    """The body of a subresource, which is of a built-in type of its own (or says nothing of types), not yet decoded.
+
+    Raises 400, 413, 415.
+    """
+    value, faults = await _read_typed(request, wanted.kind, duplicates=duplicates)
+    value = {
+        **value,
+        "kind": value.get("kind") or wanted.kind,
+        "apiVersion": value.get("apiVersion") or wanted.api_version,
+    }
+    check_other_kind(value, wanted, endpoint)
+    if request.body_read is not None:
+        request.body_read(value, lambda: value)
+    return value, faults
+
+
+async def _read_typed(
+    request: Request, kind: str, *, duplicates: bool, builtin: bool = True
+) -> tuple[Object, list[str]]:
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
     request.step("limitedReadBody succeeded")
-    content_type, builtin = request.headers.get("content-type", ""), endpoint.definition.builtin
     try:
-        value, faults = decode_value(body, content_type, duplicates=duplicates, builtin=builtin)
+        value, faults = decode_value(
+            body, request.headers.get("content-type", ""), duplicates=duplicates, builtin=builtin
+        )
     except Undecodable as error:
-        raise unrecognized(endpoint, error.text, body) from None
+        raise unrecognized(kind, error.text, body) from None
     text = type_fault(value, body, builtin=builtin)
     if text:
-        raise unrecognized(endpoint, text, body)
+        raise unrecognized(kind, text, body)
     return {} if value is None else value, faults
 
 

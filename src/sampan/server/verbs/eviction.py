@@ -31,7 +31,7 @@ from sampan.registry.strategies.policy.eviction import (
 from sampan.schema.compile import DecodeError
 from sampan.server.request import Response
 from sampan.server.verbs.admit import attributes_of
-from sampan.server.verbs.body import read_value
+from sampan.server.verbs.body import read_kind
 from sampan.server.verbs.delete_parameters import delete_parameters
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import dict_response, resource_version_of
@@ -63,10 +63,9 @@ async def create_eviction(scope: Scope) -> Response:
 async def _read(scope: Scope, options: WriteOptions) -> Object:
     """The Eviction of the body, as policy/v1. Raises 400 and 415."""
     request, kind = scope.request, _EVICTION.kind
-    value, texts = await read_value(request, duplicates=options.field_validation != "Ignore")
-    if not isinstance(value, dict) or value.get("kind", kind) != kind:
-        raise errors.bad_request(f"the object provided is unrecognized (must be of type {kind})")
-    api_version = value.get("apiVersion", _EVICTION.api_version)
+    duplicates = options.field_validation != "Ignore"
+    value, texts = await read_kind(request, scope.endpoint, _EVICTION, duplicates=duplicates)
+    api_version = value["apiVersion"]
     if api_version not in _VERSIONS:
         raise errors.bad_request(
             f"the API version in the data ({api_version}) does not match the expected API version "

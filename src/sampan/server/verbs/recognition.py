@@ -37,9 +37,8 @@ def unreadable(endpoint: Endpoint, text: str) -> Unreadable:
     return Unreadable(kind, endpoint.version.name, kind, text)
 
 
-def unrecognized(endpoint: Endpoint, text: str, body: bytes) -> StatusError:
-    """400: nobody can tell what the body is. It shows how the body begins."""
-    kind = endpoint.definition.kind
+def unrecognized(kind: str, text: str, body: bytes) -> StatusError:
+    """400: nobody can tell what the body is, which must be of this kind. It shows how the body begins."""
     return errors.bad_request(
         f"the object provided is unrecognized (must be of type {kind}): {text} ({_beginning(body)})"
     )
@@ -92,10 +91,26 @@ def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
             f"({endpoint.api_version})"
         )
     if kind != definition.kind:
-        given = api_version.rpartition("/")[2]
-        text = f"converting ({given}.{kind}) to ({package}.{definition.kind}): unknown conversion"
-        raise _wrong(endpoint, api_version, kind, text)
+        raise _wrong(endpoint, api_version, kind, _unconvertible(api_version, kind, package, definition.kind))
     return api_version, kind
+
+
+def check_other_kind(obj: Object, wanted: GroupVersionKind, endpoint: Endpoint) -> None:
+    """The body of a subresource must be of the subresource's kind. Raises 400."""
+    kind, api_version = obj["kind"], obj["apiVersion"]
+    if kind == wanted.kind:
+        return
+    group, _, version = api_version.rpartition("/")
+    if endpoint.is_builtin_kind(GroupVersionKind(group, version, kind)):
+        text = _unconvertible(api_version, kind, wanted.group.partition(".")[0] or "core", wanted.kind)
+    else:
+        text = f'no kind "{kind}" is registered for version "{api_version}" {_SCHEME}'
+    raise Unreadable(kind, version, wanted.kind, text)
+
+
+def _unconvertible(api_version: str, kind: str, package: str, wanted: str) -> str:
+    given = api_version.rpartition("/")[2]
+    return f"converting ({given}.{kind}) to ({package}.{wanted}): unknown conversion"
 
 
 def _is_registered(api_version: str, kind: str, endpoint: Endpoint) -> bool:

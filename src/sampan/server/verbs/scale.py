@@ -14,12 +14,13 @@ from sampan.core.selectors import selector_from_label_selector, selector_from_la
 from sampan.core.time import timestamp
 from sampan.patch import json_patch, merge_patch
 from sampan.registry.definition import ScalePaths
+from sampan.registry.rest.metadata import match_name
 from sampan.registry.rest.update import Part
 from sampan.registry.rest.update import update as rest_update
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit_part, validate_part
-from sampan.server.verbs.body import read_value
+from sampan.server.verbs.body import read_kind, read_value
 from sampan.server.verbs.create import tracked
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patch import APPLY_PATCH, JSON_PATCH, patch_type_of
@@ -34,17 +35,22 @@ _SCALE = _SCALE_KIND.group_kind
 
 
 async def get_scale(scope: Scope) -> Response:
-    """200 with the Scale of an object."""
-    record = await scope.endpoint.store.record(scope.ctx.namespace, scope.request.info.name)
-    return _response(scope, scale_of(scope, await scope.endpoint.store.present(record.value)))
+    """200 with the Scale of an object. Raises 500 for a custom resource that does not say its replicas."""
+    endpoint = scope.endpoint
+    record = await endpoint.store.record(scope.ctx.namespace, scope.request.info.name)
+    stored = await endpoint.store.present(record.value)
+    path = _paths(scope).spec_replicas
+    if not endpoint.definition.builtin and _take(endpoint.object_of(stored), path) is None:
+        raise errors.internal_error(f'the spec replicas field ".{path}" does not exist')
+    return _response(scope, scale_of(scope, stored))
 
 
 async def update_scale(scope: Scope) -> Response:
     """PUT of a Scale."""
     options = write_options(scope.request, "UpdateOptions")
-    value, _ = await read_value(scope.request, duplicates=False)
-    if not isinstance(value, dict):
-        raise errors.bad_request("the body is not a Scale")
+    value, _ = await read_kind(scope.request, scope.endpoint, _SCALE_KIND)
+    if not (value.get("metadata") or {}).get("name"):
+        match_name(scope.request.info.name, {})
     return await _write(scope, options, lambda _current: value)
 
 
@@ -100,7 +106,7 @@ async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Obje
         wanted = change(scale_of(scope, stored))
         asked = _replicas(wanted) if applied is not None else None
         scale = await _admitted(scope, wanted, stored, options)
-        faults = _faults(scale, name)
+        faults = _faults(scale, name, builtin=endpoint.definition.builtin)
         if faults:
             raise errors.invalid(_SCALE, name, faults)
         if applied is not None:
@@ -120,6 +126,7 @@ async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Obje
         else:
             obj["metadata"].pop("resourceVersion", None)
         hub = endpoint.to_hub(obj)
+        endpoint.store.strategy.default(hub)
         if applied is None:
             await tracked(scope, old, hub, options)
         seen[:] = [scale, scale_of(scope, stored)]
@@ -155,7 +162,8 @@ def _check_uid(scope: Scope, scale: Object, obj: Object) -> None:
         raise errors.conflict(resource, obj["metadata"]["name"], text)
 
 
-def _faults(scale: Object, name: str) -> list[FieldError]:
+def _faults(scale: Object, name: str, *, builtin: bool) -> list[FieldError]:
+    """What is wrong with a Scale; the replicas of custom resources are looked at with the rest of the object."""
     metadata = scale.get("metadata") or {}
     faults = []
     if metadata.get("name", name) != name:
@@ -171,7 +179,7 @@ def _faults(scale: Object, name: str) -> list[FieldError]:
             'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal value into Go struct field '
             "ScaleSpec.spec.replicas of type int32"
         )
-    elif replicas < 0:
+    elif replicas < 0 and builtin:
         faults.append(invalid(path, replicas, "must be greater than or equal to 0"))
     return faults
 

@@ -6,9 +6,10 @@ Source: kubernetes pkg/registry/core/{pod,namespace}/storage, pkg/registry/certi
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Final
 
 from sampan.core import errors
-from sampan.core.gvk import GroupKind
+from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.time import timestamp
 from sampan.registry.rest.update import Part, UpdateOptions
@@ -22,7 +23,7 @@ from sampan.server.verbs.access_reviews import (
     subject_access_review,
 )
 from sampan.server.verbs.admit import binding_attributes
-from sampan.server.verbs.body import read_value
+from sampan.server.verbs.body import read_kind
 from sampan.server.verbs.component_statuses import get_component_status, list_component_statuses
 from sampan.server.verbs.create import track
 from sampan.server.verbs.eviction import create_eviction
@@ -37,11 +38,12 @@ from sampan.server.verbs.update import update
 
 Verb = Callable[[Scope], Awaitable[Response]]
 
+_BINDING: Final = GroupVersionKind("", "v1", "Binding")
+_SELF_REVIEW: Final = GroupVersionKind("authentication.k8s.io", "v1", "SelfSubjectReview")
 
-async def _body(scope: Scope, kind: str) -> Object:
-    value, _ = await read_value(scope.request, duplicates=False)
-    if not isinstance(value, dict) or value.get("kind", kind) != kind:
-        raise errors.bad_request(f"the object provided is unrecognized (must be of type {kind})")
+
+async def _body(scope: Scope, wanted: GroupVersionKind) -> Object:
+    value, _ = await read_kind(scope.request, scope.endpoint, wanted)
     metadata = value.get("metadata")
     if not isinstance(metadata, dict):
         value["metadata"] = {}
@@ -52,7 +54,7 @@ async def create_binding(scope: Scope) -> Response:
     """POST pods/NAME/binding and POST bindings: 201, or 409 when the pod is bound or going."""
     request = scope.request
     options = write_options(request, "CreateOptions")
-    binding = {"kind": "Binding", "apiVersion": "v1", **await _body(scope, "Binding")}
+    binding = await _body(scope, _BINDING)
     name = request.info.name or binding["metadata"].get("name", "")
     attributes = binding_attributes(scope, name, binding, options.dry_run)
     await scope.admission.admit(attributes)
@@ -60,7 +62,7 @@ async def create_binding(scope: Scope) -> Response:
     check_binding_name(name, binding)
     faults = validate_binding(binding)
     if faults:
-        raise errors.invalid(GroupKind("", "Binding"), name, faults)
+        raise errors.invalid(_BINDING.group_kind, name, faults)
     await scope.admission.validate(attributes)
     endpoint = scope.cluster.endpoint("", "v1", "pods")
     assert endpoint is not None
@@ -82,7 +84,7 @@ async def create_binding(scope: Scope) -> Response:
 
 async def self_subject_review(scope: Scope) -> Response:
     """POST selfsubjectreviews: who the server takes the client for (`kubectl auth whoami`)."""
-    await _body(scope, "SelfSubjectReview")
+    await _body(scope, _SELF_REVIEW)
     user = scope.request.user
     assert user is not None
     review = {

@@ -24,7 +24,7 @@ from sampan.server.authentication.service_account.issuer import (
 from sampan.server.authentication.service_account.user import ISSUED_CREDENTIAL_ID, credential_id_of
 from sampan.server.request import Response
 from sampan.server.verbs.admit import attributes_of
-from sampan.server.verbs.body import read_value
+from sampan.server.verbs.body import read_kind
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.respond import dict_response
 from sampan.server.verbs.scope import Scope
@@ -66,15 +66,12 @@ async def create_token(scope: Scope) -> Response:
 
 async def _body(scope: Scope) -> Object:
     """The decoded TokenRequest. Raises 400."""
-    value, _ = await read_value(scope.request, duplicates=False)
-    shown = f"{_GVK.group}/{_GVK.version}"
-    if not isinstance(value, dict) or value.get("kind", _GVK.kind) != _GVK.kind:
-        raise errors.bad_request(f"the object provided is unrecognized (must be of type {_GVK.kind})")
-    if value.setdefault("apiVersion", shown) != shown:
+    value, _ = await read_kind(scope.request, scope.endpoint, _GVK)
+    shown = _GVK.api_version
+    if value["apiVersion"] != shown:
         given = value["apiVersion"]
         text = f"the API version in the data ({given}) does not match the expected API version ({shown})"
         raise errors.bad_request(text)
-    value["kind"] = _GVK.kind
     schema = scope.cluster.schemas.schema_for_kind(_GVK)
     assert schema is not None
     try:

@@ -1,0 +1,48 @@
+"""Bodies of subresources, which are of types of their own. Source: apiserver pkg/endpoints/handlers/rest.go (1.36)."""
+
+from typing import Any
+
+import pytest
+
+from tests.server.cluster import Api
+from tests.server.verbs.objects import DEPLOYMENTS, PODS, deployment
+
+CASES = [
+    pytest.param("POST", f"{PODS}/p/binding", "core", "Binding", id="binding"),
+    pytest.param("POST", f"{PODS}/p/eviction", "policy", "Eviction", id="eviction"),
+    pytest.param("PUT", f"{DEPLOYMENTS}/d/scale", "autoscaling", "Scale", id="scale"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "package", "kind"), CASES)
+async def test_no_body_is_unrecognized(api: Api, method: str, path: str, package: str, kind: str) -> None:
+    answer = await api.ask(method, path)
+    assert (answer.code, answer.reason) == (400, "BadRequest")
+    assert answer.message == (
+        f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: "
+        "unexpected end of JSON input (<empty>)"
+    )
+
+
+@pytest.mark.parametrize(("method", "path", "package", "kind"), CASES)
+async def test_another_kind_cannot_be_converted(api: Api, method: str, path: str, package: str, kind: str) -> None:
+    answer = await api.ask(method, path, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}})
+    assert (answer.code, answer.message) == (
+        400,
+        f'Secret in version "v1" cannot be handled as a {kind}: converting (v1.Secret) to ({package}.{kind}): '
+        "unknown conversion",
+    )
+
+
+async def test_a_list_is_unrecognized(api: Api) -> None:
+    answer = await api.ask("POST", f"{PODS}/p/eviction", [])
+    assert answer.code == 400
+    assert answer.message.startswith("the object provided is unrecognized (must be of type Eviction): couldn't get ver")
+
+
+async def test_a_scale_needs_a_name(api: Api) -> None:
+    await api.create(DEPLOYMENTS, deployment())
+    body: Any = {"spec": {"replicas": 1}}
+    answer = await api.put(f"{DEPLOYMENTS}/d/scale", body)
+    text = "the name of the object (d based on URL) was undeterminable: name must be provided"
+    assert (answer.code, answer.message) == (400, text)
