@@ -452,3 +452,10 @@ async def test_warnings_come_with_the_answer(api: Api) -> None:
 async def test_a_table_of_what_was_made(api: Api) -> None:
     answer = await api.post(CONFIG_MAPS, config_map(), accept="application/json;as=Table;v=v1;g=meta.k8s.io")
     assert (answer.code, answer.body["kind"]) == (201, "Table")
+
+
+async def test_a_resource_claim_that_asks_for_nothing_shows_so(api: Api) -> None:
+    claims = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+    assert (await api.create(claims, {"metadata": {"name": "a"}, "spec": {}}))["spec"] == {
+        "devices": {"requests": None}
+    }

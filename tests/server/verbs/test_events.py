@@ -25,6 +25,14 @@ class Clock:
         return self.now
 
 
+async def test_times_that_an_event_has_not_are_null_in_both_groups() -> None:
+    async with served() as api:
+        created = await api.create(EVENTS, EVENT)
+        assert [created[name] for name in ("firstTimestamp", "lastTimestamp", "eventTime")] == [None] * 3
+        shown = (await api.get(f"{NEW_EVENTS}/e")).body
+        assert [shown[f"deprecated{name}Timestamp"] for name in ("First", "Last")] == [None] * 2
+
+
 async def test_an_event_is_gone_after_an_hour_in_both_its_groups() -> None:
     clock = Clock()
     store = MemoryStore(clock=clock)

@@ -28,7 +28,16 @@ def test_whole_units_are_those_of_the_quantity(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("1u", "1m"), ("1500u", "2m"), ("1000000u", "1"), ("-1u", "-1m"), ("7", "7")]
+    ("text", "expected"),
+    [
+        ("1u", "1m"),
+        ("1500u", "2m"),
+        ("1000000u", "1"),
+        ("-1u", "-1m"),
+        ("7", "7"),
+        ("100e-6", "1e-3"),
+        ("1e-9", "1e-3"),
+    ],
 )
 def test_amounts_are_rounded_away_from_zero(text: str, expected: str) -> None:
     amounts = {"cpu": text}
@@ -44,6 +53,8 @@ def test_amounts_are_rounded_away_from_zero(text: str, expected: str) -> None:
         ("1000m", True),
         ("1.5Gi", True),
         ("8Pi", True),
+        ("12345678901234567890", False),
+        ("100e21", True),
         ("9Pi", False),
         ("9223372036854775", True),
         ("9223372036854776", False),

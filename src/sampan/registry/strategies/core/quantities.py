@@ -30,6 +30,8 @@ ONE = 10**9
 """One unit in nano units."""
 MILLI = 10**6
 _MOST = (1 << 63) - 1
+_FINE = {"n": "m", "u": "m", "e-6": "e-3", "e-9": "e-3"}
+"""How amounts end that are finer than thousandths, and how thousandths end beside them."""
 _BINARY_ENDS = frozenset("i0123456789")
 
 
@@ -71,12 +73,14 @@ def ceil_units(text: str) -> int:
 def is_whole(text: str) -> bool:
     """Whether the amount, rounded up to thousandths, has no fraction.
 
-    A binary amount is counted in thousandths of 64 bits: one that overflows them, from 8 PiB on, seems to have one.
+    A binary amount, and one without suffix, is counted in thousandths of 64 bits: one that overflows them, from 8 PiB
+    on, may seem to have one.
     Source: apimachinery pkg/api/resource quantity.go MilliValue, math.go int64MultiplyScale1000 (1.36).
     """
     thousandths = -(-nano(text) // MILLI)
-    if thousandths >= 1 << 63 and text[-1:] in _BINARY_ENDS:
-        return (min(thousandths, _MOST * 1000) + (1 << 63)) % (1 << 64) % 1000 == (1 << 63) % 1000
+    if thousandths >= 1 << 63 and text[-1:] in _BINARY_ENDS and "e" not in text:
+        most = _MOST * 1000 if text[-1:] == "i" else thousandths
+        return (min(thousandths, most) + (1 << 63)) % (1 << 64) % 1000 == (1 << 63) % 1000
     return thousandths % 1000 == 0
 
 
@@ -86,8 +90,9 @@ def round_up_to_milli(amounts: Object) -> None:
     Source: pkg/apis/core/v1/defaults.go SetDefaults_ResourceList (1.36).
     """
     for name, text in amounts.items():
-        if text[-1:] in ("n", "u"):
+        end = _FINE.get(text[-1:]) or _FINE.get(text[-3:])
+        if end is not None:
             value = nano(text)
             milli = -(-abs(value) // MILLI)
             sign = "-" if value < 0 else ""
-            amounts[name] = f"{sign}{milli // 1000}" if milli % 1000 == 0 else f"{sign}{milli}m"
+            amounts[name] = f"{sign}{milli // 1000}" if milli % 1000 == 0 else f"{sign}{milli}{end}"

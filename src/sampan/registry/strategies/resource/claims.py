@@ -34,6 +34,7 @@ def _device_requests(spec: Object) -> Iterator[Object]:
 
 
 def _default_spec(spec: Object) -> None:
+    spec.setdefault("devices", {}).setdefault("requests", None)  # always shown
     for request in _device_requests(spec):
         if not request.get("allocationMode"):
             request["allocationMode"] = "ExactCount"
