@@ -33,6 +33,7 @@ ROWS: list[tuple[str, str, Object, list[Any]]] = [
     ("", "serviceaccounts", {}, ["x", "24h"]),
     ("", "namespaces", {"status": {"phase": "Active"}}, ["x", "Active", "24h"]),
     ("", "limitranges", {}, ["x", CREATED]),
+    ("storage.k8s.io", "csistoragecapacities", {"capacity": "1Gi"}, ["x", CREATED]),
     (
         "",
         "services",

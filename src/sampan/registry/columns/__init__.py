@@ -29,6 +29,7 @@ DEFAULT_COLUMNS = (NAME, column("Created At", at("metadata", "creationTimestamp"
 
 _WITHOUT_TABLE = (
     ("", "limitranges", "v1"),
+    ("storage.k8s.io", "csistoragecapacities", "v1"),
     ("rbac.authorization.k8s.io", "roles", "v1"),
     ("rbac.authorization.k8s.io", "clusterroles", "v1"),
     ("apiextensions.k8s.io", "customresourcedefinitions", "v1"),

@@ -54,9 +54,4 @@ def storage_tables(ages: Ages) -> Tables:
             column("Modes", lambda obj: ",".join(obj.get("spec", EMPTY).get("volumeLifecycleModes", ())) or NONE),
             age,
         ),
-        ("storage.k8s.io", "csistoragecapacities", "v1"): (
-            NAME,
-            column("StorageClassName", at("storageClassName")),
-            column("Capacity", at("capacity", default=UNSET)),
-        ),
     }
