@@ -96,6 +96,9 @@ class Connection(asyncio.Protocol):
         if self.streaming and self._task is not None:
             self._task.cancel()
         self._queue.clear()
+        # Both know us; and what a client has used is to be free when it has gone, not when the collector comes by.
+        self._incoming, self._feed = None, bytes.isascii  # a feed that does nothing
+        self._parser = cast(httptools.HttpRequestParser, None)
 
     def eof_received(self) -> None:
         return None

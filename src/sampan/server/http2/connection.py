@@ -73,6 +73,7 @@ class Http2Connection(asyncio.Protocol):
             self._linger.cancel()
         self.writable.set()
         self._drop_streams()
+        self._on.clear()  # they know us; and what a client has used is to be free when it has gone
         self.owner.disconnected(self)
 
     def pause_writing(self) -> None:

@@ -8,7 +8,7 @@ be under way.
 import asyncio
 import logging
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, cast
 
 from h2.errors import ErrorCodes
 
@@ -286,3 +286,4 @@ class Stream:
         self.closed = True
         self._frames.flush()
         self._connection.finished(self)
+        self.incoming = cast(Incoming, None)  # it knows us, and nobody asks for it any more

@@ -1,0 +1,75 @@
+"""What clients have used is free when they have gone: nothing waits for the collector, which comes by seldom."""
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sampan.server.listener import HttpServer
+from sampan.server.owner import Served
+from tests.server.http2_client import Route, connected, running
+from tests.server.test_abuse import listening
+from tests.server.tls_files import make_files
+
+GET = b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n"
+POST = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab"
+Seen = list[weakref.ref[Served]]
+
+
+@contextmanager
+def remembered(server: HttpServer) -> Iterator[Seen]:
+    """The connections that come, for as long as they are there; the collector rests."""
+    seen: Seen = []
+    taken = server.connected
+
+    def remember(connection: Served) -> None:
+        seen.append(weakref.ref(connection))
+        taken(connection)
+
+    gc.disable()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(server, "connected", remember)
+            yield seen
+    finally:
+        gc.enable()
+
+
+async def one_is_there(seen: Seen) -> None:
+    """Returns when a connection has come."""
+    async with asyncio.timeout(60):
+        while not seen:  # noqa: ASYNC110  # the server tells nobody
+            await asyncio.sleep(0.001)
+
+
+async def all_are_free(seen: Seen) -> None:
+    """Returns when none is there any more."""
+    async with asyncio.timeout(60):
+        while any(connection() is not None for connection in seen):  # noqa: ASYNC110  # memory tells nobody
+            await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("said", [b"", GET, GET[:9], POST], ids=["nothing", "get", "half a head", "half a body"])
+async def test_a_client_of_http_1_leaves_nothing(said: bytes) -> None:
+    async with listening() as (server, address):
+        with remembered(server) as seen:
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(said)
+            await one_is_there(seen)
+            if said == GET:
+                await reader.readuntil(b"\r\n\r\n")
+            writer.close()
+            await all_are_free(seen)
+
+
+async def test_a_client_of_http_2_leaves_nothing(tmp_path: Path) -> None:
+    async with running(make_files(tmp_path), Route()) as server:
+        with remembered(server.server) as seen:
+            async with connected(server) as client:
+                await client.answer(client.request("GET", "/echo/a"))
+            await one_is_there(seen)
+            await all_are_free(seen)
