@@ -10,6 +10,7 @@ import asyncio
 import ipaddress
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from sampan.core.object import Object
@@ -76,7 +77,10 @@ class KubernetesService:
         while not self._ended:
             await asyncio.sleep(KEEP_INTERVAL_S)
             try:
+                before = self._known
                 changed = await self._look()
+                if changed and self._leaves_it_to_others():
+                    await self._withdraw({address.port for address in before if address.loopback})
                 await self._remake()
                 if changed:
                     await self._say()
@@ -134,6 +138,17 @@ class KubernetesService:
             await store.store.update(row.key, encode(wanted), row.mod_revision)
         except Conflict:
             pass  # Somebody writes it as we start; the next start corrects it.
+
+    async def _withdraw(self, ports: set[int]) -> None:
+        """Others can be reached now: they are to say with which ports. kube-apiserver keeps those that it finds."""
+        endpoint = self._endpoint("", "endpoints")
+        row = await endpoint.store.store.get(endpoint.store.key(_NAMESPACE, _NAME))
+        if row is None:
+            return
+        subsets = decode(row.value).get("subsets") or ()
+        if any(port["port"] in ports for subset in subsets for port in subset.get("ports") or ()):
+            with suppress(Conflict):  # then somebody has just said it
+                await endpoint.store.store.delete(row.key, row.mod_revision)
 
     def _addresses(self) -> tuple[tuple[Endpoint, Mapping[str, Any]], ...]:
         """Where the servers are, in both forms. A slice has one family and one port: those of the first server.

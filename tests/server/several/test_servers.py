@@ -13,11 +13,14 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
 from sampan.registry.servers.addresses import PREFIX, TTL_S, Address, ServerAddresses
 from sampan.registry.servers.identity import IdentityLease, ServerName
-from sampan.storage.encoding import encode
+from sampan.storage.encoding import decode, encode
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store, prefix_end
 from sampan.testing.virtual_time import virtual_time
 from tests.server.several.late_store import LateStore
+
+ENDPOINTS = "/registry/services/endpoints/default/kubernetes"
+KUBE_APISERVER: Object = {"kind": "Endpoints", "metadata": {}, "subsets": [{"addresses": [{"ip": "10.0.0.9"}]}]}
 
 
 @dataclass
@@ -106,11 +109,26 @@ async def test_a_server_on_loopback_is_no_endpoint_for_kube_apiservers() -> None
 
 
 @virtual_time
+async def test_a_kube_apiserver_that_comes_does_not_find_the_port_of_a_server_on_loopback() -> None:
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    await store.open()
+    async with server(store, "127.0.0.1", 7001) as local:
+        row = await store.get(ENDPOINTS)
+        assert row is not None
+        found = decode(row.value)
+        found["subsets"][0]["addresses"] = [{"ip": "10.0.0.9"}]
+        await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
+        await store.update(ENDPOINTS, encode(found), row.mod_revision)
+        await asyncio.sleep(2 * KEEP_INTERVAL_S)
+        assert local.cluster.reader.get("", "endpoints", "default", "kubernetes") is None
+    await store.close()
+
+
+@virtual_time
 async def test_a_server_on_loopback_leaves_the_endpoints_of_others_as_they_are() -> None:
     store = MemoryStore(clock=asyncio.get_running_loop().time)
     await store.open()
-    record: Object = {"kind": "Endpoints", "metadata": {}, "subsets": [{"addresses": [{"ip": "10.0.0.9"}]}]}
-    await store.create(f"{PREFIX}10.0.0.9", encode(record))
+    await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
     async with server(store, "127.0.0.1") as local:
         await asyncio.sleep(2 * KEEP_INTERVAL_S)
         assert local.cluster.reader.get("", "endpoints", "default", "kubernetes") is None
