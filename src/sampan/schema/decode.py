@@ -13,6 +13,7 @@ from typing import Any
 from sampan.core.object import Object
 from sampan.core.quantity import canonical as canonical_quantity
 from sampan.core.time import canonical_duration, canonical_micro_time, canonical_time
+from sampan.schema.conversion_text import conversion_text
 from sampan.schema.inlined import inlined_in
 from sampan.schema.structural import UNSET, Schema
 
@@ -28,8 +29,9 @@ _INT64 = (-(2**63), 2**63 - 1)
 class DecodeError(Exception):
     """The object cannot be read as its kind. `str()` is the text of Go's decoder, without the caller's prefix."""
 
-    def __init__(self, value: str, go_type: str, text: str = "") -> None:
+    def __init__(self, value: str, go_type: str, text: str = "", *, converted: str = "") -> None:
         super().__init__()
+        self._converted = converted
         self._value = value
         self._go_type = go_type
         self._text = text
@@ -40,6 +42,12 @@ class DecodeError(Exception):
         """The error passes a field on its way up."""
         self._struct = self._struct or struct
         self._names += [name, *reversed(inlined_in(struct, name))]
+
+    @property
+    def converted(self) -> str:
+        """The text for a value that is converted, not decoded: it does not say where."""
+        place = f"json: cannot unmarshal {self._value} into Go value of type {self._go_type}"
+        return self._converted or self._text or place
 
     def __str__(self) -> str:
         if self._text:
@@ -238,7 +246,7 @@ def _other(expected: type, decode: Decoder | None, go_type: str, schema: Schema)
         kind = _kind_of(value)
         if expected is int and kind == "number":
             kind = f"number {_number_text(value)}"
-        raise DecodeError(kind, go_type)
+        raise DecodeError(kind, go_type, converted=conversion_text(expected, value, go_type))
 
     return refuse
 
@@ -317,14 +325,15 @@ def _bytes(value: Any, lost: Lost) -> Any:
     try:
         content = binascii.a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError):
-        raise DecodeError("", "", f"illegal base64 data at input byte {_bad_byte(text)}") from None
+        fault = f"illegal base64 data at input byte {_bad_byte(text)}"
+        raise DecodeError("", "", fault, converted=f"error decoding from json: {fault}") from None
     return binascii.b2a_base64(content, newline=False).decode()
 
 
 def _bytes_other(value: Any, lost: Lost) -> Any:
     """Bytes may also come as a list of numbers."""
     if type(value) is not list:
-        raise DecodeError(_kind_of(value), "[]uint8")
+        raise DecodeError(_kind_of(value), "[]uint8", converted=conversion_text(list, value, "[]uint8"))
     for item in value:
         if (type(item) is not int and item is not None) or not 0 <= (item or 0) <= 255:
             raise DecodeError(f"number {item}" if type(item) in (int, float) else _kind_of(item), "uint8")

@@ -116,3 +116,30 @@ async def test_a_patched_custom_resource_must_say_its_kind(api: Api) -> None:
     answer = await api.patch(f"{WIDGETS}/w", {"kind": None}, "merge")
     assert (answer.code, answer.causes[0]["field"]) == (422, "patch")
     assert "Object 'Kind' is missing in '{" in answer.message
+
+
+@pytest.mark.parametrize(
+    ("patch", "text"),
+    [
+        ({"kind": 5}, "cannot convert int64 to string"),
+        ({"metadata": 5}, "cannot restore struct from: int64"),
+        ({"metadata": {"labels": ["a"]}}, "cannot restore map from slice"),
+        ({"metadata": {"labels": {"a": True}}}, "unrecognized type: string"),
+        ({"metadata": {"generation": 1.5}}, "cannot convert float64 to int64"),
+        ({"metadata": {"generation": "1"}}, "unrecognized type: int64"),
+        ({"metadata": {"creationTimestamp": 5}}, "json: cannot unmarshal number into Go value of type string"),
+        ({"immutable": "a"}, "unrecognized type: bool"),
+        ({"data": 5}, "cannot restore map from int64"),
+        ({"binaryData": {"a": 5}}, "cannot restore slice from int64"),
+        ({"binaryData": {"a": "%"}}, "error decoding from json: illegal base64 data at input byte 0"),
+    ],
+    ids=str,
+)
+async def test_wrong_types_in_a_strategic_merge_patch_are_told_as_of_a_conversion(
+    api: Api, patch: Any, text: str
+) -> None:
+    """A number beyond 32 bits is refused here too, where kube-apiserver takes what is left of it."""
+    await some_config_maps(api, 1)
+    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", patch, "strategic")
+    assert (answer.code, answer.reason) == (422, "Invalid")
+    assert answer.message.endswith(f'": {text}')

@@ -136,8 +136,11 @@ def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
     return endpoint.from_hub(hub)
 
 
-def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None) -> None:
-    """Prune, default, canonicalise; for built-ins also check types. Raises 400."""
+def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None, *, converted: bool = False) -> None:
+    """Prune, default, canonicalise; for built-ins also check types. Raises 400.
+
+    `converted`: faults are told as of an object that is no JSON.
+    """
     compiled, builtin = endpoint.compiled, endpoint.definition.builtin
     untracked = _clears_managed_fields(obj)
     try:
@@ -147,7 +150,7 @@ def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None) -> Non
             compiled.prune(obj, unknown=unknown)
             compiled.default(obj)
     except SchemaError as error:
-        raise unreadable(endpoint, str(error)) from None
+        raise unreadable(endpoint, error.converted if converted else str(error)) from None
     metadata = obj.setdefault("metadata", {})
     if untracked:
         metadata["managedFields"] = []

@@ -168,7 +168,7 @@ def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []
     try:
         settle_type(patched, scope.endpoint, scope.request.info.name, typed=refusal.shows_patch)
-        normalise(patched, scope.endpoint, unknown)
+        normalise(patched, scope.endpoint, unknown, converted=refusal.shows_patch)
     except Unreadable as error:
         raise _patch_invalid(patched, refusal, error.text) from None
     texts = refusal.faults + [f'unknown field "{path}"' for path in unknown or ()]

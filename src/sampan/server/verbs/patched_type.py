@@ -10,9 +10,9 @@ from sampan.core.errors import StatusError
 from sampan.core.field import Path, invalid
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
-from sampan.patch.go_text import json_kind
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import match_name
+from sampan.schema.conversion_text import conversion_text
 from sampan.server.verbs.recognition import check_kind, is_known, type_fault, unreadable
 from sampan.wire import json as wire_json
 
@@ -45,7 +45,7 @@ def _settle_typed(patched: Object, endpoint: Endpoint) -> None:
     for name, text in (("apiVersion", endpoint.api_version), ("kind", endpoint.definition.kind)):
         given = patched.get(name)
         if given is not None and not isinstance(given, str):
-            raise unreadable(endpoint, f"json: cannot unmarshal {json_kind(given)} into Go value of type string")
+            raise unreadable(endpoint, conversion_text(str, given, "string"))
         patched[name] = text
 
 
