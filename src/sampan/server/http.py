@@ -57,7 +57,7 @@ class Connection(asyncio.Protocol):
         self.streaming = False
         self.write_paused_at = 0.0
         self._parser = httptools.HttpRequestParser(self)
-        self._feed: Callable[[bytes], None] = self._parser.feed_data
+        self._feed: Callable[[bytes], object] = self._parser.feed_data
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._incoming: Incoming | None = None
         self._queue: deque[Incoming] = deque()
