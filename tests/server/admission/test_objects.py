@@ -90,6 +90,10 @@ async def test_a_namespace_may_be_made_on_the_way() -> None:
     async with served(admission=AdmissionSettings(enabled=frozenset({"NamespaceAutoProvision"}))) as api:
         await api.create("/api/v1/namespaces/new/configmaps", {"metadata": {"name": "c"}})
         assert (await api.get("/api/v1/namespaces/new")).code == 200
+        text = await refused(api, "/api/v1/namespaces/Bad_1/configmaps", {"metadata": {"name": "c"}})
+        assert text.startswith(
+            'configmaps "c" is forbidden: Namespace "Bad_1" is invalid: metadata.name: Invalid value: '
+        )
 
 
 async def test_everything_may_be_denied() -> None:
@@ -109,7 +113,8 @@ async def test_a_flood_of_events_is_stopped() -> None:
             answer = await api.post(f"{_NS}/events", event)
             codes.append(answer.code)
         assert codes == [201, 201, 429]
-        assert answer.message == "limit reached on type Namespace for key default"
+        assert answer.message == "Too many requests: limit reached on type Namespace for key default"
+        assert "details" not in answer.body
 
 
 def _request(organization: str) -> str:

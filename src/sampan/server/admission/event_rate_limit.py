@@ -7,14 +7,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import ClassVar, Final
 
-from sampan.core.errors import too_many_requests
+from sampan.core.errors import Reason, StatusError
 from sampan.core.field import FieldError, Path, aggregate, invalid, not_supported
 from sampan.core.object import Object
 from sampan.server.admission.chain import Attributes
 
 _SERVER: Final = "Server"
 _CACHE_SIZE: Final = 4096
-_RETRY_AFTER_S: Final = 1
 
 
 class _Bucket:
@@ -72,13 +71,14 @@ class EventRateLimit:
         self._monotonic = monotonic
 
     async def validate(self, attributes: Attributes) -> None:
-        """Raises 429."""
+        """Raises 429, without a time to try again: events may be lost."""
         if attributes.dry_run:
             return
         now = self._monotonic()
         texts = [text for limit in self._limits if (text := limit.refuses(attributes, now))]
         if texts:
-            raise too_many_requests(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]", _RETRY_AFTER_S)
+            text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+            raise StatusError(Reason.TOO_MANY_REQUESTS, 429, f"Too many requests: {text}")
 
 
 def _faults(configuration: Object) -> list[FieldError]:

@@ -5,7 +5,7 @@ Source: kubernetes plugin/pkg/admission/namespace/{exists,autoprovision}/admissi
 
 from typing import ClassVar, Final
 
-from sampan.core.errors import Reason, StatusError, not_found
+from sampan.core.errors import Reason, StatusError, forbidden, not_found
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
@@ -45,7 +45,7 @@ class NamespaceAutoProvision:
         self._cluster = cluster
 
     async def admit(self, attributes: Attributes) -> None:
-        """Raises what making it raises."""
+        """Raises 403 with what making it raises."""
         if attributes.dry_run or not await _is_absent(self._cluster.reader, attributes):
             return
         endpoint = self._cluster.endpoint("", "v1", "namespaces")
@@ -57,7 +57,7 @@ class NamespaceAutoProvision:
             await create(endpoint.store, Context(name=name), namespace, CreateOptions(self._cluster.clock))
         except StatusError as error:
             if error.reason is not Reason.ALREADY_EXISTS:
-                raise
+                raise forbidden(attributes.gvr.group_resource, attributes.name, error.message) from None
 
 
 async def _is_absent(reader: CacheReader, attributes: Attributes) -> bool:

@@ -80,13 +80,11 @@ def _refusal(attributes: Attributes, text: str) -> StatusError:
 def _labels(text: str) -> dict[str, str]:
     """`a=b,c=d` as labels. Raises `ValueError`."""
     labels = {}
-    for part in text.split(","):
-        if not part:
-            continue
-        key, equals, value = part.partition("=")
-        if not equals or "=" in value:
-            raise ValueError(f"invalid selector: {text}")
-        labels[key.strip()] = value.strip()
+    for part in text.split(",") if text else ():
+        sides = part.split("=")
+        if len(sides) != 2:
+            raise ValueError(f"invalid selector: [{' '.join(sides)}]")
+        labels[sides[0].strip()] = sides[1].strip()
     return labels
 
 

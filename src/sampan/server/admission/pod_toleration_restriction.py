@@ -15,6 +15,7 @@ from sampan.server.admission.chain import Attributes
 from sampan.server.admission.kept import Kept
 from sampan.server.admission.pods import POD_ONLY, annotations_of
 from sampan.server.admission.refusal import plain_error
+from sampan.wire import json as wire_json
 from sampan.wire.json import UNREADABLE
 
 DEFAULTS_ANNOTATION: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
@@ -86,6 +87,6 @@ def _tolerations(said: list[Any]) -> list[Toleration]:
 
 def _annotated(text: str) -> list[Toleration]:
     try:
-        return msgspec.json.decode(text, type=list[Toleration]) if text else []
+        return _tolerations(wire_json.decode(text.encode())) if text else []
     except UNREADABLE as error:
         raise plain_error(str(error)) from None
