@@ -8,10 +8,12 @@ from collections.abc import Awaitable, Callable
 from sampan.core import errors
 from sampan.core.gvk import GroupResource
 from sampan.registry.cluster import Cluster
+from sampan.registry.definition import ResourceDefinition
 from sampan.registry.endpoint import Endpoint
 from sampan.server.admission.chain import AdmissionChain
+from sampan.server.media import media_of
 from sampan.server.request import Handler, Request, Response
-from sampan.server.status import no_such_resource, not_allowed, not_found_page
+from sampan.server.status import no_such_resource, not_allowed, not_found_page, not_produced
 from sampan.server.trace.handle import PARAMETER as TRACE
 from sampan.server.trace.handle import traced
 from sampan.server.verbs.connections import CONNECTIONS
@@ -25,6 +27,7 @@ from sampan.server.verbs.scope import Scope, Shared
 from sampan.server.verbs.subresources import SUBRESOURCES, VIRTUAL
 from sampan.server.verbs.update import update
 from sampan.server.verbs.watch_websocket import watch
+from sampan.wire.negotiation import OFFERED, parse_accept
 
 Verb = Callable[[Scope], Awaitable[Response]]
 
@@ -41,6 +44,7 @@ _VERBS: dict[str, Verb] = {
 _STATUS: dict[str, Verb] = {"get": get, "update": update, "patch": patch}
 _SCALE: dict[str, Verb] = {"get": get_scale, "update": update_scale, "patch": patch_scale}
 _SPANS = {name: name.capitalize() for name in _VERBS} | {"deletecollection": "Delete", "proxy": "Proxy"}
+_STREAMED = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
@@ -65,6 +69,7 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
         if warning:
             request.warnings.append(warning)
             shared.deprecated.add((info.group, info.version, info.resource, info.subresource))
+        _check_accepted(request, endpoint)
         scope = Scope(request, endpoint, chain, cluster, shared)
         answer = await _answered(traced if TRACE in request.query else verb, scope)
         settled = endpoint.definition.settled
@@ -73,6 +78,26 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
         return answer
 
     return handle
+
+
+def _check_accepted(request: Request, endpoint: Endpoint) -> None:
+    """Nothing is done whose answer the client would not accept. Raises 406.
+
+    Of a built-in resource the router says so, unless the type is served and only the form is not. It takes any subtype
+    for one it serves, where go-restful takes none.
+    """
+    definition, info = endpoint.definition, request.info
+    if info.verb == "watch" or (definition.resource, info.subresource) in CONNECTIONS:
+        return
+    try:
+        media_of(request, custom=not definition.builtin)
+    except errors.StatusError:
+        accept = request.headers["accept"]
+        if not definition.builtin or any(
+            f"{clause.type}/{clause.subtype}" in OFFERED for clause in parse_accept(accept)
+        ):
+            raise
+        raise not_produced(", ".join(OFFERED + (_STREAMED if info.verb == "list" else ()))) from None
 
 
 async def _answered(verb: Verb, scope: Scope) -> Response:
@@ -126,7 +151,7 @@ def _right_scope(endpoint: Endpoint, request: Request) -> bool:
     if info.namespace or (info.verb in ("list", "watch") and len(info.parts) < 2):
         return True
     if definition.builtin and len(info.parts) < 2:
-        raise not_allowed()
+        raise not_allowed() if "list" in definition.verbs else no_such_resource()
     return False
 
 
@@ -142,19 +167,27 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
     verb = table.get(info.verb)
     if verb is None or not _offered(endpoint, request):
         if definition.builtin:
-            raise not_allowed()
+            raise no_such_resource() if _is_beside(definition, request) else not_allowed()
         raise errors.method_not_supported(GroupResource(definition.group, definition.resource), info.verb)
     return verb
 
 
+def _is_beside(definition: ResourceDefinition, request: Request) -> bool:
+    """Whether the resource can only be created, and this is not the path at which."""
+    info = request.info
+    if info.subresource or definition.verbs != ("create",):
+        return False
+    return len(info.parts) > 1 or (definition.namespaced and not info.namespace)
+
+
 def _offered(endpoint: Endpoint, request: Request) -> bool:
     """Whether the resource has the verb, and the path has a name where the verb needs one."""
-    info = request.info
+    info, builtin = request.info, endpoint.definition.builtin
     if info.subresource:
-        return bool(info.name)
+        return bool(info.name) and (request.method != "HEAD" or info.subresource == "proxy" or not builtin)
     if info.verb == "watch" and request.method != "GET":
         return False
-    if info.verb not in endpoint.definition.verbs or (request.method == "HEAD" and endpoint.definition.builtin):
+    if info.verb not in endpoint.definition.verbs or (request.method == "HEAD" and builtin):
         return False
     if info.verb in ("list", "watch"):
         return True

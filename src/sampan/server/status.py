@@ -77,7 +77,7 @@ def not_allowed() -> StatusError:
 
 
 def not_produced(produces: str) -> StatusError:
-    """406 of a path that has one representation. Source: as for 404; go-restful curly.go (3.12)."""
+    """406 of a path that has other representations. Source: as for 404; go-restful curly.go (3.12)."""
     text = f"406: Not Acceptable\n\nAvailable representations: {produces}"
     return StatusError(Reason.NOT_ACCEPTABLE, 406, text, details={})
 

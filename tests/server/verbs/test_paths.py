@@ -153,11 +153,19 @@ NOT_ALLOWED = "the server does not allow this method on the requested resource"
         ("OPTIONS", "/api/v1/pods"),
         ("POST", "/version"),
         ("HEAD", "/version"),
+        ("HEAD", f"{PODS}/a/log"),
     ],
 )
 async def test_a_method_that_a_path_has_not_is_405(api: Api, method: str, path: str) -> None:
     answer = await api.ask(method, path, b"")
     assert (answer.code, answer.message) == (405, NOT_ALLOWED)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces/default/bindings/a", "/api/v1/bindings"])
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+async def test_what_is_only_created_has_no_other_paths(api: Api, method: str, path: str) -> None:
+    answer = await api.ask(method, path, b"")
+    assert (answer.code, answer.message) == (404, "the server could not find the requested resource")
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "OPTIONS"])

@@ -147,5 +147,5 @@ def offered_verbs(definition: ResourceDefinition) -> list[str]:
 
     Source: apiextensions pkg/apiserver/customresource_discovery_controller.go (1.36).
     """
-    verbs = sorted(definition.verbs)
+    verbs = sorted(definition.verbs) if definition.builtin else list(definition.verbs)
     return [verb for verb in verbs if verb not in _CHANGES] if definition.terminating else verbs
