@@ -100,6 +100,13 @@ def test_a_diff_of_two_revisions(run: Run, changed: tuple[str, ...]) -> None:
     ]
 
 
+def test_type_and_name_may_be_two_words(run: Run, changed: tuple[str, ...]) -> None:
+    namespace, first, second, _ = changed
+    apart = run("diff", "configmap", f"a@{first}", f"a@{second}", "-n", namespace)
+    assert apart.out == run("diff", f"configmap/a@{first}", f"configmap/a@{second}", "-n", namespace).out
+    assert run("diff", "configmap", f"a@{first}", "-n", namespace).code == 1
+
+
 def test_a_revision_between_two_changes_is_the_state_then(run: Run, api: Api, changed: tuple[str, ...]) -> None:
     namespace, *_, third = changed
     other = api.create(f"/api/v1/namespaces/{namespace}/configmaps", {"metadata": {"name": "b"}})

@@ -54,7 +54,9 @@ async def diff_command(client: Client, *, revisions: tuple[str, ...], show_manag
     \b
     kubectl sampan diff deployment/web@1234
     kubectl sampan diff deployment/web@1234 deployment/web@1250
+    kubectl sampan diff deployment web@1234 web@1250
     """
+    revisions = _joined(revisions)
     if not 1 <= len(revisions) <= 2:
         raise TargetError("one or two revisions must be named: TYPE/NAME@REV [TYPE/NAME@REV]")
     first = revisions[0]
@@ -69,6 +71,12 @@ async def diff_command(client: Client, *, revisions: tuple[str, ...], show_manag
         different = True
         click.echo(click.style(line, fg=_COLOURS.get(line[:1])) if colours else line)
     return int(different)
+
+
+def _joined(revisions: tuple[str, ...]) -> tuple[str, ...]:
+    """TYPE NAME@REV says the same as TYPE/NAME@REV."""
+    kind, *names = revisions or ("",)
+    return tuple(f"{kind}/{name}" for name in names) if names and not {"/", "@"} & set(kind) else revisions
 
 
 async def _side(client: Client, text: str, show_managed_fields: bool) -> tuple[str, list[str]]:
