@@ -40,10 +40,10 @@ from sampan.server.proxy.upstreams import ProxySettings, Upstreams
 from sampan.server.request import Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
-from sampan.server.status import json_response, text_response
+from sampan.server.status import text_response
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.scope import Shared
-from sampan.server.version import version_info
+from sampan.server.version import show_version
 from sampan.server.zpages import flagz, statusz
 from sampan.storage.cache import WatchCache
 
@@ -166,11 +166,6 @@ class ApiServer:
         routes.add("/openapi/v2", openapi.v2)
         routes.add("/openapi/v3", openapi.v3)
         routes.add_prefix("/openapi/v3/", openapi.v3)
-        version = version_info()
-
-        async def show_version(request: Request) -> Response:
-            return json_response(version)
-
         routes.add_service("/version", show_version)
         routes.add("/metrics", self._metrics)
         routes.add("/metrics/slis", self._slis)

@@ -7,9 +7,16 @@ import platform
 import sys
 
 from sampan import __version__
+from sampan.server.request import Request, Response
+from sampan.wire import json as wire_json
 
 MAJOR, MINOR, PATCH = "1", "36", "0"
 GIT_VERSION = f"v{MAJOR}.{MINOR}.{PATCH}+sampan-{__version__}"
+
+
+async def show_version(request: Request) -> Response:
+    """The document, indented whoever asks. Source: apiserver pkg/server/routes/version.go (1.36)."""
+    return Response(200, wire_json.pretty(version_info()))
 
 
 def version_info() -> dict[str, str]:

@@ -171,3 +171,8 @@ async def test_what_is_only_created_has_no_other_paths(api: Api, method: str, pa
 @pytest.mark.parametrize("method", ["PUT", "POST", "OPTIONS"])
 async def test_health_answers_every_method(api: Api, method: str) -> None:
     assert (await api.ask(method, "/readyz/ping", b"")).code == 200
+
+
+async def test_the_version_is_shown_for_people_to_read(api: Api) -> None:
+    answer = await api.get("/version", user_agent="kubectl/1")
+    assert answer.response.body.startswith(b'{\n  "major": "1",\n')

@@ -22,8 +22,7 @@ from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.request import Request, Response
 from sampan.server.routes import Routes
-from sampan.server.status import json_response
-from sampan.server.version import version_info
+from sampan.server.version import show_version
 
 
 class ExtensionServer:
@@ -60,7 +59,7 @@ class ExtensionServer:
         routes.add("/openapi/v2", openapi.v2)
         routes.add("/openapi/v3", openapi.v3)
         routes.add_prefix("/openapi/v3/", openapi.v3)
-        routes.add_service("/version", _show_version)
+        routes.add_service("/version", show_version)
         routes.add("/metrics", self._show_metrics)
         routes.add("/", index_handler(self._paths), listed=False)
 
@@ -69,10 +68,6 @@ class ExtensionServer:
 
     async def _show_metrics(self, request: Request) -> Response:
         return Response(200, await self.metrics.exposition(), CONTENT_TYPE)
-
-
-async def _show_version(request: Request) -> Response:
-    return json_response(version_info())
 
 
 async def _nothing_stored() -> None:
