@@ -68,6 +68,8 @@ class Strategy:
     """`propagationPolicy` of a delete that names none. Unsupported: such objects have no dependents, whatever a delete
     says.
     """
+    deletion_warning = ""
+    """What is said to who deletes an object without saying what becomes of its dependents."""
     marks_before_deletion = False
     """Whether the first delete only marks an object: no grace period is set, no generation counted (namespaces, CRDs).
     """

@@ -60,3 +60,19 @@ async def test_what_a_delete_says_has_no_other_form(api: Api, form: str) -> None
     await some_config_maps(api, 1)
     answer = await api.delete(f"{CONFIG_MAPS}/cm-0", accept=f"application/json;as={form};v=v1;g=meta.k8s.io")
     assert (answer.code, answer.body["kind"], answer.body["status"]) == (200, "Status", "Success")
+
+
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+
+
+@pytest.mark.parametrize("path", [f"{JOBS}/a", JOBS])
+async def test_who_deletes_jobs_is_warned_that_their_pods_stay(api: Api, path: str) -> None:
+    assert (await api.delete(path)).warnings == [
+        "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
+        "set propagationPolicy=Orphan to suppress this warning"
+    ]
+
+
+@pytest.mark.parametrize("options", [{"propagationPolicy": "Orphan"}, {"orphanDependents": True}])
+async def test_who_says_what_becomes_of_the_pods_of_jobs_is_not_warned(api: Api, options: Any) -> None:
+    assert (await api.delete(f"{JOBS}/a", options)).warnings == []

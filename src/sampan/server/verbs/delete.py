@@ -50,7 +50,11 @@ async def _parameters(scope: Scope) -> DeleteParameters:
         if request.body_read is not None:
             request.body_read(value, lambda: _internal(value))
         value = {} if value is None else value
-    return delete_parameters(request, value)
+    parameters = delete_parameters(request, value)
+    warning = scope.endpoint.store.strategy.deletion_warning
+    if warning and parameters.propagation_policy is None and parameters.orphan_dependents is None:
+        request.warnings.append(warning)
+    return parameters
 
 
 def _internal(value: Any) -> Any:

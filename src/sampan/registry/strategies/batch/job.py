@@ -145,6 +145,10 @@ class JobStrategy(Strategy):
     """Defaults, generated selectors, rules and warnings of jobs."""
 
     default_propagation = "Orphan"
+    deletion_warning = (
+        "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
+        "set propagationPolicy=Orphan to suppress this warning"
+    )
 
     def default(self, obj: Object) -> None:
         """One completion, six retries; the template's labels."""
