@@ -166,7 +166,7 @@ async def test_a_service_is_a_pod_behind_it(here: Cell, web: Upstream, routed: s
         ("s", 503, 'no endpoints available for service "s"'),
         ("s:other", 503, 'no endpoints available for service "s:other"'),
         ("s:82", 503, 'no service port 82 found for service "s"'),
-        ("x", 404, 'endpoints "x" not found'),
+        ("x", 404, 'services "x" not found'),
         ("x:80", 404, 'services "x" not found'),
         ("ftp:s:80", 400, 'invalid service request "ftp:s:80"'),
     ],

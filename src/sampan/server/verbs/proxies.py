@@ -52,7 +52,7 @@ async def proxy_service(scope: Scope) -> Response:
     port_name = _port_name(scope, wanted)
     endpoints = scope.cluster.reader.get("", "endpoints", scope.ctx.namespace, wanted.name)
     if endpoints is None:
-        raise errors.not_found(GroupResource("", "endpoints"), wanted.name)
+        raise errors.not_found(GroupResource("", "services"), wanted.name)
     subsets = endpoints.get("subsets") or []
     if not subsets:
         raise _no_endpoints(wanted.name)
