@@ -41,6 +41,7 @@ check: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks $(ARGS)
+	$(if $(ARGS),,$(BIN)/python -m benchmarks --storage etcd)
 	$(if $(ARGS),,$(BIN)/python -m benchmarks --toolkit)
 	$(if $(ARGS),,$(BIN)/python -m benchmarks --scale)
 

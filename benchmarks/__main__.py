@@ -6,7 +6,8 @@ The load comes from processes of its own over HTTP/1.1 and TLS; the store is dur
 import argparse
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from benchmarks.connection import Target
 from benchmarks.load import Figure, Workers
 from benchmarks.report import machine, say, store, text_table
 from benchmarks.scale.__main__ import main as scale
+from benchmarks.scale.etcd import etcd
 from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, FULL_N, MEMORY, SCENARIOS, START
-from benchmarks.server import Server, prepare, running
+from benchmarks.server import NO_LOOPS, Server, prepare, running
 from benchmarks.toolkit.__main__ import main as toolkit
 
 RESULTS = Path(__file__).parent / "results"
@@ -34,6 +36,7 @@ class Options:
     start_objects: int
     start_runs: int
     results: Path
+    storage: str
     url: str
     token: str
 
@@ -51,6 +54,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--start-objects", type=int, help="objects in the store of the start (10000)")
     parser.add_argument("--quick", action="store_true", help="small numbers, to see that it works")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where to store the results")
+    parser.add_argument("--storage", choices=("sqlite", "etcd"), default="sqlite", help="of our own server")
     parser.add_argument("--url", default="", help="measure this server (https://host:port) instead of one of our own")
     parser.add_argument("--token", default="", help="its bearer token")
     parser.add_argument("--toolkit", action="store_true", help="measure the toolkit, not the server; see there --help")
@@ -71,6 +75,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
         given.start_objects or (2 * n if given.quick else 10_000),
         1 if given.quick else 5,
         given.results,
+        given.storage,
         given.url,
         given.token,
     )
@@ -107,16 +112,22 @@ def measure(options: Options, target: Target, server: Server | None) -> dict[str
 
 def measure_start(options: Options, data: Path) -> Figure:
     """From the command to `ready` with objects in the store, best of some runs; memory just after."""
+    data.mkdir()
+    with stored(options.storage, data) as how:
+        return _measured_start(options, data, how)
+
+
+def _measured_start(options: Options, data: Path, how: Sequence[str]) -> Figure:
     count = options.start_objects
     say(f"start: making a store of {count:,} objects")
-    with running(data) as server:
+    with running(data, *how) as server:
         prepare(server.target)
         with Workers(server.target, options.processes, options.connections) as workers:
             errors = workers.run(BY_NAME[CREATE], count, 0).errors
     took: list[float] = []
     resident_mb = 0.0
     for _ in range(options.start_runs):
-        with running(data) as server:
+        with running(data, *how) as server:
             took.append(server.started_s)
             resident_mb = server.resident_mb()
     runs = ", ".join(f"{seconds:.2f}" for seconds in took)
@@ -124,6 +135,16 @@ def measure_start(options: Options, data: Path) -> Figure:
     figure = Figure(min(took), errors=errors, note=note)
     say(progress(START, figure))
     return figure
+
+
+@contextmanager
+def stored(storage: str, directory: Path) -> Iterator[Sequence[str]]:
+    """The options of a server alone on a store of this kind; an etcd keeps its data in the directory."""
+    if storage == "sqlite":
+        yield NO_LOOPS
+        return
+    with etcd(directory / "etcd") as url:
+        yield (*NO_LOOPS, "--storage", "etcd", "--etcd-servers", url)
 
 
 def progress(name: str, figure: Figure) -> str:
@@ -146,6 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "objects of a scenario": str(options.n),
         "connections": f"{options.connections} from {options.processes} processes",
         "watchers": str(options.watchers),
+        "storage": options.storage,
     }
     if options.url:
         host, _, port = options.url.removeprefix("https://").rstrip("/").rpartition(":")
@@ -154,7 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(prefix="sampan-bench-") as directory:
             figures = {}
             if any(name != START for name in options.scenarios):
-                with running(Path(directory) / "data") as server:
+                with stored(options.storage, Path(directory)) as how, running(Path(directory) / "data", *how) as server:
                     figures = measure(options, server.target, server)
             if START in options.scenarios:
                 figures[START] = measure_start(options, Path(directory) / "start")

@@ -98,9 +98,10 @@ def markdown(figures: Mapping[str, Figure], about: Mapping[str, str]) -> str:
 
 
 def store(figures: Mapping[str, Figure], about: Mapping[str, str], directory: Path) -> Path:
-    """Write both files, named by the time; gives the Markdown's path."""
+    """Write both files, named by the store, if it is not SQLite, and by the time; gives the Markdown's path."""
     directory.mkdir(parents=True, exist_ok=True)
-    stem = about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
+    prefix = "etcd-" if about.get("storage") == "etcd" else ""
+    stem = prefix + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
     document = {"machine": dict(about), "figures": {name: figure.as_dict() for name, figure in figures.items()}}
     (directory / f"{stem}.json").write_text(json.dumps(document, indent=1) + "\n")
     path = directory / f"{stem}.md"
