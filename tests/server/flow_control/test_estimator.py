@@ -3,7 +3,7 @@
 import pytest
 
 from sampan.server.flow_control.estimator import EVENT_S, ObjectStats, WorkEstimator
-from sampan.server.flow_control.ticket import ONE_SEAT, Work
+from sampan.server.flow_control.ticket import ONE_SEAT, FlowStats, Work
 from sampan.server.flow_control.watch_counts import WatchCounts
 from sampan.server.request import Request, RequestInfo
 from sampan.server.request_info import parse_target
@@ -15,14 +15,22 @@ def info(method: str, target: str) -> RequestInfo:
     return parse_target(method, target.encode()).info
 
 
-def estimate(method: str, target: str, *, stored: int = 0, watches: WatchCounts | None = None, most: int = 0) -> Work:
+def estimate(
+    method: str,
+    target: str,
+    *,
+    stored: int = 0,
+    watches: WatchCounts | None = None,
+    most: int = 0,
+    stats: FlowStats | None = None,
+) -> Work:
     async def read_body(limit: int) -> bytes:
         return b""
 
     parsed = parse_target(method, target.encode())
     request = Request(method, parsed.path, "", {}, read_body, parsed.query, parsed.info)
     estimator = WorkEstimator(lambda group, resource: ObjectStats(stored, 10_000), watches or WatchCounts())
-    return estimator.estimate(request, most)
+    return estimator.estimate(request, most, stats or FlowStats())
 
 
 @pytest.mark.parametrize(
@@ -71,3 +79,11 @@ def test_watches_that_have_ended_do_not_count() -> None:
 
 def test_watches_of_the_pods_of_one_node_do_not_count() -> None:
     assert WatchCounts().add(info("GET", "/api/v1/pods?watch=1&fieldSelector=spec.nodeName%3Dn")) is None
+
+
+def test_who_watches_a_write_is_counted() -> None:
+    watches, stats = WatchCounts(), FlowStats()
+    watches.add(info("GET", "/api/v1/configmaps?watch=1"))
+    estimate("POST", "/api/v1/namespaces/a/configmaps", watches=watches, stats=stats)
+    estimate("GET", "/api/v1/namespaces/a/configmaps", watches=watches, stats=stats)
+    assert (stats.watch_counts.total, sum(stats.watch_counts.counts)) == (1, 1)

@@ -11,6 +11,7 @@ from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.filter import with_priority_and_fairness
 from sampan.server.flow_control.flow_control import FlowControl
 from sampan.server.flow_control.settings import FlowControlSettings
+from sampan.server.flow_control.ticket import Work
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
 from tests.server.client import header
@@ -280,6 +281,25 @@ async def test_metrics_tell_of_seats_and_requests() -> None:
         assert f"apiserver_flowcontrol_dispatched_requests_total{flow} 1.0" in text
         assert 'apiserver_flowcontrol_nominal_limit_seats{priority_level="workload-low"} 245.0' in text
         assert "apiserver_flowcontrol_request_execution_seconds_bucket" in text
+        level = 'priority_level="workload-low"'
+        assert f"apiserver_flowcontrol_demand_seats_count{{{level}}}" in text
+        for phase in ("waiting", "executing"):
+            assert f'apiserver_flowcontrol_priority_level_request_utilization_sum{{phase="{phase}",{level}}}' in text
+        assert f'apiserver_flowcontrol_priority_level_seat_utilization_sum{{phase="executing",{level}}}' in text
+
+
+async def test_metrics_tell_of_reads_and_writes_that_wait() -> None:
+    async with served() as api:
+        controller_of(api).refresh()
+        level = controller_of(api).levels["global-default"]
+        level.limit(1)
+        for target in ("/api/v1/pods", "/api/v1/nodes"):
+            ticket = level.queue_set.start(controller_of(api).classify(JANES, get(target).info).flow, Work(1))
+            assert ticket is not None
+            ticket.request = get(target)
+        text = (await api.get("/metrics")).body.decode()
+        assert 'apiserver_current_inqueue_requests{request_kind="readOnly"} 1.0' in text
+        assert 'apiserver_current_inqueue_requests{request_kind="mutating"} 0.0' in text
 
 
 async def test_without_priority_and_fairness_only_the_two_limits_hold() -> None:

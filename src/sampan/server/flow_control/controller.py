@@ -112,6 +112,8 @@ class FlowController:
             if self._clock() >= due:
                 self.rebalance()
                 due = self._clock() + ADJUSTMENT_PERIOD_S
+            for level in self.levels.values():
+                level.queue_set.catch_up()
             await asyncio.sleep(LOOK_INTERVAL_S)
 
     async def write_conditions(self) -> None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from sampan.server.flow_control.ticket import ONE_SEAT, Work
+from sampan.server.flow_control.ticket import ONE_SEAT, FlowStats, Work
 from sampan.server.flow_control.watch_counts import WatchCounts
 from sampan.server.request import Request, RequestInfo
 
@@ -44,21 +44,24 @@ class WorkEstimator:
         self._stats_of = stats_of
         self._watches = watches
 
-    def estimate(self, request: Request, seats_max: int) -> Work:
-        """`seats_max`: what the level allows one request; 0: no limit of its own."""
+    def estimate(self, request: Request, seats_max: int, stats: FlowStats) -> Work:
+        """`seats_max`: what the level allows one request; 0: no limit. `stats` learns who watches a write."""
         info = request.info
         verb = info.verb
         if not info.is_resource or verb == "get":
             return ONE_SEAT
         if verb in _WRITES:
-            return self._of_write(info, seats_max)
+            return self._of_write(info, seats_max, stats)
         if verb == "list" or (verb == "watch" and _sends_state(request)):
             return self._of_list(request, seats_max)
         return ONE_SEAT
 
-    def _of_write(self, info: RequestInfo, seats_max: int) -> Work:
+    def _of_write(self, info: RequestInfo, seats_max: int, stats: FlowStats) -> Work:
+        if info.subresource == "token":
+            return ONE_SEAT
         watches = self._watches.count(info)
-        if watches < WATCHES_PER_SEAT or info.subresource == "token":
+        stats.watch_counts.observe(watches)
+        if watches < WATCHES_PER_SEAT:
             return ONE_SEAT
         wanted = math.ceil(watches / WATCHES_PER_SEAT)
         seats = min(wanted, seats_max or WRITE_SEATS_MAX, WRITE_SEATS_MAX)

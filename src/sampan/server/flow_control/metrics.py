@@ -10,8 +10,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 
 from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.priority_level import PriorityLevel
-from sampan.server.flow_control.ticket import FlowStats, Histogram
+from sampan.server.flow_control.ticket import FlowStats, Histogram, Ticket
+from sampan.server.flow_control.usage import MEASURES
 from sampan.server.histogram import cumulative
+from sampan.server.metrics import is_mutating
 
 _PREFIX: Final = "apiserver_flowcontrol_"
 _BY_FLOW: Final = ("priority_level", "flow_schema")
@@ -58,6 +60,12 @@ _FLOW_HISTOGRAMS: Final[dict[str, tuple[str, str, dict[str, Callable[[FlowStats]
         "",
         {"": lambda stats: stats.queue_lengths},
     ),
+    "watch_count_samples": ("Watches that hear of a write.", "", {"": lambda stats: stats.watch_counts}),
+}
+_USAGES: Final = {
+    "demand_seats": "Nanoseconds by the part of its seats that the level could use.",
+    "priority_level_seat_utilization": "Nanoseconds by the part of the level's seats that is in use.",
+    "priority_level_request_utilization": "Nanoseconds by the requests, as a part of the seats or places.",
 }
 
 
@@ -78,6 +86,8 @@ class FlowControlMetrics:
         fair = GaugeMetricFamily(_PREFIX + "seat_fair_frac", "Part of its target that each level gets.")
         fair.add_metric([], self._controller.fair_fraction)
         yield fair
+        yield _in_queue(levels)
+        yield from _usages(levels)
         yield from self._of_flows()
 
     def _of_flows(self) -> Iterator[Metric]:
@@ -101,6 +111,33 @@ class FlowControlMetrics:
         yield rejected
         for name in _FLOW_HISTOGRAMS:
             yield _histogram(name, flows)
+
+
+def _in_queue(levels: list[PriorityLevel]) -> GaugeMetricFamily:
+    waiting = [is_mutating(ticket.request) for level in levels for ticket in _waiting(level) if ticket.request]
+    family = GaugeMetricFamily("apiserver_current_inqueue_requests", "Requests that wait.", labels=["request_kind"])
+    family.add_metric(["mutating"], sum(waiting))
+    family.add_metric(["readOnly"], len(waiting) - sum(waiting))
+    return family
+
+
+def _waiting(level: PriorityLevel) -> Iterator[Ticket]:
+    for queue in level.queue_set.queues():
+        yield from list(queue.waiting)
+
+
+def _usages(levels: list[PriorityLevel]) -> Iterable[Metric]:
+    families = {
+        name: HistogramMetricFamily(
+            _PREFIX + name, text, labels=["priority_level", *([] if (name, "") in MEASURES else ["phase"])]
+        )
+        for name, text in _USAGES.items()
+    }
+    for level in levels:
+        for (name, phase), (total, *counts) in level.queue_set.usage.read().items():
+            values = [level.name, *([phase] if phase else [])]
+            families[name].add_metric(values, cumulative(MEASURES[name, phase].bounds, counts), total)
+    return families.values()
 
 
 def _histogram(name: str, flows: list[tuple[tuple[str, str], FlowStats]]) -> HistogramMetricFamily:

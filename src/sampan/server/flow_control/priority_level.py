@@ -55,6 +55,7 @@ class PriorityLevel:
         if self._new:
             self._new = False
             self.current = self.nominal - lendable // 2
+        self.queue_set.seats_measured = max(1, int(seats / 10 + 0.5))
 
     def limit(self, seats: int) -> None:
         """Have so many seats from now on."""

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from sampan.server.flow_control.demand import DemandMeter
 from sampan.server.flow_control.ticket import Flow, Queue, Ticket, Work
+from sampan.server.flow_control.usage import Usage
 
 SERVICE_S: Final = 0.003
 """How long a request is guessed to run, until it has."""
@@ -45,6 +46,9 @@ class QueueSet:
         self.queueless: dict[Ticket, None] = {}
         """Who runs without having been in a queue."""
         self.demand = DemandMeter(clock())
+        self.usage = Usage()
+        self.seats_measured = 1
+        """What the use of seats is measured by where there is no limit."""
         self._clock = clock
         self._later = later
         self._queues: list[Queue] = []
@@ -76,8 +80,13 @@ class QueueSet:
         self.queuing, self.limit = queuing, limit
         while len(self._queues) < queuing.queues:
             self._queues.append(Queue(len(self._queues)))
+        self.usage.scale(limit or self.seats_measured, max(queuing.queue_length_limit, 1) * max(queuing.queues, 1))
         self._drop_spare()
         self._dispatch()
+
+    def catch_up(self) -> None:
+        """Measure up to now, though nothing happens."""
+        self._sync()
 
     def start(self, flow: Flow, work: Work) -> Ticket | None:
         """Take a seat, or a place in a queue (`Ticket.executing` says which); None: refused."""
@@ -170,6 +179,7 @@ class QueueSet:
         if passed > 0:
             self._synced = now
             self.demand.advance(passed)
+            self.usage.add((self.seats_in_use, self.seats_waiting, self.executing, self.waiting), passed)
             if self._active:
                 wanted = self.seats_in_use + self.seats_waiting
                 self._r += passed * min(wanted, self.limit) / self._active

@@ -9,6 +9,7 @@ from sampan.server.request import Request
 DURATION_BUCKETS: Final = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
 QUEUE_LENGTH_BUCKETS: Final = (0, 10, 25, 50, 100, 250, 500, 1000)
 SEATS_BUCKETS: Final = (1, 2, 4, 8, 16, 32, 64, 100)
+WATCH_COUNT_BUCKETS: Final = (0, 1, 10, 100, 1000, 10000)
 
 _SERVICE_S: Final = 0.003
 
@@ -67,6 +68,7 @@ class FlowStats:
         "waiting_seats",
         "waits",
         "waits_in_vain",
+        "watch_counts",
         "watch_executions",
     )
 
@@ -77,6 +79,7 @@ class FlowStats:
         """By reason: queue-full, concurrency-limit, time-out, cancelled."""
         self.seats = Histogram(SEATS_BUCKETS)
         self.queue_lengths = Histogram(QUEUE_LENGTH_BUCKETS)
+        self.watch_counts = Histogram(WATCH_COUNT_BUCKETS)
         self.waits, self.waits_in_vain = Histogram(DURATION_BUCKETS), Histogram(DURATION_BUCKETS)
         self.executions, self.watch_executions = Histogram(DURATION_BUCKETS), Histogram(DURATION_BUCKETS)
 
