@@ -4,6 +4,7 @@ import time
 from email.utils import formatdate
 from http import HTTPStatus
 
+from sampan.server.incoming import HeadFault
 from sampan.server.request import Headers, Response
 
 _STATUS_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
@@ -20,8 +21,8 @@ class Heads:
         self._date = b""
         self._date_until = 0.0
 
-    def build(self, response: Response, length: int | None, *, close: bool) -> bytes:
-        """Status line and headers with the empty line. `length` None: chunked."""
+    def build(self, response: Response, length: int | None, *, close: bool, http_1_0: bool = False) -> bytes:
+        """Status line and headers with the empty line. `length` None: chunked, in HTTP/1.0 up to the end."""
         key = (response.status, response.content_type)
         prefix = self._prefixes.get(key)
         if prefix is None:
@@ -32,15 +33,24 @@ class Heads:
         for name, value in response.headers:
             parts += (name, b": ", value, b"\r\n")
         parts.append(self._date)
-        if close:
+        if http_1_0:
+            parts[0] = prefix.replace(b"1.1", b"1.0", 1)
+            parts.append(b"" if close else b"Connection: keep-alive\r\n")
+        elif close:
             parts.append(b"Connection: close\r\n")
         if length is None:
-            parts.append(b"Transfer-Encoding: chunked\r\n\r\n")
+            parts.append(b"\r\n" if http_1_0 else b"Transfer-Encoding: chunked\r\n\r\n")
         elif response.status in BODILESS:
             parts.append(b"\r\n")
         else:
             parts.append(b"Content-Length: %d\r\n\r\n" % length)
         return b"".join(parts)
+
+    def refusal(self, fault: HeadFault) -> bytes:
+        """The whole answer to what cannot be read, after which the connection closes."""
+        phrase = f"{fault.status} {HTTPStatus(fault.status).phrase}{fault.text}"
+        response = Response(fault.status, phrase.encode(), "text/plain; charset=utf-8")
+        return self.build(response, len(phrase), close=True) + response.body
 
     def fields(self, response: Response, length: int | None) -> Headers:
         """The same for HTTP/2. `length` None: not known before the end."""

@@ -11,30 +11,29 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from http import HTTPStatus
 from time import monotonic
 from typing import cast
 
 import httptools
 
-from sampan.core.errors import StatusError
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.heads import BODILESS
-from sampan.server.incoming import BODY_PIECES_MAX, Incoming, host_fault, joined
+from sampan.server.incoming import BODY_PIECES_MAX, HeadFault, Incoming, head_fault, joined
+from sampan.server.methods import stand_in
 from sampan.server.owner import (
     BODY_AHEAD_BYTES,
     BODY_DISCARD_BYTES_MAX,
     HEADER_BYTES_MAX,
     ConnectionOwner,
     Peer,
+    ask,
+    forget_cancellation,
     header_name,
-    make_request,
     peer_of,
     release,
 )
 from sampan.server.repeated import RepeatedGet
 from sampan.server.request import Response
-from sampan.server.status import unreadable
 from sampan.server.tunnel import SentAhead, Tunnel
 
 _log = logging.getLogger("sampan.http")
@@ -68,7 +67,8 @@ class Connection(asyncio.Protocol):
         self._in_message = False
         self._several: dict[str, list[str]] = {}
         self._repeated = RepeatedGet()
-        self._fault = ""
+        self._unknown_method = ""
+        self._fault: HeadFault | None = None
         self._reading_paused = False
         self._ending = False
         self._can_write: asyncio.Future[None] | None = None
@@ -100,9 +100,6 @@ class Connection(asyncio.Protocol):
         self._incoming, self._feed = None, bytes.isascii  # a feed that does nothing
         self._parser = cast(httptools.HttpRequestParser, None)
 
-    def eof_received(self) -> None:
-        return None
-
     def pause_writing(self) -> None:
         self.write_paused_at = 0.0 if self._patient else monotonic()
         self._can_write = self.loop.create_future()
@@ -125,14 +122,18 @@ class Connection(asyncio.Protocol):
             if self._head_bytes > HEADER_BYTES_MAX:
                 self._refuse(431)
                 return
+        fresh = not self._in_message
         try:
             self._feed(data)
         except httptools.HttpParserUpgrade as upgrade:
             cast(Incoming, self._incoming).keep_alive = False
             self._ahead = SentAhead(data[upgrade.args[0] :])
             self._feed = self._ahead.feed
-        except httptools.HttpParserError:
-            self._refuse(400)
+        except httptools.HttpParserError as error:
+            if fresh and isinstance(error, httptools.HttpParserInvalidMethodError):
+                self._read_unknown_method(data)
+            else:
+                self._refuse(400)
             return
         if self.head_began and not self._head_bytes:
             self._head_bytes = len(data)
@@ -176,13 +177,16 @@ class Connection(asyncio.Protocol):
             incoming.headers |= {name: joined(name, values) for name, values in self._several.items()}
             self._several.clear()
         parser = self._parser
-        self._fault = host_fault(incoming.headers.get("host"), parser.get_http_version())
-        if self._fault:
+        version = parser.get_http_version()
+        self._fault = head_fault(incoming.headers.get("host"), version)
+        if self._fault is not None:
             raise ValueError(self._fault)
-        incoming.method = parser.get_method().decode("ascii")
+        incoming.method, self._unknown_method = self._unknown_method or parser.get_method().decode("ascii"), ""
         incoming.keep_alive = parser.should_keep_alive()
-        if incoming.headers.get("expect", "").lower() == "100-continue":
-            incoming.expect_continue = True
+        incoming.http_1_0 = version == "1.0"
+        incoming.expect_continue = (
+            not incoming.http_1_0 and incoming.headers.get("expect", "").lower() == "100-continue"
+        )
         if self._ready is None and self._current is None:
             self._ready = incoming
         else:
@@ -258,12 +262,21 @@ class Connection(asyncio.Protocol):
             self._reading_paused = True
             self._transport.pause_reading()
 
+    def _read_unknown_method(self, data: bytes) -> None:
+        """Read once more what the parser gave up at, if it is a request. Its method must have come in one piece."""
+        method, known = stand_in(data)
+        if not method or self._unknown_method:
+            self._refuse(400)
+            return
+        self._unknown_method, self._in_message = method, False
+        self._parser = httptools.HttpRequestParser(self)
+        self._feed = self._parser.feed_data
+        self.data_received(known)
+
     def _refuse(self, status: int) -> None:
         """Answer what is not HTTP, and close."""
         if self._current is None and not self.closed:
-            phrase = f"{status} {HTTPStatus(status).phrase}{self._fault}"
-            response = Response(status, phrase.encode(), "text/plain; charset=utf-8")
-            self._transport.write(self.owner.heads.build(response, len(phrase), close=True) + response.body)
+            self._transport.write(self.owner.heads.refusal(self._fault or HeadFault(status)))
         self._transport.close()
 
     def _start(self, incoming: Incoming) -> None:
@@ -275,7 +288,7 @@ class Connection(asyncio.Protocol):
         response: Response | None = None
         close = True
         try:
-            response = await self._ask(incoming)
+            response = await ask(self.owner, incoming, self._peer, received=self.active)
             self._patient = response.patient
             close = not incoming.keep_alive or response.close or self._ending
             if incoming.expect_continue and not incoming.complete:
@@ -305,13 +318,6 @@ class Connection(asyncio.Protocol):
         else:
             self._next(incoming)
 
-    async def _ask(self, incoming: Incoming) -> Response:
-        try:
-            target = self.owner.targets.get(incoming.method, incoming.raw_target)
-        except StatusError as error:
-            return unreadable(error, incoming.raw_target)
-        return await self.owner.handler(make_request(incoming, target, self._peer, received=self.active))
-
     def _next(self, done: Incoming) -> None:
         """Begin with the next request that is there."""
         if not done.complete:
@@ -322,15 +328,14 @@ class Connection(asyncio.Protocol):
             ready = self._queue.popleft()
         if ready is not None:
             self._start(ready)
-        if self._reading_paused:
-            self.resume_reading()
+        self.resume_reading()
 
     async def _send(self, incoming: Incoming, response: Response, *, close: bool) -> None:
         if len(response.body) > SIZE_MIN_BYTES or response.gzip_body is not None:
             await compress_response(incoming.headers, response)
         body = response.body
         length = len(body) if response.length is None else response.length
-        head = self.owner.heads.build(response, length, close=close)
+        head = self.owner.heads.build(response, length, close=close, http_1_0=incoming.http_1_0)
         if incoming.method == "HEAD" or response.status in BODILESS:
             self._transport.write(head)
         elif len(body) < WRITE_CHUNK_BYTES:
@@ -340,8 +345,7 @@ class Connection(asyncio.Protocol):
             view = memoryview(body)
             for start in range(0, len(body), WRITE_CHUNK_BYTES):
                 self._transport.write(view[start : start + WRITE_CHUNK_BYTES])
-                if self._can_write is not None:
-                    await self.drain()
+                await self.drain()
                 if self.closed:
                     return
 
@@ -349,10 +353,12 @@ class Connection(asyncio.Protocol):
         """Send chunks until the stream, the client or the server ends. Gives whether the connection must be closed."""
         transport = self._transport
         try:
-            transport.write(self.owner.heads.build(response, response.length, close=False))
+            until_closed = incoming.http_1_0 and response.length is None
+            close = until_closed or not incoming.keep_alive
+            transport.write(self.owner.heads.build(response, response.length, close=close, http_1_0=incoming.http_1_0))
             if incoming.method == "HEAD":
                 return True
-            chunked = response.length is None
+            chunked = response.length is None and not until_closed
             if self._ending:
                 transport.write(_LAST_CHUNK if chunked else b"")
                 return True
@@ -363,12 +369,14 @@ class Connection(asyncio.Protocol):
                     if self._can_write is not None:
                         await self.drain()
         except asyncio.CancelledError:
-            self._meant_to_end()
+            if not self.closed and not self._ending:
+                raise
+            forget_cancellation()
         finally:
             self.streaming = False
         if not self.closed and chunked:
             transport.write(_LAST_CHUNK)
-        return False
+        return until_closed
 
     async def _hand_over(self, response: Response, takeover: Callable[[Tunnel], Awaitable[None]]) -> None:
         """The connection belongs to `takeover` until it returns, the client goes or the server ends."""
@@ -379,17 +387,11 @@ class Connection(asyncio.Protocol):
         try:
             await takeover(tunnel)
         except asyncio.CancelledError:
-            self._meant_to_end()
+            if not self.closed and not self._ending:
+                raise
+            forget_cancellation()
         finally:
             self.streaming = False
-
-    def _meant_to_end(self) -> None:
-        """Forget a cancellation by which a stream ends, as its client has gone or the server ends. Raises any other."""
-        if not self.closed and not self._ending:
-            raise
-        task = asyncio.current_task()
-        if task is not None:
-            task.uncancel()
 
     async def drain(self) -> None:
         """Wait until the client has read most of what was written, or has gone."""

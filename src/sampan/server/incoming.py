@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from sampan.core.errors import StatusError, request_entity_too_large
 
@@ -35,11 +35,20 @@ def joined(name: str, values: Sequence[str]) -> str:
     return header
 
 
-def host_fault(host: str | None, version: str) -> str:
-    """What Go's server says against a Host header of HTTP/1; empty: nothing. `version` is like 1.1."""
+class HeadFault(NamedTuple):
+    """Why a head is refused: the status, and what follows its phrase."""
+
+    status: int
+    text: str = ""
+
+
+def head_fault(host: str | None, version: str) -> HeadFault | None:
+    """What Go's server says against the version, which is like 1.1, and the Host header of a request of HTTP/1."""
+    if not version.startswith("1."):
+        return HeadFault(505, ": unsupported protocol version")
     if host is None:
-        return ": missing required Host header" if version == "1.1" else ""
-    return "" if _HOST.fullmatch(host) else ": malformed Host header"
+        return HeadFault(400, ": missing required Host header") if version == "1.1" else None
+    return None if _HOST.fullmatch(host) else HeadFault(400, ": malformed Host header")
 
 
 def identity_values(header: str) -> tuple[str, ...]:
@@ -73,6 +82,7 @@ class Incoming:
         "connection",
         "expect_continue",
         "headers",
+        "http_1_0",
         "keep_alive",
         "limit",
         "method",
@@ -91,6 +101,7 @@ class Incoming:
         self.limit = -1
         self.complete = False
         self.keep_alive = True
+        self.http_1_0 = False
         self.expect_continue = False
         self.waiter: asyncio.Future[None] | None = None
 

@@ -5,11 +5,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from sampan.core.errors import StatusError
 from sampan.server.heads import Heads
 from sampan.server.incoming import Incoming
 from sampan.server.request import Handler, Request, Response
 from sampan.server.request_info import Target, TargetCache
 from sampan.server.settings import HttpSettings
+from sampan.server.status import unreadable
 from sampan.server.tls import client_chain
 
 HEADER_BYTES_MAX = 1 << 20
@@ -104,6 +106,22 @@ def make_request(incoming: Incoming, target: Target, peer: Peer, *, received: fl
         received=received,
         long_running=long_running,
     )
+
+
+async def ask(owner: ConnectionOwner, incoming: Incoming, peer: Peer, *, received: float) -> Response:
+    """What the server's filters answer; a target that means nothing does not get to them."""
+    try:
+        target = owner.targets.get(incoming.method, incoming.raw_target)
+    except StatusError as error:
+        return unreadable(error, incoming.raw_target)
+    return await owner.handler(make_request(incoming, target, peer, received=received))
+
+
+def forget_cancellation() -> None:
+    """For a stream whose task was cancelled as its client has gone or the server ends: the task goes on."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()
 
 
 async def release(response: Response) -> None:

@@ -57,6 +57,7 @@ async def test_an_unknown_resource_of_a_known_group_is_a_status(api: Api, path: 
         ("PATCH", CONFIG_MAPS),
         ("POST", f"{CONFIG_MAPS}/a"),
         ("HEAD", CONFIG_MAPS),
+        ("FOO", CONFIG_MAPS),
         ("DELETE", "/api/v1/configmaps"),
         ("POST", "/api/v1/configmaps"),
         ("DELETE", "/api/v1/namespaces"),

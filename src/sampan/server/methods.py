@@ -1,0 +1,28 @@
+"""Methods that the parser of HTTP/1 does not know. To Kubernetes they are methods as others: most paths answer 405."""
+
+import re
+from typing import Final
+
+import httptools
+
+_TOKEN: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?= )")
+_STAND_IN: Final = b"POST"
+"""Whether there is a body is told by the headers, as for methods of which nothing is known."""
+
+
+def stand_in(head: bytes) -> tuple[str, bytes]:
+    """The unknown method that a request begins with, and the request with one in its place that the parser knows. An
+    empty method: it is known, or no method at all.
+    """
+    found = _TOKEN.match(head)
+    if found is None or _is_known(found[0]):
+        return "", head
+    return found[0].decode("ascii"), _STAND_IN + head[found.end() :]
+
+
+def _is_known(method: bytes) -> bool:
+    try:
+        httptools.HttpRequestParser(object()).feed_data(method + b" ")
+    except httptools.HttpParserInvalidMethodError:
+        return False
+    return True

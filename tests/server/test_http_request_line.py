@@ -1,0 +1,75 @@
+"""Methods and versions in a request line, over real sockets without TLS.
+
+Source: Go's net/http, which kube-apiserver is served by.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from sampan.server.request import Handler, Request, Response
+from tests.server.test_http import answer, connect, echo, finish
+
+
+async def everything(data: bytes, handler: Handler = echo) -> tuple[bytes, bytes]:
+    """Head and body of the answer after which the server closes the connection."""
+    server, reader, writer = await connect(handler)
+    writer.write(data)
+    head, _, body = (await asyncio.wait_for(reader.read(), 30)).partition(b"\r\n\r\n")
+    await finish(server, writer)
+    return head, body
+
+
+async def test_http_1_0_is_answered_as_such_and_closed() -> None:
+    head, body = await everything(b"GET /a HTTP/1.0\r\n\r\n")
+    assert head.startswith(b"HTTP/1.0 200 OK\r\n")
+    assert b"Connection" not in head
+    assert body == b"GET /a  0"
+
+
+async def test_http_1_0_stays_open_for_who_asks_for_it() -> None:
+    server, reader, writer = await connect(echo)
+    for path in ("a", "b"):
+        writer.write(f"GET /{path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n".encode())
+        status, headers, body = await answer(reader)
+        assert (status, headers["connection"], body) == (200, "keep-alive", f"GET /{path}  0".encode())
+    await finish(server, writer)
+
+
+async def test_a_stream_of_http_1_0_has_no_chunks_and_ends_with_the_connection() -> None:
+    async def stream() -> AsyncIterator[bytes]:
+        yield b"one "
+        yield b"two"
+
+    async def handler(request: Request) -> Response:
+        return Response(stream=stream())
+
+    head, body = await everything(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", handler)
+    assert head.startswith(b"HTTP/1.0 200 OK\r\n")
+    assert b"Transfer-Encoding" not in head
+    assert body == b"one two"
+
+
+@pytest.mark.parametrize("version", [b"0.9", b"2.0"])
+async def test_another_version_of_http_is_refused(version: bytes) -> None:
+    head, body = await everything(b"GET / HTTP/%b\r\nHost: h\r\n\r\n" % version)
+    assert head.startswith(b"HTTP/1.1 505 ")
+    assert body == b"505 HTTP Version Not Supported: unsupported protocol version"
+
+
+async def test_a_method_that_nobody_knows_reaches_the_handler_with_its_body() -> None:
+    server, reader, writer = await connect(echo)
+    for method in ("FOO", "foo_bar", "GETS", "PROPFIND", "M-SEARCH"):
+        writer.write(f"{method} /a HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi".encode())
+        assert (await answer(reader))[2] == f"{method} /a  2".encode()
+    writer.write(b"GET /b HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert (await answer(reader))[2] == b"GET /b  0"
+    await finish(server, writer)
+
+
+@pytest.mark.parametrize("line", [b"F(O / HTTP/1.1", b" / HTTP/1.1", b"FOO  / HTTP/1.1 x", b"FOO"])
+async def test_what_has_no_method_is_refused(line: bytes) -> None:
+    head, body = await everything(line + b"\r\nHost: h\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert body == b"400 Bad Request"
