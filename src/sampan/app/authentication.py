@@ -45,6 +45,7 @@ from sampan.server.authentication.jwt.configured import (
 )
 from sampan.server.authentication.jwt.tokens import ALGORITHMS
 from sampan.server.authentication.request_header import RequestHeaderAuthenticator, RequestHeaders
+from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.discovery import IssuerDiscovery
 from sampan.server.authentication.service_account.issuer import IssuePolicy, TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
@@ -117,16 +118,20 @@ class Authentication:
         policy = IssuePolicy(told.service_account_max_token_expiration_s, told.service_account_extend_token_expiration)
         issuer = told.service_account_issuers[0]
         discovery = IssuerDiscovery(issuer, keys, address, jwks_uri=told.service_account_jwks_uri)
-        return Identity(self._tokens(keys), told.audiences, TokenIssuer(issuer, signing, policy), discovery)
+        counts = TokenCounts()
+        issuing = TokenIssuer(issuer, signing, policy)
+        return Identity(self._tokens(keys, counts), told.audiences, issuing, discovery, counts)
 
-    def _tokens(self, keys: list[VerifyingKey]) -> list[TokenAuthenticator]:
+    def _tokens(self, keys: list[VerifyingKey], counts: TokenCounts) -> list[TokenAuthenticator]:
         told, reader = self._told, self._cluster.reader
         admin = UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)
         tokens: list[TokenAuthenticator] = [StaticTokenAuthenticator({self._credentials.admin_token: admin})]
         if self._settings.token_auth_file:
             tokens.append(StaticTokenAuthenticator(read_token_file(self._settings.token_auth_file)))
         tokens.append(
-            ServiceAccountTokens(reader, keys, issuers=told.service_account_issuers, api_audiences=told.audiences)
+            ServiceAccountTokens(
+                reader, keys, issuers=told.service_account_issuers, api_audiences=told.audiences, counts=counts
+            )
         )
         if told.enable_bootstrap_token_auth:
             tokens.append(BootstrapTokens(reader))

@@ -116,6 +116,7 @@ class ApiServer:
         self.upstreams = Upstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
         self.metrics.registry.register(self.aggregator.metrics)
+        self.metrics.registry.register(settings.identity.counts)
         self.discovery = Discovery(cluster.registry, server_address, self.aggregator)
         self.routes = Routes(resource_handler(cluster, self.admission, self._shared(settings)))
         self.flow_control = FlowControl(cluster, settings.flow_control)

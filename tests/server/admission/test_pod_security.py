@@ -269,3 +269,47 @@ async def test_the_configuration_sets_defaults_and_exempts() -> None:
     async with served(admission=AdmissionSettings(configurations={"PodSecurity": said})) as api:
         assert "violates PodSecurity" in await refused(api, PODS, pod(hostPID=True))
         await api.create("/api/v1/namespaces/kube-system/pods", pod(hostPID=True))
+
+
+async def _counted(api: Api, name: str) -> set[str]:
+    """The series of a counter that are not 0."""
+    text = (await api.client.get("/metrics")).body.decode()
+    return {line for line in text.splitlines() if line.startswith(f"{name}{{") and not line.endswith(" 0.0")}
+
+
+def _evaluation(decision: str, mode: str, level: str, version: str, resource: str, count: int) -> str:
+    return (
+        f'pod_security_evaluations_total{{decision="{decision}",mode="{mode}",policy_level="{level}",'
+        f'policy_version="{version}",request_operation="create",resource="{resource}",subresource=""}} {count}.0'
+    )
+
+
+async def test_decisions_are_counted(api: Api) -> None:
+    await api.create(PODS, pod())
+    await _label(api, enforce="baseline", audit="restricted", audit_version="v1.24", warn="privileged")
+    await api.create(PODS, {**pod(), "metadata": {"name": "q"}})
+    await refused(api, PODS, pod(hostPID=True))
+    assert await _counted(api, "pod_security_evaluations_total") == {
+        _evaluation("allow", "enforce", "privileged", "latest", "pod", 1),
+        _evaluation("allow", "enforce", "baseline", "latest", "pod", 1),
+        _evaluation("deny", "enforce", "baseline", "latest", "pod", 1),
+        _evaluation("deny", "audit", "restricted", "v1.24", "pod", 2),
+    }
+
+
+async def test_templates_that_are_warned_of_are_counted(api: Api) -> None:
+    await _label(api, warn="baseline", warn_version="v1.99")
+    template = {"template": {"metadata": {}, "spec": {"containers": [container()], "hostPID": True}}}
+    await api.create("/api/v1/namespaces/default/podtemplates", {"metadata": {"name": "t"}, **template})
+    expected = {_evaluation("deny", "warn", "baseline", "future", "controller", 1)}
+    assert await _counted(api, "pod_security_evaluations_total") == expected
+
+
+async def test_exemptions_are_counted() -> None:
+    said = {"kind": "PodSecurityConfiguration", "exemptions": {"namespaces": ["kube-system"]}}
+    async with served(admission=AdmissionSettings(configurations={"PodSecurity": said})) as api:
+        await api.create("/api/v1/namespaces/kube-system/pods", pod())
+        labels = 'request_operation="create",resource="pod",subresource=""'
+        assert await _counted(api, "pod_security_exemptions_total") == {
+            f"pod_security_exemptions_total{{{labels}}} 1.0"
+        }

@@ -12,6 +12,7 @@ from sampan.core.token_keys import SigningKey, make_signing_key
 from sampan.registry.cluster import Cluster
 from sampan.server.authentication.bootstrap_token import BootstrapTokens
 from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.discovery import IssuerDiscovery
 from sampan.server.authentication.service_account.issuer import IssuePolicy, TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
@@ -104,12 +105,14 @@ async def accounts(policy: IssuePolicy | None = None, key: SigningKey = KEY) -> 
 
     def identity(cluster: Cluster) -> Identity:
         cluster.clock = clock
-        keys = [key.verifying]
-        tokens = ServiceAccountTokens(cluster.reader, keys, issuers=[ISSUER], api_audiences=["api"], now=clock.seconds)
+        keys, counts = [key.verifying], TokenCounts()
+        tokens = ServiceAccountTokens(
+            cluster.reader, keys, issuers=[ISSUER], api_audiences=["api"], counts=counts, now=clock.seconds
+        )
         made.append(tokens)
         discovery = IssuerDiscovery(ISSUER, keys, lambda: "127.0.0.1:6443")
         bootstrap = BootstrapTokens(cluster.reader, clock.seconds)
-        return Identity([tokens, bootstrap], ("api",), issuer, discovery)
+        return Identity([tokens, bootstrap], ("api",), issuer, discovery, counts)
 
     async with served(identity=identity) as api:
         robot = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}}

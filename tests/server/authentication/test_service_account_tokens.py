@@ -212,6 +212,45 @@ async def test_a_secret_may_be_marked_as_invalid() -> None:
         assert "has been marked invalid" in await fault(a, token)
 
 
+async def counted(a: Accounts) -> dict[str, str]:
+    """What /metrics says of tokens, but for what has not happened."""
+    text = (await a.api.client.get("/metrics")).body.decode()
+    lines = [line.split() for line in text.splitlines() if line.startswith("serviceaccount_")]
+    shown = {name.removeprefix("serviceaccount_").removesuffix("_total"): value for name, value in lines}
+    assert len(shown) == 6
+    return {name: value for name, value in shown.items() if value != "0.0"}
+
+
+async def test_old_kinds_of_tokens_are_counted() -> None:
+    async with accounts() as a:
+        token = await legacy(a)
+        await a.tokens.authenticate_token(token)
+        assert await counted(a) == {"legacy_tokens": "1.0", "legacy_manual_token_uses": "1.0"}
+        robot = "/api/v1/namespaces/default/serviceaccounts/robot"
+        await a.api.patch(robot, {"secrets": [{"name": "old"}]})
+        await a.tokens.authenticate_token(token)
+        label = {"metadata": {"labels": {"kubernetes.io/legacy-token-invalid-since": "2026-01-01"}}}
+        await a.api.patch("/api/v1/namespaces/default/secrets/old", label)
+        await fault(a, token)
+        assert await counted(a) == {
+            "legacy_tokens": "3.0",
+            "legacy_manual_token_uses": "1.0",
+            "legacy_auto_token_uses": "1.0",
+            "invalid_legacy_auto_token_uses": "1.0",
+        }
+
+
+async def test_stale_tokens_and_those_in_time_are_counted() -> None:
+    async with accounts(IssuePolicy()) as a:
+        await pod_of(a)
+        token = await a.token({"boundObjectRef": BOUND_TO_POD, "expirationSeconds": 3607})
+        await a.tokens.authenticate_token(token)
+        assert await counted(a) == {"valid_tokens": "1.0"}
+        a.clock.pass_s(3700)
+        await a.tokens.authenticate_token(token)
+        assert await counted(a) == {"valid_tokens": "1.0", "stale_tokens": "1.0"}
+
+
 async def test_a_review_says_whose_a_token_is_and_for_whom() -> None:
     async with accounts() as a:
         status = await a.review(await a.token({"audiences": ["vault", "api"]}), "vault", "bank")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from prometheus_client.core import Metric
 
+from sampan.server.admission.pod_security_metrics import PodSecurityMetrics
 from sampan.server.histogram import Counter, Histogram
 
 _PREFIX = "apiserver_admission_"
@@ -66,6 +67,8 @@ class AdmissionMetrics:
             _POLICY_LABELS,
         )
 
+        self.pod_security = PodSecurityMetrics()
+
     def observe_step(self, kind: str, operation: str, seconds: float, rejected: bool) -> None:
         """The mutating (admit) or validating (validate) plug-ins of one request."""
         self.steps.observe((kind, operation, "true" if rejected else "false"), seconds)
@@ -94,6 +97,7 @@ class AdmissionMetrics:
         collectors = (
             *(self.steps, self.plugins, self.hooks, self.requests, self.rejections, self.failed_open),
             *(self.policies, self.policy_checks),
+            self.pod_security,
         )
         for collector in collectors:
             yield from collector.collect()

@@ -97,7 +97,10 @@ ORDER: Final[tuple[tuple[str, Make | None], ...]] = (
         "ImagePolicyWebhook",
         lambda parts: ImagePolicyWebhook(parts.configuration("ImagePolicyWebhook"), parts.cluster.webhooks.connect),
     ),
-    ("PodSecurity", lambda parts: PodSecurity(parts.reader, parts.configuration("PodSecurity"))),
+    (
+        "PodSecurity",
+        lambda parts: PodSecurity(parts.reader, parts.configuration("PodSecurity"), parts.outside.metrics.pod_security),
+    ),
     ("PodNodeSelector", lambda parts: PodNodeSelector(parts.reader, parts.configuration("PodNodeSelector"))),
     ("Priority", lambda parts: Priority(parts.reader)),
     ("DefaultTolerationSeconds", lambda parts: DefaultTolerationSeconds()),

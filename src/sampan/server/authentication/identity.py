@@ -1,10 +1,11 @@
 """`Identity`: who issues tokens and who knows them, for the verbs that make and review tokens."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sampan.server.authentication.authenticator import TokenAuthenticator, TokenError, TokenUser, common
 from sampan.server.authentication.bearer_token import ask
+from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.discovery import IssuerDiscovery
 from sampan.server.authentication.service_account.issuer import TokenIssuer
 
@@ -23,6 +24,8 @@ class Identity:
     issuer: TokenIssuer | None = None
     """None: this server issues no tokens."""
     discovery: IssuerDiscovery | None = None
+    counts: TokenCounts = field(default_factory=TokenCounts)
+    """What the authenticator of service account tokens has seen."""
 
     async def review(self, token: str, audiences: tuple[str, ...]) -> TokenUser:
         """Whose token it is, and for which of the wanted audiences. Raises `TokenError`, `AudienceError`."""

@@ -16,7 +16,16 @@ from sampan.server.admission.kept import Kept
 from sampan.server.admission.pod_security.configuration import read_configuration
 from sampan.server.admission.pod_security.evaluator import Evaluator, details
 from sampan.server.admission.pod_security.existing import existing_pods, warnings_of_existing
-from sampan.server.admission.pod_security.policy import MODES, PREFIX, PRIVILEGED, LevelVersion, Policy, policy_of
+from sampan.server.admission.pod_security.policy import (
+    MODES,
+    PREFIX,
+    PRIVILEGED,
+    LevelVersion,
+    Policy,
+    policy_of,
+    shown_version,
+)
+from sampan.server.admission.pod_security_metrics import PodSecurityMetrics
 from sampan.server.admission.pods import POD, containers
 
 _NAMESPACE: Final = ("", "namespaces")
@@ -42,11 +51,12 @@ class PodSecurity:
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset({_NAMESPACE, POD, *_TEMPLATES})
 
-    def __init__(self, reader: CacheReader, configuration: Object) -> None:
+    def __init__(self, reader: CacheReader, configuration: Object, metrics: PodSecurityMetrics) -> None:
         """Raises `ValueError` for a configuration that makes no sense."""
         self._reader = reader
         self._configuration = read_configuration(configuration)
         self._evaluator = Evaluator()
+        self._metrics = metrics
         self._policies = Kept(reader, *_NAMESPACE, self._policy_of)
         self._unknown = self._configuration.defaults, list[FieldError]()
 
@@ -75,8 +85,15 @@ class PodSecurity:
             reason = "user"
         else:
             return False
-        attributes.annotations[f"{PREFIX}exempt"] = reason
+        self._exempt(attributes, reason)
         return True
+
+    def _exempt(self, attributes: Attributes, reason: str) -> None:
+        attributes.annotations[f"{PREFIX}exempt"] = reason
+        self._metrics.exemptions.add(_labels(attributes))
+
+    def _decided(self, decision: str, wanted: LevelVersion, mode: str, attributes: Attributes) -> None:
+        self._metrics.evaluations.add((decision, wanted.level, shown_version(wanted), mode, *_labels(attributes)))
 
     def _validate_pod(self, attributes: Attributes) -> None:
         pod = attributes.obj
@@ -85,6 +102,7 @@ class PodSecurity:
         policy, faults = self._policy_in(attributes.namespace)
         if not faults and policy.is_privileged:
             attributes.annotations[_ENFORCED] = _PRIVILEGED
+            self._decided("allow", policy.enforce, "enforce", attributes)
             return
         if attributes.old is not None and not _is_significant(pod["spec"], attributes.old["spec"]):
             return
@@ -109,24 +127,28 @@ class PodSecurity:
     ) -> None:
         (policy, faults), annotations = wanted, attributes.annotations
         if parts[1].get("runtimeClassName") in self._configuration.runtime_classes:
-            annotations[f"{PREFIX}exempt"] = "runtimeClass"
+            self._exempt(attributes, "runtimeClass")
             return
         if faults:
             annotations[f"{PREFIX}error"] = f"Failed to parse policy: {aggregate(faults)}"
+            self._metrics.errors.add(("false", *_labels(attributes)))
         texts: dict[LevelVersion, str] = {}
         for level in dict.fromkeys(policy if enforces else policy[1:]):
             texts[level] = details(self._evaluator.violations(level, *parts))
         if enforces:
             annotations[_ENFORCED] = str(policy.enforce)
+            self._decided("deny" if texts[policy.enforce] else "allow", policy.enforce, "enforce", attributes)
         if texts[policy.audit]:
             told = f"would violate PodSecurity {quote(str(policy.audit))}: {texts[policy.audit]}"
             annotations[f"{PREFIX}audit-violations"] = told
+            self._decided("deny", policy.audit, "audit", attributes)
         if enforces and texts[policy.enforce]:
             told = f"violates PodSecurity {quote(str(policy.enforce))}: {texts[policy.enforce]}"
             raise forbidden(attributes.gvr.group_resource, attributes.name, told)
         if texts[policy.warn]:
             told = f"would violate PodSecurity {quote(str(policy.warn))}: {texts[policy.warn]}"
             attributes.warnings.append(told)
+            self._decided("deny", policy.warn, "warn", attributes)
 
     def _validate_namespace(self, attributes: Attributes, namespace: Object) -> None:
         labels = namespace["metadata"].get("labels") or {}
@@ -158,6 +180,12 @@ class PodSecurity:
         attributes.warnings.append(
             f"namespace {quote(attributes.name)} is exempt from Pod Security, and the policy ({said}) will be ignored"
         )
+
+
+def _labels(attributes: Attributes) -> tuple[str, str, str]:
+    """What metrics call the request."""
+    is_pod = (attributes.gvr.group, attributes.gvr.resource) == POD
+    return attributes.operation.lower(), "pod" if is_pod else "controller", attributes.subresource
 
 
 def _is_stricter(new: LevelVersion, old: LevelVersion) -> bool:

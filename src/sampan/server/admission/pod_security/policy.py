@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from sampan.core.field import FieldError, Path, invalid
+from sampan.server.version import MINOR
 
 PREFIX: Final = "pod-security.kubernetes.io/"
 PRIVILEGED: Final = "privileged"
@@ -56,6 +57,13 @@ class Policy(NamedTuple):
 
 PRIVILEGED_POLICY: Final = Policy()
 MODES: Final = Policy._fields
+
+
+def shown_version(wanted: LevelVersion) -> str:
+    """What metrics call it: versions that this server does not know yet are all `future`."""
+    if wanted.minor == LATEST or wanted.level == PRIVILEGED:
+        return "latest"
+    return f"v1.{wanted.minor}" if wanted.minor <= int(MINOR) else "future"
 
 
 def parse_level(text: str) -> str:

@@ -11,6 +11,7 @@ from sampan.core.object import Object
 from sampan.core.time import parse_time
 from sampan.registry.strategy import ObjectReader
 from sampan.server.authentication.authenticator import TokenError
+from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.user import ObjectRef, ServiceAccountInfo, credential_id_of
 
 LEEWAY_S = 60.0
@@ -28,7 +29,7 @@ class Valid:
     warnings: tuple[str, ...] = ()
 
 
-def validate_bound(reader: ObjectReader, claims: Mapping[str, Any], now_s: float) -> Valid:
+def validate_bound(reader: ObjectReader, claims: Mapping[str, Any], now_s: float, counts: TokenCounts) -> Valid:
     """Raises `TokenError`."""
     _check_times(claims, now_s)
     private = claims.get("kubernetes.io")
@@ -47,7 +48,7 @@ def validate_bound(reader: ObjectReader, claims: Mapping[str, Any], now_s: float
     info = ServiceAccountInfo(
         namespace, account.name, account.uid, pod, node, credential_id_of(jti) if isinstance(jti, str) else ""
     )
-    return Valid(info, _stale(private, claims, now_s))
+    return Valid(info, _stale(private, claims, now_s, counts))
 
 
 def _check_times(claims: Mapping[str, Any], now_s: float) -> None:
@@ -88,11 +89,15 @@ def _deleted_before(obj: Object, deadline_s: float) -> bool:
     return deleted is not None and parse_time(deleted).timestamp() < deadline_s
 
 
-def _stale(private: Mapping[str, Any], claims: Mapping[str, Any], now_s: float) -> dict[str, str]:
+def _stale(private: Mapping[str, Any], claims: Mapping[str, Any], now_s: float, counts: TokenCounts) -> dict[str, str]:
     """What the audit says about a token that should have been read anew."""
     after = _number(private, "warnafter")
-    if not after or now_s <= after:
+    if not after:
         return {}
+    if now_s <= after:
+        counts.valid.add(())
+        return {}
+    counts.stale.add(())
     seconds = int(now_s) - int(after)
     return {_STALE_TOKEN: f"subject: {claims.get('sub', '')}, seconds after warning threshold: {seconds}"}
 

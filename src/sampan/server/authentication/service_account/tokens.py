@@ -17,6 +17,7 @@ from sampan.registry.strategy import ObjectReader
 from sampan.server.authentication.authenticator import TokenError, TokenUser, common
 from sampan.server.authentication.jwt.compact import audiences_of, untrusted_claims
 from sampan.server.authentication.service_account.bound import validate_bound
+from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.legacy import validate_legacy
 
 _LEGACY_TOKEN = "authentication.k8s.io/legacy-token"
@@ -34,12 +35,14 @@ class ServiceAccountTokens:
         *,
         issuers: Sequence[str],
         api_audiences: Sequence[str],
+        counts: TokenCounts | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._reader = reader
         self._keys = tuple(keys)
         self._issuers = frozenset(issuers) | {LEGACY_ISSUER}
         self._api_audiences = tuple(api_audiences)
+        self._counts = counts or TokenCounts()
         self._now = now
         self._signatures = jwt.PyJWS()
 
@@ -52,14 +55,16 @@ class ServiceAccountTokens:
         if not self._issued(claims):
             raise TokenError(f"token issuer {quote(str(claims.get('iss')))} is invalid")
         named = audiences_of(claims)
+        if not named:
+            self._counts.legacy.add(())
         wanted = audiences or self._api_audiences
         agreed = common(wanted, named or self._api_audiences)
         if not agreed and self._api_audiences:
             raise TokenError(f"token audiences {_shown(named)} is invalid for the target audiences {_shown(wanted)}")
         if claims["iss"] == LEGACY_ISSUER:
-            found = validate_legacy(self._reader, token, claims)
+            found = validate_legacy(self._reader, token, claims, self._counts)
         else:
-            found = validate_bound(self._reader, claims, self._now())
+            found = validate_bound(self._reader, claims, self._now(), self._counts)
         annotations = dict(found.annotations)
         if not named:
             annotations[_LEGACY_TOKEN] = str(claims.get("sub", ""))

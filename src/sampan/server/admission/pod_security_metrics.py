@@ -1,0 +1,37 @@
+"""`PodSecurityMetrics`: what PodSecurity has decided, and whom it has let alone.
+
+Source: k8s.io/pod-security-admission metrics/metrics.go (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from prometheus_client.core import Metric
+
+from sampan.server.histogram import Counter
+
+_REQUEST: Final = ("request_operation", "resource", "subresource")
+
+
+class PodSecurityMetrics:
+    """A collector for Prometheus. What is counted most is there before it happens."""
+
+    def __init__(self) -> None:
+        self.evaluations = Counter(
+            "pod_security_evaluations_total",
+            "Pods and templates that were held against a level; of audit and warn only what breaks it.",
+            ("decision", "policy_level", "policy_version", "mode", *_REQUEST),
+        )
+        self.exemptions = Counter("pod_security_exemptions_total", "Requests that are exempt.", _REQUEST)
+        self.errors = Counter(
+            "pod_security_errors_total", "Requests under a policy that makes no sense.", ("fatal", *_REQUEST)
+        )
+        for operation in ("create", "update"):
+            self.evaluations.add(("allow", "privileged", "latest", "enforce", operation, "pod", ""), 0)
+            for resource in ("pod", "controller"):
+                self.exemptions.add((operation, resource, ""), 0)
+
+    def collect(self) -> Iterable[Metric]:
+        """For Prometheus."""
+        for counter in (self.evaluations, self.exemptions, self.errors):
+            yield from counter.collect()
