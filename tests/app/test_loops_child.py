@@ -67,6 +67,12 @@ def test_the_command_says_what_is_wanted() -> None:
     ]
 
 
+def test_the_loops_have_health_and_metrics_where_they_are_wanted() -> None:
+    command = command_of(UpSettings(loops_probe_address="127.0.0.1:8080"))
+    assert command is not None
+    assert "--probe-address=127.0.0.1:8080" in command
+
+
 class Said(logging.Handler):
     """Waits for a line of the log."""
 

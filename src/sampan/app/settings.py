@@ -85,6 +85,8 @@ class UpSettings:
     """Which control loops run beside the server: names, `*` for all, `-name` to leave one out; empty: none."""
     scheduler: bool = True
     """Whether the scheduler runs beside the server."""
+    loops_probe_address: str = ""
+    """Where the loops beside the server answer /healthz, /readyz and /metrics, without TLS; empty: nowhere."""
     nodes: int = 1
     """How many nodes run beside the server; of processes there is one at most."""
     node_runtime: str = "simulated"

@@ -18,7 +18,7 @@ _OPTIONS = (
         "--probe-address",
         default="",
         metavar="HOST:PORT",
-        callback=lambda ctx, param, text: _address(ctx, param, text),
+        callback=lambda ctx, param, text: host_and_port(ctx, param, text),
         help="Where to answer /healthz, /readyz and /metrics; by default nowhere.",
     ),
     click.option(
@@ -68,7 +68,8 @@ leader_elect_option = click.option(
 )
 
 
-def _address(ctx: click.Context, param: click.Parameter, text: str) -> str:
+def host_and_port(ctx: click.Context, param: click.Parameter, text: str) -> str:
+    """Checks an option `HOST:PORT`, which may be empty."""
     host, _, port = text.rpartition(":")
     if text and not (host and port.isdecimal() and int(port) < 65536):
         raise click.BadParameter(f"{text!r} is not host:port", ctx, param)

@@ -15,6 +15,7 @@ from sampan.cli.authorization_options import authorization_options
 from sampan.cli.encryption_options import check_encryption_options, encryption_options
 from sampan.cli.etcd_options import etcd_options
 from sampan.cli.flow_control_options import check_flow_control_options, flow_control_options
+from sampan.cli.loop_options import host_and_port
 from sampan.cli.proxy_options import check_proxy_options, proxy_options
 from sampan.cli.storage_options import storage_options, take_storage
 from sampan.controllers.names import NAMES
@@ -129,6 +130,13 @@ def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tup
 )
 @click.option(
     "--scheduler/--no-scheduler", default=_DEFAULTS.scheduler, show_default=True, help="Run the scheduler too."
+)
+@click.option(
+    "--loops-probe-address",
+    default=_DEFAULTS.loops_probe_address,
+    metavar="HOST:PORT",
+    callback=host_and_port,
+    help="Where the loops beside the server answer /healthz, /readyz and /metrics; by default nowhere.",
 )
 @click.option(
     "--nodes",

@@ -52,6 +52,7 @@ def command_of(settings: UpSettings) -> list[str] | None:
         f"--cluster-signing-cert-file={Path(settings.data) / 'pki' / 'ca.crt'}",
         f"--cluster-signing-key-file={Path(settings.data) / 'pki' / 'ca.key'}",
         *_node_options(settings),
+        *([f"--probe-address={settings.loops_probe_address}"] if settings.loops_probe_address else []),
         *(["--leader-elect"] if settings.storage == "etcd" else []),
         f"--log-level={settings.log_level}",
         f"--log-format={settings.log_format}",
