@@ -11,7 +11,7 @@ from sampan.server.request import Response
 
 SIZE_MIN_BYTES = 128 << 10
 """Smaller bodies are sent as they are."""
-_HEADERS = [(b"Content-Encoding", b"gzip"), (b"Vary", b"Accept-Encoding")]
+_VARY = (b"Vary", b"Accept-Encoding")
 
 
 async def compress_response(headers: dict[str, str], response: Response) -> None:
@@ -22,7 +22,9 @@ async def compress_response(headers: dict[str, str], response: Response) -> None
     if packed is None:
         packed = await asyncio.to_thread(compress, response.body)
     response.body = packed
-    response.headers += _HEADERS
+    response.headers.append((b"Content-Encoding", b"gzip"))
+    if _VARY not in response.headers:
+        response.headers.append(_VARY)
 
 
 def accepts_gzip(headers: dict[str, str]) -> bool:

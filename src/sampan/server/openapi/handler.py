@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Protocol
 
-from sampan.core import errors
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.builtin import Definitions
+from sampan.server.openapi.content import content
 from sampan.server.openapi.documents import Served, document_v2, document_v3, group_versions
 from sampan.server.openapi.merge import Json, merged
 from sampan.server.openapi.protobuf import encode_document
-from sampan.server.request import Request, Response
+from sampan.server.request import Headers, Request, Response
 from sampan.server.version import GIT_VERSION
 from sampan.wire import json as wire_json
 from sampan.wire.negotiation import parse_accept
@@ -30,6 +30,9 @@ _PROTOBUF_V2_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 """What clients still ask for; it is answered under the present name."""
 _YEAR_S = 365 * 24 * 3600
 _JSON = "application/json"
+_FORMS_V2 = {_JSON: _JSON, PROTOBUF_V2: PROTOBUF_V2, _PROTOBUF_V2_OLD: PROTOBUF_V2}
+_VARY_V3: Headers = [(b"Vary", b"Accept")]
+_VARY_V2: Headers = [(b"Vary", b"Accept-Encoding"), *_VARY_V3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +80,27 @@ class OpenApi:
                 path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={self._hash(path, pairs)}"}
                 for path, pairs in served.items()
             }
-            return Response(200, wire_json.encode({"paths": self._with_others(paths)}), "text/plain; charset=utf-8")
+            index = wire_json.encode({"paths": self._with_others(paths)})
+            return content(request, index, "text/plain; charset=utf-8", [])
         if rest not in served:
             return Response(404, content_type="")
+        if _preferred(request, {_JSON: _JSON}) is None:
+            return Response(406, content_type="", headers=list(_VARY_V3))
         document = await self._document_v3(rest, served[rest])
         asked = request.param("hash").strip('"')
         if asked and asked != document.hash:
             target = f"/openapi/v3/{rest}?hash={document.hash}"
-            return Response(301, headers=[(b"location", target.encode())])
-        return _answer(request, document, immutable=bool(asked))
+            return Response(301, headers=[(b"Location", target.encode()), *_VARY_V3])
+        headers = [*_VARY_V3, *_kept_for_ever()] if asked else [*_VARY_V3]
+        return content(request, document.body, _JSON, headers, f'"{document.hash}"')
 
     async def v2(self, request: Request) -> Response:
-        """The one document, as JSON or protobuf. Raises 406 when only other forms are accepted."""
-        media_type = _media_type_v2(request.headers.get("accept", ""))
-        return _answer(request, await self._document_v2(media_type), immutable=False, content_type=media_type)
+        """The one document, as JSON or protobuf; 406 when only other forms are accepted."""
+        media_type = _preferred(request, _FORMS_V2)
+        if media_type is None:
+            return Response(406, content_type="", headers=list(_VARY_V2))
+        document = await self._document_v2(media_type)
+        return content(request, document.body, media_type, list(_VARY_V2), f'"{document.hash}"')
 
     def _with_others(self, paths: dict[str, Json]) -> dict[str, Json]:
         """The index with what others answer, whose documents are proxied."""
@@ -154,23 +164,16 @@ def served_hash(path: str, served: Served) -> str:
     return digest.hexdigest().upper()
 
 
-def _media_type_v2(accept: str) -> str:
-    """The best of what the client accepts and there is."""
-    for clause in parse_accept(accept or "*/*"):
-        wanted = f"{clause.type}/{clause.subtype}"
-        if wanted in (_JSON, "*/*", "application/*"):
-            return _JSON
-        if wanted in (PROTOBUF_V2, _PROTOBUF_V2_OLD):
-            return PROTOBUF_V2
-    raise errors.not_acceptable(f"only the following media types are accepted: {_JSON}, {PROTOBUF_V2}")
+def _preferred(request: Request, forms: Mapping[str, str]) -> str | None:
+    """The best that the client accepts, under its present name, of `forms` by all their names; None: there is none."""
+    for clause in parse_accept(request.headers.get("accept") or "*/*"):
+        for name, form in forms.items():
+            type_, _, subtype = name.partition("/")
+            if clause.type in (type_, "*") and clause.subtype in (subtype, "*"):
+                return form
+    return None
 
 
-def _answer(request: Request, document: Document, *, immutable: bool, content_type: str = _JSON) -> Response:
-    etag = f'"{document.hash}"'
-    headers = [(b"etag", etag.encode()), (b"vary", b"Accept")]
-    if immutable:
-        headers.append((b"cache-control", b"public, immutable"))
-        headers.append((b"expires", formatdate(time.time() + _YEAR_S, usegmt=True).encode()))
-    if etag in [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]:
-        return Response(304, headers=headers)
-    return Response(200, document.body, content_type=content_type, headers=headers)
+def _kept_for_ever() -> Headers:
+    expires = formatdate(time.time() + _YEAR_S, usegmt=True)
+    return [(b"Cache-Control", b"public, immutable"), (b"Expires", expires.encode())]

@@ -1,0 +1,46 @@
+"""Bytes as Go's http.ServeContent answers them: kept by their tag, and also in part."""
+
+import re
+from typing import Final
+
+from sampan.server.compression import accepts_gzip
+from sampan.server.request import Headers, Request, Response
+from sampan.server.status import text_response
+
+_RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
+
+
+def content(request: Request, body: bytes, content_type: str, headers: Headers, etag: str = "") -> Response:
+    """200; 304 for who has it; 206 and 416 for who asks for one range of it. Several ranges, and a range of what would
+    be compressed, are answered with all of it. `etag` is quoted.
+    """
+    if etag:
+        headers = [(b"Etag", etag.encode()), *headers]
+    tags = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
+    if "*" in tags or (etag and etag in tags):
+        return Response(304, content_type="", headers=headers)
+    asked = request.headers.get("range", "")
+    if not asked or "," in asked or accepts_gzip(request.headers) or request.headers.get("if-range", etag) != etag:
+        return Response(200, body, content_type, [(b"Accept-Ranges", b"bytes"), *headers])
+    return _part(asked, body, content_type, headers)
+
+
+def _part(asked: str, body: bytes, content_type: str, headers: Headers) -> Response:
+    size = len(body)
+    found = _RANGE.fullmatch(asked)
+    first, last = found.groups() if found is not None else ("", "")
+    if not (first or last) or (first and last and int(last) < int(first)):
+        return _no_part("invalid range\n", [pair for pair in headers if pair[0] != b"Etag"])
+    start = int(first) if first else max(size - int(last), 0)
+    end = min(int(last) + 1, size) if first and last else size
+    if start >= size:
+        kept = [pair for pair in headers if pair[0] != b"Etag"]
+        return _no_part("invalid range: failed to overlap\n", [(b"Content-Range", b"bytes */%d" % size), *kept])
+    where = (b"Content-Range", b"bytes %d-%d/%d" % (start, end - 1, size))
+    return Response(206, body[start:end], content_type, [(b"Accept-Ranges", b"bytes"), where, *headers])
+
+
+def _no_part(text: str, headers: Headers) -> Response:
+    response = text_response(416, text)
+    response.headers += headers
+    return response

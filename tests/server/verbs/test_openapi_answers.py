@@ -1,0 +1,76 @@
+"""How the OpenAPI documents are answered: their headers, parts of them, and what cannot be given.
+
+Source: kube-openapi pkg/handler, pkg/handler3 (1.36); Go's http.ServeContent.
+"""
+
+import pytest
+
+from sampan.server.request import Response
+from tests.server.cluster import Api
+
+V2 = "/openapi/v2"
+V3 = "/openapi/v3/apis/batch/v1"
+PROTOBUF_V3 = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+
+
+def values(answer: Response, name: bytes) -> list[bytes]:
+    """Of a header of the answer, in order."""
+    return sorted(value for found, value in answer.headers if found.lower() == name)
+
+
+@pytest.mark.parametrize(
+    ("path", "vary"), [(V2, [b"Accept", b"Accept-Encoding"]), (V3, [b"Accept"]), ("/openapi/v3", [])]
+)
+async def test_an_answer_says_what_it_depends_on_and_that_there_are_parts(
+    api: Api, path: str, vary: list[bytes]
+) -> None:
+    answer = (await api.get(path)).response
+    assert values(answer, b"accept-ranges") == [b"bytes"]
+    assert values(answer, b"vary") == vary
+
+
+@pytest.mark.parametrize(("path", "accept"), [(V2, "text/html"), (V3, "text/html"), (V3, PROTOBUF_V3)])
+async def test_what_cannot_be_given_is_406_without_a_body(api: Api, path: str, accept: str) -> None:
+    answer = await api.get(path, accept=accept)
+    assert (answer.code, answer.response.body, answer.response.content_type) == (406, b"", "")
+    assert b"Accept" in values(answer.response, b"vary")
+
+
+@pytest.mark.parametrize("accept", ["application/*", "*/json", "text/html,*/*;q=0.1"])
+async def test_any_clause_may_be_met(api: Api, accept: str) -> None:
+    assert (await api.get(V3, accept=accept)).response.content_type == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "end"), [("bytes=0-9", 0, 10), ("bytes=5-", 5, None), ("bytes=-5", -5, None)]
+)
+async def test_a_range_of_the_document_is_given(api: Api, asked: str, start: int, end: int | None) -> None:
+    whole = (await api.get(V3)).response.body
+    answer = await api.client.request("GET", V3, b"", {"range": asked})
+    assert (answer.status, answer.body) == (206, whole[start:end])
+    first = start % len(whole)
+    last = first + len(answer.body) - 1
+    assert values(answer, b"content-range") == [b"bytes %d-%d/%d" % (first, last, len(whole))]
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("bytes=999999999-", b"invalid range: failed to overlap\n"),
+        ("lines=1-", b"invalid range\n"),
+        ("bytes=5-2", b"invalid range\n"),
+    ],
+)
+async def test_a_range_that_is_not_there_is_416(api: Api, asked: str, text: bytes) -> None:
+    answer = await api.get(V3, range=asked)
+    assert (answer.code, answer.response.body) == (416, text)
+
+
+@pytest.mark.parametrize("headers", [{"range": "bytes=0-1,3-4"}, {"range": "bytes=0-1", "if_range": '"old"'}])
+async def test_all_is_given_where_a_range_does_not_do(api: Api, headers: dict[str, str]) -> None:
+    assert (await api.get(V3, **headers)).code == 200
+
+
+@pytest.mark.parametrize("path", [V2, V3, "/openapi/v3"])
+async def test_who_has_any_version_is_sent_none(api: Api, path: str) -> None:
+    assert (await api.get(path, if_none_match="*")).code == 304
