@@ -110,3 +110,23 @@ async def test_events_are_counted_for_each_watcher() -> None:
             assert await first.events(2) == await second.events(2) == [("ADDED", "a"), ("ADDED", "b")]
             found = await metrics(api)
     assert found['apiserver_watch_events_total{group="",resource="configmaps",version="v1"}'] == 4
+
+
+async def test_requests_are_timed_by_what_they_want_of_unknown_fields() -> None:
+    async with served() as api:
+        await api.create(f"{CONFIG_MAPS}?fieldValidation=Strict", {"metadata": {"name": "a"}})
+        await api.post(f"{CONFIG_MAPS}?fieldValidation=Never", {"metadata": {"name": "b"}})
+        await api.get(f"{CONFIG_MAPS}/a")
+        found = await metrics(api)
+    name = "field_validation_request_duration_seconds_count"
+    all_requests = sum(value for series, value in found.items() if series.startswith("apiserver_request_total"))
+    assert found[f'{name}{{field_validation="Strict"}}'] == 1
+    assert found[f'{name}{{field_validation="invalid"}}'] == 1
+    assert found[f'{name}{{field_validation=""}}'] == all_requests - 2
+
+
+async def test_open_streams_have_the_labels_of_kubernetes() -> None:
+    async with served() as api, api.watch(f"{CONFIG_MAPS}?watch=1"):
+        found = await metrics(api)
+    labels = 'component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="WATCH"'
+    assert found[f'apiserver_longrunning_requests{{{labels},version="v1"}}'] == 1

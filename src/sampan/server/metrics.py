@@ -46,6 +46,7 @@ _BUILD_LABELS = {
 }  # fmt: skip
 _SERIES_MAX = 8192
 _OTHER = ("other", "", "", "", "", "", "", "apiserver", "0")
+_VALIDATIONS = frozenset({"", "Ignore", "Warn", "Strict"})
 _VERBS = {"create": "POST", "update": "PUT"}
 _MUTATING = frozenset({"create", "update", "patch", "delete", "deletecollection", "post", "put"})
 
@@ -71,6 +72,13 @@ class ServerMetrics:
             ("operation", "group", "resource"),
             STORE_BUCKETS,
         )
+        self.validations = Histogram(
+            "field_validation_request_duration_seconds",
+            "Time to answer a request, by what it wants of unknown fields.",
+            ("field_validation",),
+            REQUEST_BUCKETS[_SLI_FROM:],
+        )
+        """Only of those that say it; all others are counted as well."""
         self.in_flight: Callable[[], Iterable[Request]] = tuple
         """Gives the requests under way."""
         self.long_running: dict[Labels, int] = {}
@@ -107,6 +115,8 @@ class ServerMetrics:
             series[bisect_left(REQUEST_BUCKETS, seconds) + 2] += 1
             if not _NOT_OURS.isdisjoint(request.latencies):
                 self._leave_out(request, seconds)
+            if not plain and "fieldValidation" in request.query:
+                self.validations.observe((_validation(request.query["fieldValidation"]),), seconds)
             if info.verb in _READS:
                 series[_SIZES] += size_bytes
                 series[_SIZES + 1 + bisect_left(SIZE_BUCKETS, size_bytes)] += 1
@@ -172,8 +182,23 @@ class ServerMetrics:
             slis.add_metric(labels, cumulative(REQUEST_BUCKETS[_SLI_FROM:], sli[1:]), sli[0])
         yield from (durations, slis, sizes)
 
+    def _collect_validations(self) -> HistogramMetricFamily:
+        """With those requests that say nothing, which are what the others leave of all."""
+        buckets = self.validations.buckets
+        said_s, said = self.validations.whole(buckets)
+        family = self.validations.family(buckets)
+        unsaid_s, unsaid = -said_s, [-count for count in said]
+        for series in list(self._requests.values()):
+            unsaid_s += series[1]
+            counts = series[2:_SIZES]
+            counts = [sum(counts[: _SLI_FROM + 1]), *counts[_SLI_FROM + 1 :]]
+            unsaid = [a + b for a, b in zip(unsaid, counts, strict=True)]
+        family.add_metric(("",), cumulative(buckets, unsaid), max(unsaid_s, 0.0))
+        return family
+
     def collect(self) -> Iterable[Metric]:
         """Requests and gauges, for Prometheus."""
+        yield self._collect_validations()
         yield from self._collect_requests()
         in_flight = GaugeMetricFamily(
             "apiserver_current_inflight_requests", "Requests under way.", labels=["request_kind"]
@@ -182,10 +207,12 @@ class ServerMetrics:
         in_flight.add_metric(["mutating"], sum(mutating))
         in_flight.add_metric(["readOnly"], len(mutating) - sum(mutating))
         yield in_flight
-        long_running = GaugeMetricFamily(
-            "apiserver_longrunning_requests", "Streams that are open.", labels=_REQUEST_LABELS
-        )
+        long_running = GaugeMetricFamily("apiserver_longrunning_requests", "Streams that are open.", labels=_SLI_LABELS)
+        open_streams: dict[Labels, int] = {}
         for labels, count in list(self.long_running.items()):
+            shown = labels[:1] + labels[2:]
+            open_streams[shown] = open_streams.get(shown, 0) + count
+        for labels, count in open_streams.items():
             long_running.add_metric(labels, count)
         yield long_running
         yield from self._collect_objects()
@@ -247,6 +274,11 @@ class ServerMetrics:
 
     def _text(self) -> bytes:
         return generate_latest(self.registry).replace(b" untyped\n", b" counter\n")
+
+
+def _validation(said: list[str]) -> str:
+    """What `fieldValidation` says, once and as it should."""
+    return said[0] if len(said) == 1 and said[0] in _VALIDATIONS else "invalid"
 
 
 def is_mutating(request: Request) -> bool:
