@@ -156,7 +156,9 @@ def _right_scope(endpoint: Endpoint, request: Request) -> bool:
 
 
 def verb_of(endpoint: Endpoint, request: Request) -> Verb:
-    """What serves this request. Raises 404 for an unknown subresource, 405 for a verb that is not offered."""
+    """What serves this request. Raises 404 for an unknown subresource, 405 for a verb that is not offered,
+    400 for one that needs a name and has none (custom resources).
+    """
     info = request.info
     definition = endpoint.definition
     table = _table(endpoint, info.subresource)
@@ -168,6 +170,8 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
     if verb is None or not _offered(endpoint, request):
         if definition.builtin:
             raise no_such_resource() if _is_beside(definition, request) else not_allowed()
+        if verb is not None and info.verb in ("update", "patch") and not info.name:
+            raise errors.bad_request("name must be provided")
         raise errors.method_not_supported(GroupResource(definition.group, definition.resource), info.verb)
     return verb
 

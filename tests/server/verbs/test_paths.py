@@ -88,6 +88,13 @@ async def test_methods_of_custom_resources_are_named(api: Api) -> None:
     assert answer.message == 'create is not supported on resources of kind "widgets.example.com"'
 
 
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+async def test_a_custom_resource_is_not_written_without_its_name(api: Api, method: str) -> None:
+    await with_widgets(api)
+    answer = await api.ask(method, WIDGETS, widget(), content_type="application/merge-patch+json")
+    assert (answer.code, answer.reason, answer.message) == (400, "BadRequest", "name must be provided")
+
+
 @pytest.mark.parametrize("path", ["/apis/example.com/v1/gadgets", "/apis/example.com/v2/widgets"])
 async def test_an_unknown_resource_of_a_custom_group_is_plain_text(api: Api, path: str) -> None:
     await with_widgets(api)
