@@ -125,7 +125,9 @@ async def test_a_typed_list_has_its_version(networks: ResourceClient[Network]) -
 
 
 async def test_scale_is_read_and_written(networks: ResourceClient[Network]) -> None:
-    await networks.create(network())
+    made = network()
+    made.spec.replicas = 1
+    await networks.create(made)
     scale = await networks.scale.get("net")
     scale.spec.replicas = 3
     assert (await networks.scale.update("net", scale)).spec.replicas == 3

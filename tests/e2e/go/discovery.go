@@ -19,7 +19,9 @@ func discoveryAndMapper(ctx context.Context, e *environment) error {
 	if err := e.serveWidgets(ctx); err != nil {
 		return err
 	}
-	client, err := discovery.NewDiscoveryClientForConfig(inProtobuf(e.config))
+	config := inProtobuf(e.config)
+	config.AcceptContentTypes += "," + runtime.ContentTypeJSON // the version and the schemas are nothing else
+	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return err
 	}
