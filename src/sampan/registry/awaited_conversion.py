@@ -15,6 +15,8 @@ from sampan.storage.encoding import decode
 from sampan.wire.json import encode
 
 T = TypeVar("T")
+_Asked = tuple[bytes, str]
+"""An object, and the version that it is wanted in."""
 _KEPT_MAX: Final = 64
 
 
@@ -31,12 +33,15 @@ class AwaitedConversion:
 
     def __init__(self, webhook: WebhookConversion) -> None:
         self._webhook = webhook
-        self._known: OrderedDict[tuple[bytes, str], bytes] = OrderedDict()
+        self._known: OrderedDict[_Asked, bytes] = OrderedDict()
+        self._own: dict[_Asked, bytes] = {}
+        """Those of the `run` whose work is being done: however many others push theirs out, each is asked for once."""
 
     def convert(self, obj: Object, api_version: str) -> Object:
         """A private copy in a version, without managedFields. Raises `ConversionNeeded` inside of `run`."""
         obj = {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key != "managedFields"}}
-        found = self._known.get((encode(obj), api_version))
+        asked = encode(obj), api_version
+        found = self._own.get(asked) or self._known.get(asked)
         if found is None:
             raise ConversionNeeded(obj, api_version)
         converted: Object = decode(found)
@@ -46,12 +51,14 @@ class AwaitedConversion:
         """What `work` gives, with all that it converts. `work` may be called several times, and must leave things as
         they were when it raises. Raises `StatusError` 500 where the webhook fails.
         """
+        own: dict[_Asked, bytes] = {}
         while True:
+            self._own = own
             try:
                 return work()
             except ConversionNeeded as needed:
                 asked = (encode(needed.obj), needed.api_version)
                 (converted,) = await self._webhook.convert([needed.obj], needed.api_version)
-                self._known[asked] = encode(converted)
+                own[asked] = self._known[asked] = encode(converted)
                 if len(self._known) > _KEPT_MAX:
                     self._known.popitem(last=False)
