@@ -36,7 +36,8 @@ async def test_exec_has_environment_directory_and_exit_code_of_the_container(sle
 
 async def test_exec_is_in_the_containers_namespaces(tmp_path: Path) -> None:
     async with node(tmp_path, "auto") as found:
-        await found.start(pod(), *sh("touch /etc/of-the-container; exec sleep 60"), host_name="web-0")
+        await found.start(pod(), *sh("touch /etc/of-the-container; echo up; exec sleep 60"), host_name="web-0")
+        await found.seen(pod(), b"up")
         script = sh("cat /etc/hostname; ls /etc/of-the-container; ls /proc")
         session = await found.runtime.exec(pod(), "main", script, Streams())
         stdout, _, _ = await output(session)
