@@ -3,6 +3,7 @@
 import asyncio
 import signal
 
+from sampan.storage.etcd.entry import TTL_S
 from tests.robustness.scene import Fault, Scene
 from tests.robustness.traffic import now
 from tests.storage.etcd.server import Member
@@ -15,6 +16,33 @@ async def server_killed(scene: Scene) -> None:
     await scene.hold(0, 1)
     await server.start()
     server.away.append((began, now()))
+
+
+async def server_stopped(scene: Scene) -> None:
+    """It ends by itself; the other one writes alone meanwhile."""
+    server = scene.server()
+    began = now()
+    await server.stop()
+    await scene.hold(0.5, 3)
+    await server.start()
+    server.away.append((began, now()))
+
+
+async def server_away_for_long(scene: Scene) -> None:
+    """A server reaches no etcd until its row among those that write has expired: the other one writes alone then."""
+    proxies = scene.proxied().proxies
+    for proxy in proxies:
+        proxy.block()
+    await asyncio.sleep(TTL_S + scene.random.uniform(1, 4))
+    for proxy in proxies:
+        proxy.mend()
+
+
+async def writers_forgotten(scene: Scene) -> None:
+    """The rows of those that write vanish from etcd while they live."""
+    for _ in range(3):
+        await scene.committed.forget_writers()
+        await scene.hold(0.1, 1.5)
 
 
 async def server_frozen(scene: Scene) -> None:
@@ -135,6 +163,9 @@ async def clock_jumped(scene: Scene) -> None:
 
 FAULTS: tuple[Fault, ...] = (
     server_killed,
+    server_stopped,
+    server_away_for_long,
+    writers_forgotten,
     server_frozen,
     etcd_killed,
     etcd_leader_killed,

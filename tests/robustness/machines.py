@@ -22,6 +22,7 @@ import grpc
 from sampan.server.pki.directory import prepare_credentials
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.client import Endpoint, EtcdClient
+from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.stream import WatchEndedByEtcd
 from sampan.storage.signal import Signal
 from tests.cli.server import NO_LOOPS
@@ -105,6 +106,14 @@ class ApiServer:
             await self._process.wait()
             self._process._transport.close()  # type: ignore[attr-defined]  # else its pipe is closed by the collector
             self._process = None
+
+    async def stop(self) -> None:
+        """Let it end by itself."""
+        assert self._process is not None
+        self._process.terminate()
+        async with asyncio.timeout(START_S):
+            await self._process.wait()
+        await self.kill()
 
     def jump(self, seconds: float) -> None:
         """Its clock is wrong by so much."""
@@ -265,6 +274,14 @@ class Committed:
         """Returns when it has taken in this revision."""
         while self.revision < revision:
             await self._moved.wait()
+
+    async def forget_writers(self) -> None:
+        """Remove the rows of all that write."""
+        start, end = Keys("/registry").writers_span
+        found = await self._client.ask(messages.RANGE, messages.RangeRequest(key=start, range_end=end))
+        changes = [messages.DeleteRangeRequest(key=row.key) for row in found.kvs]
+        request = messages.TxnRequest(success=[messages.RequestOp(request_delete_range=each) for each in changes])
+        await self._client.ask(messages.TXN, request)
 
     async def compact(self) -> None:
         """Have etcd forget what was taken in already."""

@@ -112,7 +112,8 @@ class Writer:
 
     def _answered(self, call: Call, response: httpx.Response) -> None:
         code = response.status_code
-        answer = response.json()
+        # Whoever shuts down says so as kube-apiserver does, in plain text.
+        answer = {} if code == 429 else response.json()
         call.outcome = _OUTCOMES.get(code, Outcome.UNKNOWN)
         if code == 409:
             call.outcome = {"AlreadyExists": Outcome.EXISTS}.get(answer["reason"], Outcome.CONFLICT)

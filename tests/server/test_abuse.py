@@ -62,6 +62,30 @@ async def said(*pieces: bytes, handler: Handler = echo) -> bytes:
 CLOSE = b"Connection: close\r\n"
 
 
+async def test_a_client_that_goes_away_while_it_sends_is_no_fault_of_the_servers(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    answered = asyncio.Event()
+
+    async def reading(request: Request) -> Response:
+        return Response(body=await request.read_body(LIMIT))
+
+    async def noting(request: Request) -> Response:
+        response = await with_answers([])(reading)(request)
+        answered.set()
+        return response
+
+    async with listening(noting) as (_, address):
+        _, writer = await asyncio.open_connection(*address)
+        writer.write(POST + b"Content-Length: 5\r\n\r\nab")
+        await writer.drain()
+        await asyncio.sleep(0.01)
+        writer.close()
+        async with asyncio.timeout(60):
+            await answered.wait()
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 @pytest.mark.parametrize(
     "head",
     [

@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sampan.app.settings import UpSettings
@@ -55,7 +55,7 @@ async def rows_of(settings: UpSettings) -> AsyncIterator[Rows]:
     if settings.storage == "sqlite":
         yield SQLiteRows(settings.data / DATABASE)
         return
-    store = engine_store(settings)
+    store = engine_store(replace(settings, read_only=True))
     await store.open()
     try:
         yield StoreRows(store, "etcd", expires_at=_expiry, start=OBJECTS, end=prefix_end(OBJECTS))

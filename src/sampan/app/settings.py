@@ -33,6 +33,7 @@ class UpSettings:
     etcd_keyfile: Path | None = None
     """Who signs the certificates of etcd's servers; what they are shown, both or none."""
     etcd_prefix: str = "/registry"
+    etcd_always_ask: bool = False
     """What keys begin with in etcd."""
     storage_media_type: str = STORAGE_MEDIA_TYPES[0]
     """One of `STORAGE_MEDIA_TYPES`: how built-in kinds are stored. All of them are read."""

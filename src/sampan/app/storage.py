@@ -50,6 +50,8 @@ def _etcd(settings: UpSettings) -> Store:
                 settings.etcd_cafile,
                 settings.etcd_certfile,
                 settings.etcd_keyfile,
+                writes=not settings.read_only,
+                always_ask=settings.etcd_always_ask,
             )
         )
     except ValueError as error:

@@ -35,6 +35,11 @@ _OPTIONS = (
         show_default=True,
         help="What the keys in etcd begin with. Servers of one cluster have the same.",
     ),
+    click.option(
+        "--etcd-always-ask",
+        is_flag=True,
+        help="Ask etcd before each read, also while no other server is seen: for writers that are not seen.",
+    ),
 )
 
 

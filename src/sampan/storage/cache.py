@@ -363,6 +363,8 @@ class WatchCache:
             size = min(size * 2, _FETCH_MAX)
 
     async def _bridge(self, after: int) -> tuple[Sequence[CacheEvent], int]:
+        # The list may be newer than the last event: of what others write the store only learns by asking.
+        await self._store.revision()
         async with self._store.watch(self.prefix, self._end, after) as watch:
             async for batch in watch:
                 return list(self._past_events(batch)), batch.revision

@@ -35,6 +35,12 @@ class FakeEtcd:
         self.transactions += 1
         return await self.transact(request, context)
 
+    async def lease_grant(self, request: Any, context: Any) -> Any:
+        return messages.LEASE_GRANT.response(ID=1)
+
+    async def put(self, request: Any, context: Any) -> Any:
+        return _header(messages.PUT.response, 1)
+
     async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
         async for request in requests:
             response = _header(messages.WATCH.response, 100)
@@ -55,14 +61,15 @@ def written(revision: int) -> Any:
     return answer
 
 
-def refused(key: bytes, value: bytes, mod_revision: int) -> Any:
-    """The answer to a transaction that found this row; none with mod revision 0."""
+def refused(key: bytes, value: bytes, mod_revision: int, *, entry: bool = True) -> Any:
+    """The answer to a transaction that found this row; none with mod revision 0. `entry`: and the writer's own."""
     answer = _header(messages.TXN.response, mod_revision)
     found = answer.responses.add().response_range
     if mod_revision:
         found.kvs.add(key=key, value=value, mod_revision=mod_revision, create_revision=mod_revision)
     else:
         found.SetInParent()
+    answer.responses.add().response_range.count = int(entry)
     return answer
 
 
@@ -70,7 +77,13 @@ def refused(key: bytes, value: bytes, mod_revision: int) -> Any:
 async def serving(fake: FakeEtcd) -> AsyncIterator[str]:
     """The URL of the fake while it serves."""
     server = grpc.aio.server()
-    unary = {messages.RANGE: fake.range, messages.STATUS: fake.status, messages.TXN: fake.txn}
+    unary = {
+        messages.RANGE: fake.range,
+        messages.STATUS: fake.status,
+        messages.TXN: fake.txn,
+        messages.PUT: fake.put,
+        messages.LEASE_GRANT: fake.lease_grant,
+    }
     for method, handler in unary.items():
         _add(server, method, grpc.unary_unary_rpc_method_handler, handler)
     _add(server, messages.WATCH, grpc.stream_stream_rpc_method_handler, fake.watch)

@@ -61,6 +61,7 @@ async def test_a_write_that_begins_while_etcd_is_away_is_surely_not_made(tmp_pat
     [member] = started(tmp_path)
     store = EtcdStore(EtcdSettings((member.url,), attempt_s=0.2, total_s=0.4))
     await store.open()
+    await store.create(f"{KEY}-before", b"0")
     member.freeze()
     with pytest.raises(OutcomeUnknown):
         await store.create(KEY, b"1")

@@ -10,6 +10,7 @@ import pytest
 
 from sampan.storage.etcd import EtcdSettings
 from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.writes import Writes
@@ -38,14 +39,23 @@ def script(*answers: Failure | Any) -> Answer:
     return transact
 
 
+def present(client: EtcdClient, keys: Keys) -> Entry:
+    """An entry that is there."""
+    entry = Entry(client, keys, 0)
+    entry.enter_as(b"e")
+    return entry
+
+
 @asynccontextmanager
 async def writes_to(fake: FakeEtcd) -> AsyncIterator[Writes]:
     async with serving(fake) as url:
         client = EtcdClient(EtcdSettings((url,), attempt_s=0.3, total_s=0.6))
         keys = Keys("/registry")
+        entry = present(client, keys)
         try:
-            yield Writes(client, keys, Leases(client, asyncio.get_running_loop().time))
+            yield Writes(client, keys, Leases(client, asyncio.get_running_loop().time), entry)
         finally:
+            await entry.leave()
             await client.close()
 
 
@@ -130,9 +140,40 @@ async def test_a_refusal_without_a_failure_before_is_certain() -> None:
     assert conflict.value.current.mod_revision == 6
 
 
+async def test_a_write_whose_writer_has_no_row_begins_anew() -> None:
+    fake = FakeEtcd(script(refused(NAME, b"0", 5, entry=False), written(7)))
+    async with writes_to(fake) as writes:
+        assert await writes.update(KEY, b"1", 5, 0) == 7
+    assert fake.transactions == 2
+
+
+async def test_an_attempt_that_may_have_written_cannot_any_more_once_the_writers_row_is_gone() -> None:
+    answers = TIMED_OUT, refused(NAME, b"0", 5, entry=False), written(9)
+    async with writes_to(FakeEtcd(script(*answers))) as writes:
+        assert await writes.update(KEY, b"1", 5, 0) == 9
+
+
+async def test_an_attempt_that_wrote_before_the_writers_row_was_gone_is_acknowledged() -> None:
+    async with writes_to(FakeEtcd(script(TIMED_OUT, refused(NAME, b"1", 6, entry=False)))) as writes:
+        assert await writes.update(KEY, b"1", 5, 0) == 6
+
+
+async def test_what_became_of_a_row_written_over_after_the_writers_was_gone_is_unknown() -> None:
+    async with writes_to(FakeEtcd(script(TIMED_OUT, refused(NAME, b"other", 6, entry=False)))) as writes:
+        with pytest.raises(OutcomeUnknown):
+            await writes.update(KEY, b"1", 5, 0)
+
+
+async def test_a_writer_whose_row_vanishes_again_and_again_gives_up() -> None:
+    async with writes_to(FakeEtcd(script(refused(NAME, b"0", 5, entry=False)))) as writes:
+        with pytest.raises(StoreUnavailable):
+            await writes.update(KEY, b"1", 5, 0)
+
+
 async def test_a_dead_server_surely_wrote_nothing() -> None:
     client = EtcdClient(EtcdSettings(("http://127.0.0.1:1",), total_s=0.3))
-    writes = Writes(client, Keys("/registry"), Leases(client, asyncio.get_running_loop().time))
+    keys = Keys("/registry")
+    writes = Writes(client, keys, Leases(client, asyncio.get_running_loop().time), Entry(client, keys, 0))
     with pytest.raises(StoreUnavailable):
         await writes.create(KEY, b"1", 0)
     await client.close()

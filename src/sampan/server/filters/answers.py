@@ -59,7 +59,7 @@ def status_error_of(error: BaseException) -> StatusError | None:
         return _unavailable(error)
     if isinstance(error, FutureRevision):
         return too_large_resource_version(error.revision, error.current_revision)
-    if isinstance(error, Untransformable):
+    if isinstance(error, Untransformable | ConnectionResetError):
         return internal_error(str(error))
     return _unknown(error) if isinstance(error, OutcomeUnknown) else None
 

@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 import grpc
 import grpc.aio
-from grpc.aio import AioRpcError
+from grpc.aio import EOF, AioRpcError
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.messages import Method
 from sampan.storage.etcd.reach import Reach
 from sampan.storage.etcd.settings import EtcdSettings
-from sampan.storage.etcd.stream import CompactedInEtcd, WatchStream
+from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
 from sampan.storage.store import StoreFull, StoreUnreachable
 
 BACKOFF_S = (0.02, 0.5)
@@ -64,6 +64,8 @@ class EtcdClient:
     def __init__(self, settings: EtcdSettings) -> None:
         self.settings = settings
         self.reach = Reach(time.monotonic)
+        self.told = 0
+        """The newest revision of which anybody may have been told who asked etcd, not the watches of this server."""
         self._endpoints = [Endpoint(server, settings) for server in settings.servers]
         self._at = 0
 
@@ -76,6 +78,10 @@ class EtcdClient:
         """Use the next one, if this one is in use still."""
         if self.endpoint is endpoint:
             self._at = (self._at + 1) % len(self._endpoints)
+
+    def tell(self, answer: Any) -> None:
+        """What etcd answered is told to others: what they are told from now on is to be no older."""
+        self.told = max(self.told, answer.header.revision)
 
     async def ask(self, method: Method, request: Any) -> Any:
         """A call that may be made more than once: until an endpoint has answered it.
@@ -115,6 +121,26 @@ class EtcdClient:
             raise
         finally:
             stream.close()
+
+    async def keep_alive(self, lease: int) -> bool:
+        """Let a lease last anew; False when it is there no more.
+
+        Raises `AioRpcError`, `TimeoutError`, `WatchEndedByEtcd`; then the endpoint is left.
+        """
+        endpoint = self.endpoint
+        call = endpoint.stream(messages.LEASE_KEEP_ALIVE)
+        try:
+            async with asyncio.timeout(self.settings.attempt_s):
+                await call.write(messages.LeaseKeepAliveRequest(ID=lease))
+                answer = await call.read()
+            if answer is EOF:
+                raise WatchEndedByEtcd("the stream ended")
+        except Exception:
+            self.leave(endpoint)
+            raise
+        finally:
+            call.cancel()
+        return bool(answer.TTL > 0)
 
     async def close(self) -> None:
         """Let go of all connections. Idempotent."""

@@ -23,6 +23,9 @@ class Keys:
         self.barrier = self._head + b"/"
         self.end = self._head + b"0"
         self._first = self.barrier + b"\0"
+        self.writers = self._head + b".sampan/writers/"
+        """What the rows of those who write begin with: beside the prefix, in no range or watch of the store."""
+        self.writers_span = self.writers, self.writers[:-1] + b"0"
 
     def stored(self, key: str) -> bytes:
         """A key in etcd. Raises `ValueError` for one that is not under `/registry/`."""

@@ -28,13 +28,13 @@ class Reads:
 
     async def revision(self) -> int:
         """etcd's newest revision, whatever it was written for."""
-        answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
+        answer = await self._ask(RangeRequest(key=self._keys.barrier, keys_only=True))
         revision: int = answer.header.revision
         return revision
 
     async def get(self, key: str) -> KeyValue | None:
         """The row as it is now."""
-        answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
+        answer = await self._ask(RangeRequest(key=self._keys.stored(key)))
         return self._keys.row(answer.kvs[0]) if answer.kvs else None
 
     async def range(self, start: str, end: str, limit: int, revision: int) -> RangeResult:
@@ -79,9 +79,14 @@ class Reads:
             raise StoreUnreachable(str(error)) from error
         return Compacted(0, current)
 
+    async def _ask(self, request: Any) -> Any:
+        answer = await self._client.ask(messages.RANGE, request)
+        self._client.tell(answer)
+        return answer
+
     async def _page(self, request: Any) -> Any:
         try:
-            return await self._client.ask(messages.RANGE, request)
+            return await self._ask(request)
         except AioRpcError as error:
             raise await self._translated(error, request.revision) from error
 

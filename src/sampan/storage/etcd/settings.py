@@ -21,6 +21,12 @@ class EtcdSettings:
     cert_file: Path | None = None
     key_file: Path | None = None
     """What etcd is shown; both or none."""
+    writes: bool = True
+    """Whether it is to write: then others get to know of it when it is opened, not only with its first write."""
+    always_ask: bool = False
+    """Whether there are others who write and are not seen to."""
+    entry_wait_s: float = 0.5
+    """How long a store is there before it writes. The same for all stores of one prefix."""
     attempt_s: float = 2.0
     """How long one endpoint may take for one call, before another one is asked."""
     total_s: float = 5.0
@@ -29,6 +35,11 @@ class EtcdSettings:
     """After how much silence an endpoint is pinged. etcd refuses more than one ping in 5 s."""
     keepalive_timeout_s: float = 3.0
     """How long the answer to a ping may take before the connection is given up."""
+
+    @property
+    def alone_s(self) -> float:
+        """How long a store that saw no other one trusts that none writes: less, as clocks differ in speed."""
+        return 0.0 if self.always_ask else 0.8 * self.entry_wait_s
 
     def __post_init__(self) -> None:
         if not self.servers:

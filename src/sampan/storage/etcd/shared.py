@@ -32,6 +32,10 @@ class SharedAsk(Generic[T]):
 
     async def get(self) -> T:
         """The answer. Raises what the question raised."""
+        return await asyncio.shield(self.begin())
+
+    def begin(self) -> "asyncio.Future[T]":
+        """Put the question; nobody need wait for the answer."""
         if self._next is None:
             self._next = asyncio.get_running_loop().create_future()
         future = self._next
@@ -40,7 +44,12 @@ class SharedAsk(Generic[T]):
             self._gathered.notify()
         if self._task is None:
             self._task = asyncio.create_task(self._run())
-        return await asyncio.shield(future)
+        return future
+
+    @property
+    def asking(self) -> bool:
+        """Whether a question is under way."""
+        return self._task is not None
 
     def close(self) -> None:
         """Ask no more: those who wait are told that it was cancelled. Idempotent."""

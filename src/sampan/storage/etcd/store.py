@@ -1,15 +1,19 @@
 """`EtcdStore`: the Store on etcd, which several servers may share.
 
-Concurrency: the store owns two tasks while it is open, the follower's and the one that asks for the revision.
+Concurrency: while it is open the store owns the tasks of the follower, of its entry, of the one that asks for the
+revision, and of the one that looks out for kube-apiservers.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
 from sampan.storage.etcd import messages
+from sampan.storage.etcd.alone import MASTER_LEASES, Alone
 from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.follower import Follower, Nudge
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
@@ -21,7 +25,18 @@ from sampan.storage.etcd.turns import CompactionTurns
 from sampan.storage.etcd.watch import EtcdWatch, Source
 from sampan.storage.etcd.writes import Writes
 from sampan.storage.hub import BUFFER_MAX, WatchHub
-from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, StoreUnreachable
+from sampan.storage.store import (
+    Compacted,
+    EventBatch,
+    KeyValue,
+    RangeResult,
+    Revision,
+    StoreUnavailable,
+    StoreUnreachable,
+    prefix_end,
+)
+
+_log = logging.getLogger(__name__)
 
 _FRESH_S = 3.0
 _SEEN_S = 3.0
@@ -53,26 +68,34 @@ class EtcdStore:
         self._follower: Follower
         self._source: Source
         self._turns: CompactionTurns
+        self._entry: Entry
+        self._alone: Alone
         self._newest: SharedAsk[int]
         self._rounds = Rounds()
         self._following: asyncio.Task[None] | None = None
+        self._looking_out: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """See `Store.open`. Returns when etcd has confirmed the watch. Raises `StoreUnreachable`."""
         assert self._following is None, "the store is open"
         self._client = client = EtcdClient(self._settings)
         try:
+            self._entry = self._new_entry(client)
+            self._alone = Alone(client, self._keys, self._entry, self._settings.alone_s)
             self._reads = Reads(client, self._keys)
-            self._writes = Writes(client, self._keys, Leases(client, self._clock, self._granted))
+            self._writes = Writes(client, self._keys, Leases(client, self._clock, self._granted), self._entry)
             nudge = Nudge(client, self._keys)
             self._follower = Follower(client, self._hub, self._keys, nudge)
             self._source = Source(client, self._keys, nudge, self._reads)
             self._turns = CompactionTurns(client)
-            self._newest = SharedAsk(self._reads.revision)
+            self._newest = SharedAsk(self._alone.ask)
             self._hub.revision = await self._reads.revision()
             self._hub.closed = False
             self._following = asyncio.create_task(self._follower.run(), name="etcd")
+            if self._settings.writes:
+                self._entry.enter()
             await self._watching()
+            self._looking_out = asyncio.create_task(self._look_out(), name="etcd others")
         except BaseException:
             await self._end()
             raise
@@ -87,9 +110,15 @@ class EtcdStore:
     async def revision(self) -> Revision:
         """See `Store.revision`. Returns when this server's watches have all events up to it.
 
-        Raises `StoreUnreachable` when they do not get there in time.
+        etcd is not asked while nobody else writes (`Alone`). Raises `StoreUnreachable` when the watches do not get
+        there in time.
         """
-        newest = await self._newest.get()
+        if self._alone.holds:
+            newest = max(self._client.told, self._hub.revision)
+            if self._alone.due and not self._newest.asking:
+                self._newest.begin()
+        else:
+            newest = await self._newest.get()
         if not await self._follower.reach(newest, _FRESH_S):
             raise StoreUnreachable(f"what etcd wrote up to revision {newest} has not come in {_FRESH_S:g} s")
         return Revision(newest)
@@ -106,10 +135,12 @@ class EtcdStore:
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
         """See `Store.create`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
+        self._alone.writes(key)
         return await self._rounds.acknowledged(self._seen(self._writes.create(key, value, ttl_s)))
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
         """See `Store.update`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
+        self._alone.writes(key)
         return await self._rounds.acknowledged(self._seen(self._writes.update(key, value, expected, ttl_s)))
 
     async def delete(self, key: str, expected: int) -> Revision:
@@ -134,11 +165,27 @@ class EtcdStore:
         size: int = answer.dbSize
         return size
 
+    def _new_entry(self, client: EtcdClient) -> Entry:
+        return Entry(client, self._keys, self._settings.entry_wait_s)
+
     async def _seen(self, write: Awaitable[Revision]) -> Revision:
         """A write's revision when this server's watches have it, or after a while all the same: it is written."""
         revision = await write
-        await self._follower.reach(revision, _SEEN_S)
+        if not await self._follower.reach(revision, _SEEN_S):
+            self._client.told = max(self._client.told, revision)
         return revision
+
+    async def _look_out(self) -> None:
+        """Doubt that this store is alone as soon as a kube-apiserver says where it is."""
+        while True:
+            try:
+                async with self.watch(MASTER_LEASES, prefix_end(MASTER_LEASES), self._hub.revision) as watch:
+                    async for batch in watch:
+                        for event in batch.events:
+                            self._alone.doubt(event.key)
+                return
+            except (Compacted, StoreUnavailable) as error:
+                _log.debug("kube-apiservers are looked out for anew: %s", error)
 
     async def _watching(self) -> None:
         try:
@@ -148,8 +195,10 @@ class EtcdStore:
             raise StoreUnreachable("etcd does not let itself be watched") from None
 
     async def _end(self) -> None:
-        following, self._following = self._following, None
-        if following is not None:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+        tasks = [task for task in (self._following, self._looking_out) if task is not None]
+        self._following = self._looking_out = None
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._entry.leave()
         await self._client.close()

@@ -4,6 +4,9 @@ When it is not known whether an attempt wrote, the same transaction is tried aga
 as a mod revision never comes back. If the compare then fails, and the row is what the write would have made it, that
 attempt did write. If it is anything else, nobody can say any more: `OutcomeUnknown`. A create is not tried again but
 looked for: what it made may have been deleted meanwhile, and would be made twice.
+
+Each transaction also compares that this store's row among those that write is there (`Entry`). When it is not, nothing
+was written, and no attempt before it can come to write any more: the write begins anew with another row.
 """
 
 from typing import Any
@@ -12,23 +15,26 @@ from grpc.aio import AioRpcError
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import Attempts, EtcdClient
+from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
-from sampan.storage.store import Conflict, KeyExists, OutcomeUnknown, Revision, StoreFull, StoreUnavailable
+from sampan.storage.store import Conflict, KeyExists, KeyValue, OutcomeUnknown, Revision, StoreFull, StoreUnavailable
 
 _NEVER = -1
 _CREATE = 0
+_ENTRIES_MAX = 3
 
 
 class Writes:
     """`expected` is a mod revision; those that no row has conflict with whatever is there."""
 
-    def __init__(self, client: EtcdClient, keys: Keys, leases: Leases) -> None:
+    def __init__(self, client: EtcdClient, keys: Keys, leases: Leases, entry: Entry) -> None:
         self._client = client
         self._keys = keys
         self._leases = leases
+        self._entry = entry
 
     async def create(self, key: str, value: bytes, ttl_s: int) -> Revision:
         """See `Store.create`."""
@@ -55,11 +61,22 @@ class Writes:
                 self._leases.forget(lease)
 
     async def _write(self, key: str, change: Any, expected: int, value: bytes | None) -> Revision:
+        for _ in range(_ENTRIES_MAX):
+            if not self._entry.present:
+                await self._entry.ensure()
+            entry = self._entry.key
+            try:
+                return await self._write_once(key, change, expected, value)
+            except _NoEntry:
+                self._entry.lost(entry)
+        raise StoreUnavailable(f"the row of this server in etcd vanished {_ENTRIES_MAX} times")
+
+    async def _write_once(self, key: str, change: Any, expected: int, value: bytes | None) -> Revision:
         name = self._keys.stored(key)
         request = TxnRequest(
-            compare=[Compare(target=messages.TARGET_MOD, key=name, mod_revision=expected)],
+            compare=[Compare(target=messages.TARGET_MOD, key=name, mod_revision=expected), self._entry.compare],
             success=[change],
-            failure=[RequestOp(request_range=RangeRequest(key=name))],
+            failure=[RequestOp(request_range=RangeRequest(key=name)), self._entry.look],
         )
         try:
             answer, perhaps = await self._commit(request, again=expected != _CREATE)
@@ -69,8 +86,11 @@ class Writes:
             return await self._found(key, value)
         if answer.succeeded:
             return Revision(answer.header.revision)
-        rows = answer.responses[0].response_range.kvs
-        current = self._keys.row(rows[0]) if rows else None
+        self._client.tell(answer)
+        found, looked = (response.response_range for response in answer.responses)
+        current = self._keys.row(found.kvs[0]) if found.kvs else None
+        if self._entry.missing(looked) and (not perhaps or _revision(current) == expected):
+            raise _NoEntry
         if not perhaps:
             raise KeyExists(key) if expected == _CREATE else Conflict(key, current)
         if current is None or current.value != value or current.mod_revision <= expected:
@@ -83,6 +103,7 @@ class Writes:
             answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
         except StoreUnavailable as error:
             raise OutcomeUnknown(str(error)) from error
+        self._client.tell(answer)
         if not answer.kvs or answer.kvs[0].value != value:
             raise OutcomeUnknown(f"etcd did not say whether {key} was written")
         return Revision(answer.kvs[0].mod_revision)
@@ -105,8 +126,16 @@ class Writes:
                         raise _failure(error, fault, perhaps) from error
 
 
+class _NoEntry(Exception):
+    """The row of this store is gone."""
+
+
 class _NoLease(Exception):
     """The lease of the write has expired."""
+
+
+def _revision(row: KeyValue | None) -> int:
+    return 0 if row is None else row.mod_revision
 
 
 def _failure(error: AioRpcError, fault: Fault, perhaps: bool) -> Exception:
