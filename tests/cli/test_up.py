@@ -117,6 +117,10 @@ def test_the_serving_certificate_names(server: Server, name: str) -> None:
         context.wrap_socket(sock, server_hostname=name).close()
 
 
+def test_a_first_start_makes_the_serving_certificate_once(server: Server) -> None:
+    assert "certificates reloaded" not in server.data.with_suffix(".log").read_text()
+
+
 def test_http_1_1_is_offered(server: Server) -> None:
     context = ssl.create_default_context(cafile=str(server.data / "pki" / "ca.crt"))
     context.set_alpn_protocols(["h2", "http/1.1"])

@@ -39,6 +39,7 @@ from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KubernetesService
 from sampan.registry.servers.addresses import Address
+from sampan.registry.strategies.core.allocators import Allocators
 from sampan.server.admission.settings import SERVICE_ACCOUNT
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.filters.cors import compile_origins
@@ -253,7 +254,8 @@ def _credentials(settings: UpSettings, server: str) -> Credentials:
     """Make what is missing, and write the kubeconfig for the port of this start."""
     now = datetime.datetime.now(datetime.UTC)
     try:
-        credentials = prepare_credentials(settings.data, serving_hosts(settings.bind), now)
+        likely = (Allocators().first,)
+        credentials = prepare_credentials(settings.data, serving_hosts(settings.bind), now, likely=likely)
         content = kubeconfig(server, _trusted(settings, credentials), credentials.admin)
         write_private(settings.data / "kubeconfig", content)
     except OSError as error:

@@ -54,15 +54,18 @@ class Credentials:
     front_proxy_key_file: Path
 
 
-def prepare_credentials(directory: Path, hosts: Sequence[str], now: datetime.datetime) -> Credentials:
-    """Read or make the credentials under `directory` (files are 0600). `hosts`: what the serving certificate names.
+def prepare_credentials(
+    directory: Path, hosts: Sequence[str], now: datetime.datetime, *, likely: Sequence[str] = ()
+) -> Credentials:
+    """Read or make the credentials under `directory` (files are 0600). `hosts`: what the serving certificate names;
+    a new one names those that are `likely` to be asked for besides.
 
     Raises `OSError`, and `ValueError` when the CA's files are damaged.
     """
     pki = directory / "pki"
     pki.mkdir(parents=True, exist_ok=True, mode=0o700)
     ca = _ca(pki, now, "ca", "apiserver")
-    _serving(pki, ca, hosts, now)
+    _serving(pki, ca, hosts, now, likely)
     admin = _key_pair(
         pki / "admin",
         lambda pair: has_rsa_key(pair) and _usable(pair, ca, now),
@@ -145,11 +148,11 @@ def _ca(pki: Path, now: datetime.datetime, stem: str, next_stem: str) -> KeyPair
     return ca
 
 
-def _serving(pki: Path, ca: KeyPair, hosts: Sequence[str], now: datetime.datetime) -> None:
+def _serving(pki: Path, ca: KeyPair, hosts: Sequence[str], now: datetime.datetime, likely: Sequence[str] = ()) -> None:
     _key_pair(
         pki / "apiserver",
         lambda pair: _usable(pair, ca, now) and covers(pair.certificate, hosts),
-        lambda: make_serving(ca, hosts, now),
+        lambda: make_serving(ca, (*hosts, *likely), now),
     )
 
 
