@@ -110,3 +110,16 @@ def test_while_the_disk_hangs_writes_are_answered_504_and_reads_go_on(disk: Smal
         disk.thaw()
         assert created(server, "after")[0] == 201
         assert names(server) == {"before", "meanwhile", "after"}
+
+
+def test_while_the_disk_hangs_a_server_that_writes_is_alive_and_not_ready(disk: SmallDisk) -> None:
+    with disk.server() as server:
+        assert server.get("/readyz") == (200, b"ok")
+        disk.freeze()
+        try:
+            assert created(server, "meanwhile", "?timeout=1s")[0] == 504
+            assert [server.get(path)[0] for path in ("/readyz", "/livez", "/healthz")] == [500, 200, 200]
+        finally:
+            disk.thaw()
+        assert created(server, "after")[0] == 201
+        assert server.get("/readyz") == (200, b"ok")

@@ -136,3 +136,12 @@ async def test_slis_are_reset_by_delete() -> None:
     async with served() as api:
         assert (await api.delete("/metrics/slis")).body == b"metrics reset\n"
         assert b"kubernetes_healthcheck{" not in (await api.get("/metrics/slis")).body
+
+
+async def test_a_server_whose_writes_do_not_end_is_alive_and_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampan.server.health.STORE_TIMEOUT_S", 0.01)
+    lifecycle = Lifecycle()
+    lifecycle.serving = True
+    client = Client(Health(lifecycle, passing, asyncio.Event().wait).handle)
+    assert [(await client.get(path)).status for path in ("/healthz", "/livez", "/readyz")] == [200, 200, 500]
+    assert b"[-]etcd-readiness failed" in (await client.get("/readyz")).body

@@ -42,6 +42,13 @@ async def test_each_write_takes_the_next_revision(store: Store) -> None:
     assert (first, second, third, await store.revision()) == (2, 3, 4, 4)
 
 
+async def test_a_store_is_ready_when_the_writes_before_have_ended(store: Store) -> None:
+    write = asyncio.ensure_future(store.create(A, b"1"))
+    await asyncio.sleep(0)
+    await store.ready()
+    assert (await write, await store.revision()) == (2, 2)
+
+
 async def test_create_of_a_taken_key_is_refused(store: Store) -> None:
     await store.create(A, b"1")
     with pytest.raises(KeyExists) as refusal:

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import stat
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -274,4 +275,16 @@ async def test_ttl_survives_a_restart(path: Path) -> None:
     store.expire()
     await store.create(B, b"1")
     assert await store.get(A) is None
+    await store.close()
+
+
+async def test_a_store_whose_writes_hang_is_not_ready_and_can_be_read(path: Path) -> None:
+    store = await opened(path)
+    hanging = threading.Event()
+    store._writer.submit(lambda _: hanging.wait(), lambda *_: None)
+    ready = asyncio.ensure_future(store.ready())
+    await asyncio.wait({ready}, timeout=0.05)
+    assert (ready.done(), await store.revision(), await store.get(A)) == (False, 1, None)
+    hanging.set()
+    await ready
     await store.close()

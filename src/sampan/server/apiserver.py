@@ -103,7 +103,7 @@ class ApiServer:
         self.lifecycle = Lifecycle()
         self.metrics = ServerMetrics()
         cluster.measure = self.metrics.measured_store
-        self.health = Health(self.lifecycle, self._check_store)
+        self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
         self.deadlines = Deadlines(settings.request_timeout_s)
         self.metrics.in_flight = self.deadlines.under_way
         self.metrics.registry.register(settings.audit.metrics if settings.audit is not None else AuditMetrics())

@@ -20,7 +20,7 @@ ENDPOINTS = ("healthz", "livez", "readyz")
 STORE_TIMEOUT_S = 2.0
 _LAST = ("informer-sync", "autoregister-completion", "shutdown")
 
-CheckFunction = Callable[[], Awaitable[None]]
+CheckFunction = Callable[[], Awaitable[object]]
 
 
 class Check(NamedTuple):
@@ -33,14 +33,15 @@ class Check(NamedTuple):
 class Health:
     """The checks of each endpoint, in order. Results also count for /metrics/slis."""
 
-    def __init__(self, lifecycle: Lifecycle, store: CheckFunction) -> None:
+    def __init__(self, lifecycle: Lifecycle, store: CheckFunction, writes: CheckFunction | None = None) -> None:
+        """`store` raises when the store cannot be read; `writes` returns when writes go on (None: then they do)."""
         self._checks: dict[str, list[Check]] = {endpoint: [] for endpoint in ENDPOINTS}
         self.metrics = HealthMetrics()
         self.add("ping", _pass)
         self.add("log", _pass)
         self.add("loopback-serving-certificate", _pass, endpoints=("healthz", "livez"))
         self.add("etcd", _timed(store, STORE_TIMEOUT_S))
-        self.add("etcd-readiness", _timed(store, STORE_TIMEOUT_S), endpoints=("readyz",))
+        self.add("etcd-readiness", _timed(writes or store, STORE_TIMEOUT_S), endpoints=("readyz",))
 
         async def synced() -> None:
             if not lifecycle.serving:

@@ -29,6 +29,10 @@ class MeasuredStore:
         """See `Store.revision`. Not measured: engines in this process have it in memory."""
         return await self._store.revision()
 
+    async def ready(self) -> None:
+        """See `Store.ready`."""
+        await self._store.ready()
+
     async def get(self, key: str) -> KeyValue | None:
         """See `Store.get`."""
         began = perf_counter()

@@ -68,6 +68,9 @@ class MemoryStore:
         """See `Store.revision`."""
         return Revision(self._revision)
 
+    async def ready(self) -> None:
+        """See `Store.ready`. At once."""
+
     async def get(self, key: str) -> KeyValue | None:
         """See `Store.get`."""
         row: KeyValue | None = self._rows.get(key)

@@ -28,6 +28,10 @@ class ReadOnlyStore:
         """See `Store.revision`."""
         return await self._store.revision()
 
+    async def ready(self) -> None:
+        """See `Store.ready`."""
+        await self._store.ready()
+
     async def get(self, key: str) -> KeyValue | None:
         """See `Store.get`."""
         return await self._store.get(key)

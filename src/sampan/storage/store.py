@@ -146,6 +146,9 @@ class Store(Protocol):
     async def revision(self) -> Revision:
         """The newest revision (linearizable)."""
 
+    async def ready(self) -> None:
+        """Returns when what was asked for before has come to its end: for whoever wonders whether writes still do."""
+
     async def get(self, key: str) -> KeyValue | None:
         """The row as it is now."""
 

@@ -50,6 +50,9 @@ class LateStore:
             watch.asked = True
         return await self.shared.revision()
 
+    async def ready(self) -> None:
+        await self.shared.ready()
+
     async def get(self, key: str) -> KeyValue | None:
         await asyncio.sleep(0)
         return await self.shared.get(key)

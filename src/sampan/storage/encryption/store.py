@@ -49,6 +49,10 @@ class EncryptedStore:
         """See `Store.revision`."""
         return await self._store.revision()
 
+    async def ready(self) -> None:
+        """See `Store.ready`."""
+        await self._store.ready()
+
     async def get(self, key: str) -> KeyValue | None:
         """See `Store.get`. Raises `Untransformable`."""
         row = await self._store.get(key)

@@ -123,6 +123,10 @@ class EtcdStore:
             raise StoreUnreachable(f"what etcd wrote up to revision {newest} has not come in {_FRESH_S:g} s")
         return Revision(newest)
 
+    async def ready(self) -> None:
+        """See `Store.ready`. etcd says how far it is, and the watches are there."""
+        await self.revision()
+
     async def get(self, key: str) -> KeyValue | None:
         """See `Store.get`."""
         return await self._reads.get(key)

@@ -79,6 +79,10 @@ class SQLiteStore:
         """See `Store.revision`. From memory."""
         return Revision(self._hub.revision)
 
+    async def ready(self) -> None:
+        """See `Store.ready`. Asks nothing of the disk, but waits its turn behind what does."""
+        await self._writer.run(_nothing)
+
     async def get(self, key: str) -> KeyValue | None:
         """See `Store.get`."""
         return self._queue.get(key)
@@ -158,3 +162,7 @@ class SQLiteStore:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def _nothing(_: sqlite3.Connection) -> None:
+    return None

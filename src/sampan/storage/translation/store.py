@@ -54,6 +54,10 @@ class TranslatedStore:
         """See `Store.revision`."""
         return await self._store.revision()
 
+    async def ready(self) -> None:
+        """See `Store.ready`."""
+        await self._store.ready()
+
     async def get(self, key: str) -> KeyValue | None:
         """See `Store.get`."""
         return presented_row(await self._store.get(key), self._present)
