@@ -135,6 +135,44 @@ async def test_a_server_on_loopback_leaves_the_endpoints_of_others_as_they_are()
     await store.close()
 
 
+def identity(address: str, renewed: str) -> bytes:
+    """What kube-apiserver keeps of itself."""
+    annotations = {"kubernetes.io/peer-advertise-address": address}
+    spec = {"renewTime": renewed, "leaseDurationSeconds": 3600}
+    return encode(
+        {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"annotations": annotations},
+            "spec": spec,
+        }
+    )
+
+
+@virtual_time
+async def test_the_service_leads_to_the_port_that_a_kube_apiserver_has_said_last() -> None:
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    await store.open()
+    await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
+    leases = "/registry/leases/kube-system/apiserver-"
+    await store.create(f"{leases}a", identity("10.0.0.9:7443", "2026-01-01T00:00:01.000000Z"))
+    await store.create(f"{leases}b", identity("10.0.0.9:6443", "2026-01-01T00:00:00.000000Z"))
+    async with server(store, "10.0.0.1") as one:
+        assert await led_to(one) == [("10.0.0.1", 6443), ("10.0.0.9", 7443)]
+    await store.close()
+
+
+@virtual_time
+async def test_the_port_of_a_kube_apiserver_without_a_lease_is_the_one_that_it_publishes() -> None:
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    await store.open()
+    await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
+    published = {"addresses": [{"ip": "10.0.0.9"}], "ports": [{"name": "https", "port": 8443}]}
+    await store.create(ENDPOINTS, encode({**KUBE_APISERVER, "apiVersion": "v1", "subsets": [published]}))
+    assert await ServerAddresses(store, Address("10.0.0.1", 6443)).present() == [Address("10.0.0.9", 8443)]
+    await store.close()
+
+
 class Hours:
     """A clock."""
 

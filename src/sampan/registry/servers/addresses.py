@@ -2,7 +2,8 @@
 
 Servers that only their own machine reaches have keys of their own: kube-apiserver takes all of `PREFIX` for endpoints
 of the Service `kubernetes`, and publishes none while one is an address of loopback, which Endpoints may not have.
-Source: kubernetes pkg/controlplane/reconcilers/lease.go (1.36).
+kube-apiservers leave their ports out there; they are in their identity Leases, and in what they publish.
+Source: kubernetes pkg/controlplane/reconcilers/lease.go, pkg/controlplane/apiserver/server.go (1.36).
 """
 
 import ipaddress
@@ -15,6 +16,11 @@ PREFIX: Final = "/registry/masterleases/"
 LOOPBACK_PREFIX: Final = "/registry/sampan/loopbackservers/"
 TTL_S: Final = 15
 RENEW_INTERVAL_S: Final = 10.0
+_IDENTITIES: Final = "/registry/leases/kube-system/apiserver-"
+_PUBLISHED: Final = "/registry/services/endpoints/default/kubernetes"
+_PEER: Final = "kubernetes.io/peer-advertise-address"
+_PORT: Final = 6443
+"""Of a kube-apiserver that has not said yet."""
 
 
 class Address(NamedTuple):
@@ -58,7 +64,21 @@ class ServerAddresses:
 
     async def _under(self, prefix: str) -> list[Address]:
         found = await self._store.range(prefix, prefix_end(prefix))
-        return sorted({address for row in found.items if (address := _address(decode(row.value)))})
+        said = [pair for row in found.items if (pair := _said(decode(row.value)))]
+        ports = await self._ports() if any(port is None for _, port in said) else {}
+        return sorted({Address(ip, port or ports.get(ip, _PORT)) for ip, port in said})
+
+    async def _ports(self) -> dict[str, int]:
+        """The ports of kube-apiservers by their IPs: from the newest Lease of each, else from what is published."""
+        row = await self._store.get(_PUBLISHED)
+        ports = _published(decode(row.value)) if row is not None else {}
+        found = await self._store.range(_IDENTITIES, prefix_end(_IDENTITIES))
+        leases = [decode(row.value) for row in found.items]
+        for lease in sorted(leases, key=lambda each: str((each.get("spec") or {}).get("renewTime") or "")):
+            ip, _, port = (lease["metadata"].get("annotations") or {}).get(_PEER, "").rpartition(":")
+            if port.isdecimal():
+                ports[ip.strip("[]")] = int(port)
+        return ports
 
     async def remove(self) -> None:
         """Say that this server is gone."""
@@ -80,10 +100,19 @@ def _record(address: Address, times: int) -> dict[str, Any]:
     }
 
 
-def _address(record: dict[str, Any]) -> Address | None:
-    """kube-apiservers leave the port out: it is the same everywhere."""
+def _said(record: dict[str, Any]) -> tuple[str, int | None] | None:
+    """Where a server is; kube-apiservers leave the port out."""
     for subset in record.get("subsets") or ():
         for each in subset.get("addresses") or ():
-            ports = subset.get("ports") or [{"port": 6443}]
-            return Address(each["ip"], ports[0]["port"])
+            ports = subset.get("ports")
+            return each["ip"], ports[0]["port"] if ports else None
     return None
+
+
+def _published(endpoints: dict[str, Any]) -> dict[str, int]:
+    return {
+        each["ip"]: subset["ports"][0]["port"]
+        for subset in endpoints.get("subsets") or ()
+        if subset.get("ports")
+        for each in subset.get("addresses") or ()
+    }
