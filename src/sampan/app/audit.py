@@ -59,7 +59,8 @@ def _backends(settings: AuditSettings, cluster: Cluster, metrics: AuditMetrics) 
     webhook = settings.webhook
     if webhook.config_file is not None:
         target, credentials = read_webhook_kubeconfig(webhook.config_file)
-        client = HttpsWebhook(target, ServiceResolver(cluster.reader), credentials)
+        resolve = ServiceResolver(cluster.reader)
+        client = HttpsWebhook(target, resolve, credentials, requests=cluster.measures.requests)
         backoff_s = webhook.initial_backoff_s
         backend = WebhookBackend(client, metrics, initial_backoff_s=backoff_s, close=client.close)
         backends.append(_delivered(backend, webhook.delivery, metrics))

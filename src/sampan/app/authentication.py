@@ -138,7 +138,9 @@ class Authentication:
         tokens.append(self._issuers)
         if told.webhook_config_file:
             target, shown = read_webhook_kubeconfig(told.webhook_config_file)
-            self._webhook = HttpsWebhook(target, ServiceResolver(reader), shown)
+            self._webhook = HttpsWebhook(
+                target, ServiceResolver(reader), shown, requests=self._cluster.measures.requests
+            )
             asked = WebhookTokenSettings(told.webhook_version, told.webhook_cache_ttl_s, told.audiences)
             tokens.append(WebhookTokens(self._webhook, asked))
         return tokens

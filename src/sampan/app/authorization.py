@@ -75,7 +75,7 @@ def authorizers_of(settings: UpSettings, cluster: Cluster) -> list[Authorizer]:
 
     def connect(file: Path) -> Webhook:
         target, credentials = read_webhook_kubeconfig(file)
-        return HttpsWebhook(target, ServiceResolver(cluster.reader), credentials)
+        return HttpsWebhook(target, ServiceResolver(cluster.reader), credentials, requests=cluster.measures.requests)
 
     try:
         _check_modes(settings)

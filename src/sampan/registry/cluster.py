@@ -19,6 +19,7 @@ from sampan.registry.crd.reading import converter
 from sampan.registry.crd.strategy import CustomResourceDefinitionStrategy
 from sampan.registry.definition import Column, ResourceDefinition, VersionDefinition
 from sampan.registry.endpoint import Endpoint
+from sampan.registry.measures import Measures
 from sampan.registry.reader import CacheReader
 from sampan.registry.registry import ResourceRegistry
 from sampan.registry.rest.store import Convert, IsStale, ResourceStore
@@ -64,7 +65,8 @@ class Cluster:
         self.claims: StoredClaims | None = None
         """What Services hold; there once the caches are."""
         self.reader = CacheReader(self.registry, self.caches)
-        self.webhooks = WebhookClients(ServiceResolver(self.reader))
+        self.measures = Measures()
+        self.webhooks = WebhookClients(ServiceResolver(self.reader), self.measures.requests)
         self.connect: Connect = self.webhooks.connect
         """How webhooks are reached. Set before the first request."""
         self._endpoints: dict[tuple[str, str, str, str], Endpoint] = {}

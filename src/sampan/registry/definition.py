@@ -35,6 +35,9 @@ class ObjectConversion(Protocol):
 class WebhookConversion(Protocol):
     """A conversion that has to be waited for. All methods raise `StatusError` 500 when it fails."""
 
+    converted: Callable[[tuple[str, str], str, float], None]
+    """Is told the versions from and to, the kind of failure and the seconds of each call."""
+
     async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
         """The objects in a version, in order."""
         ...

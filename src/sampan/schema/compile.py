@@ -6,6 +6,7 @@ from sampan.core.field import FieldError, Path
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.schema.builtin import Definitions
+from sampan.schema.cel.cel_times import CelTimes
 from sampan.schema.check import Check, compile_check
 from sampan.schema.decode import DecodeError, Decoder, Lost
 from sampan.schema.default import Defaulter, compile_defaulter
@@ -29,6 +30,8 @@ class SchemaCompiler:
         self._definitions = definitions if definitions is not None else Definitions()
         self._compiled: dict[int, CompiledSchema] = {}
         self._object_meta: Decoder | None = None
+        self.cel_times = CelTimes()
+        """Of all rules in schemas that this compiles."""
 
     def compile(self, schema: Schema) -> "CompiledSchema":
         """The compiled form of a root schema; the same one for the same schema."""

@@ -25,6 +25,7 @@ from sampan.server.authorization.modes import default_authorizers, rbac_of
 from sampan.server.authorization.rbac.escalation import RbacEscalation
 from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
+from sampan.server.cluster_metrics import ClusterMetrics
 from sampan.server.discovery.handler import Discovery
 from sampan.server.filters.deadline import REQUEST_TIMEOUT_S, Deadlines
 from sampan.server.filters.tracing import Tracer
@@ -116,6 +117,7 @@ class ApiServer:
         self.upstreams = Upstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
         self.metrics.registry.register(self.aggregator.metrics)
+        self.metrics.registry.register(ClusterMetrics(cluster))
         self.metrics.registry.register(settings.identity.counts)
         self.discovery = Discovery(cluster.registry, server_address, self.aggregator)
         self.routes = Routes(resource_handler(cluster, self.admission, self._shared(settings)))

@@ -2,49 +2,29 @@
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 
 from prometheus_client.core import HistogramMetricFamily, Metric, SummaryMetricFamily
 
+from sampan.core.durations import Durations
 
-class Histogram:
-    """Durations in seconds by label values. Recorded on the event loop, read from any thread."""
+
+class Histogram(Durations):
+    """`Durations` with a name."""
 
     def __init__(self, name: str, help_text: str, labels: Sequence[str], buckets: Sequence[float]) -> None:
+        super().__init__(buckets)
         self.name = name
         self.help_text = help_text
         self.labels = tuple(labels)
-        self.buckets = tuple(buckets)
-        self._series: dict[tuple[str, ...], list[float]] = {}
 
-    def observe(self, values: tuple[str, ...], seconds: float) -> None:
-        """Count one duration under these label values."""
-        try:
-            series = self._series[values]
-        except KeyError:
-            series = self._series[values] = [0.0] * (len(self.buckets) + 2)
-        series[0] += seconds
-        series[bisect_left(self.buckets, seconds) + 1] += 1
-
-    def observer(self, values: tuple[str, ...]) -> Callable[[float], None]:
-        """What counts durations under these label values, without looking for them each time."""
-        series, buckets = self._series.setdefault(values, [0.0] * (len(self.buckets) + 2)), self.buckets
-
-        def observe(seconds: float) -> None:
-            series[0] += seconds
-            series[bisect_left(buckets, seconds) + 1] += 1
-
-        return observe
-
-    def totals(self) -> dict[tuple[str, ...], int]:
-        """How many durations were counted under each label values."""
-        return {values: int(sum(series[1:])) for values, series in list(self._series.items()) if any(series)}
-
-    def reset(self) -> None:
-        """Forget everything."""
-        for series in self._series.values():
-            series[:] = [0.0] * len(series)
+    @classmethod
+    def of(cls, durations: Durations, name: str, help_text: str, labels: Sequence[str]) -> "Histogram":
+        """What others record, as it is now and will be."""
+        made = cls(name, help_text, labels, durations.buckets)
+        made.series = durations.series
+        return made
 
     def collect(self) -> Iterable[HistogramMetricFamily]:
         """For Prometheus."""
@@ -53,7 +33,7 @@ class Histogram:
     def family(self, buckets: Sequence[float]) -> HistogramMetricFamily:
         """With some of its buckets."""
         family = HistogramMetricFamily(self.name, self.help_text, labels=self.labels)
-        for values, series in list(self._series.items()):
+        for values, series in list(self.series.items()):
             if any(series):
                 counts = series[1:] if buckets is self.buckets else self._regrouped(series[1:], buckets)
                 family.add_metric(values, cumulative(buckets, counts), series[0])
@@ -61,7 +41,7 @@ class Histogram:
 
     def whole(self, buckets: Sequence[float]) -> tuple[float, list[float]]:
         """The sum, and the counts in some of its buckets, whatever the labels."""
-        sums = [sum(column) for column in zip(*list(self._series.values()), strict=True)]
+        sums = [sum(column) for column in zip(*list(self.series.values()), strict=True)]
         return (sums[0], self._regrouped(sums[1:], buckets)) if sums else (0.0, [0.0] * (len(buckets) + 1))
 
     def _regrouped(self, counts: Sequence[float], buckets: Sequence[float]) -> list[float]:
@@ -74,7 +54,7 @@ class Histogram:
         """Counts and sums alone, under another name."""
         family = SummaryMetricFamily(name, self.help_text, labels=self.labels)
         for values, count in self.totals().items():
-            family.add_metric(values, count, self._series[values][0])
+            family.add_metric(values, count, self.series[values][0])
         return family
 
 

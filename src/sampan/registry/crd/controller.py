@@ -9,6 +9,7 @@ Source: apiextensions pkg/controller/{status,establish,finalizer,apiapproval,non
 import asyncio
 import logging
 from collections.abc import Iterable
+from functools import partial
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
@@ -217,6 +218,8 @@ class CrdController:
         )
         definition.hub = await self._hubs.conversion_of(name, definition)
         definition.terminating = terminating
+        if definition.webhook is not None:
+            definition.webhook.converted = partial(self._cluster.measures.converted, name)
         await self._cluster.serve(definition)
         self._served[name] = (shape, definition)
 

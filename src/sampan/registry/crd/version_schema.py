@@ -70,7 +70,7 @@ class VersionSchema:
     def rules(self) -> Validator:
         """The CEL rules."""
         if self._rules is None:
-            self._rules = Validator(self.get())
+            self._rules = Validator(self.get(), times=self._compiler.cel_times)
         return self._rules
 
     def same_as(self, other: "VersionSchema") -> bool:

@@ -8,9 +8,11 @@ Source: apiextensions pkg/apiserver/conversion/webhook_converter.go (1.36).
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
 
 import msgspec
 
+from sampan.core.errors import StatusError
 from sampan.core.object import Object
 from sampan.core.tracing import part_of_current
 from sampan.patch.errors import unexpected
@@ -27,6 +29,13 @@ TIMEOUT_S = 30
 KEPT_BYTES_MAX = 16 << 20
 
 Prune = Callable[[Object], None]
+Converted = Callable[[tuple[str, str], str, float], None]
+"""Takes the versions from and to, the kind of failure ("": none), and the seconds that it took."""
+
+_CALL_FAILURE = "conversion_webhook_call_failure"
+_MALFORMED = "conversion_webhook_malformed_response_failure"
+_PARTIAL = "conversion_webhook_partial_response_failure"
+_INVALID = "conversion_webhook_invalid_converted_object_failure"
 
 
 class WebhookConversion:
@@ -40,6 +49,8 @@ class WebhookConversion:
         self._kept: OrderedDict[tuple[str, str, int], Record] = OrderedDict()
         self._kept_bytes = 0
         self._turn = asyncio.Lock()
+        self.converted: Converted = _untold
+        """Is told of each call. Set before the first one."""
 
     async def convert(self, objects: Sequence[Object], api_version: str, *, listed: bool = False) -> list[Object]:
         """The objects in a version, in order. Raises `StatusError` 500; then none is converted.
@@ -53,6 +64,17 @@ class WebhookConversion:
         return [obj if obj["apiVersion"] == api_version else next(converted) for obj in objects]
 
     async def _ask(self, objects: list[Object], api_version: str, listed: bool) -> list[Object]:
+        versions = (_version(objects[0]["apiVersion"]), _version(api_version))
+        call, began = _Call(), perf_counter()
+        try:
+            results = await self._answered(objects, api_version, listed, call)
+        except StatusError:
+            self.converted(versions, call.failure, perf_counter() - began)
+            raise
+        self.converted(versions, "", perf_counter() - began)
+        return results
+
+    async def _answered(self, objects: list[Object], api_version: str, listed: bool, call: "_Call") -> list[Object]:
         subject = f"conversion webhook for {objects[0]['apiVersion']}, Kind={objects[0]['kind']}"
         uid = new_uid()
         version = review_version(self._review_versions)
@@ -66,11 +88,14 @@ class WebhookConversion:
         try:
             with part_of_current("Call conversion webhook", attributes):
                 body = await self._webhook.post(request(version, uid, objects, api_version), TIMEOUT_S)
+            call.failure = _MALFORMED
             found = answer(version, uid, body)
         except (WebhookError, ReviewError) as error:
             raise unexpected(f"{subject} failed: {error}") from None
+        call.failure = _PARTIAL
         if len(found) != len(objects):
             raise unexpected(f"{subject} returned {len(found)} objects, expected {len(objects)}")
+        call.failure = _INVALID
         results = []
         for index, (original, converted) in enumerate(zip(objects, found, strict=True)):
             try:
@@ -127,6 +152,20 @@ class WebhookConversion:
         while self._kept_bytes > KEPT_BYTES_MAX:
             _, oldest = self._kept.popitem(last=False)
             self._kept_bytes -= len(oldest.value)
+
+
+class _Call:
+    """How it fails, if it does."""
+
+    failure = _CALL_FAILURE
+
+
+def _version(api_version: str) -> str:
+    return str(api_version).rpartition("/")[2]
+
+
+def _untold(versions: tuple[str, str], failure: str, seconds: float) -> None:
+    """Nobody wants to know."""
 
 
 def _bytes(obj: Object) -> bytes:

@@ -61,7 +61,8 @@ class Answer:
         self.complete = False
         self.begun = False
         """Whether any byte has come."""
-        self._status = 0
+        self.status = 0
+        """0 until it is known."""
         self._chunks: list[bytes] = []
         self._size_bytes = 0
         self._until_close = True
@@ -77,24 +78,24 @@ class Answer:
     @property
     def location(self) -> str:
         """Where the answer sends the client, "" if nowhere."""
-        return self._location if self._status in _REDIRECTS else ""
+        return self._location if self.status in _REDIRECTS else ""
 
     @property
     def keeps_method(self) -> bool:
         """Whether a redirect is followed with the same method and body; else with GET."""
-        return self._status in _SAME_METHOD
+        return self.status in _SAME_METHOD
 
     @property
     def retry_after_s(self) -> int | None:
         """Seconds after which the client is to ask again, None if it is not."""
-        if self._status != _TOO_MANY_REQUESTS and self._status < 500:
+        if self.status != _TOO_MANY_REQUESTS and self.status < 500:
             return None
         return int(self._retry_after) if self._retry_after.isdecimal() and self._retry_after.isascii() else None
 
     @property
     def headers_complete(self) -> bool:
         """Whether what is missing is only of the body."""
-        return bool(self._status)
+        return bool(self.status)
 
     def feed(self, data: bytes) -> None:
         """Bytes of the response. Raises `WebhookError` when there are too many."""
@@ -105,7 +106,7 @@ class Answer:
 
     def end(self) -> None:
         """The connection has ended; that is the end of a body whose length was not said. Raises `EOFError`."""
-        if not self._status or not self._until_close:
+        if not self.status or not self._until_close:
             raise EOFError("unexpected EOF" if self.begun else "EOF")
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -122,7 +123,7 @@ class Answer:
                 self._retry_after = text
 
     def on_headers_complete(self) -> None:
-        self._status = self._parser.get_status_code()
+        self.status = self._parser.get_status_code()
 
     def on_body(self, body: bytes) -> None:
         self._size_bytes += len(body)
@@ -130,12 +131,12 @@ class Answer:
             self._chunks.append(body)
 
     def on_message_complete(self) -> None:
-        self.complete = self._status >= 200
+        self.complete = self.status >= 200
         self._keeps_connection = self.complete and not self._until_close and self._parser.should_keep_alive()
 
     def checked(self) -> bytes:
         """The body of a good answer, which is not empty. Raises `WebhookError`."""
-        body, status = b"".join(self._chunks), self._status
+        body, status = b"".join(self._chunks), self.status
         if self._content_type and not self._content_type.partition(";")[0].strip():
             raise WebhookError("Internal error occurred: mime: no media type")
         if 200 <= status <= 206:

@@ -12,6 +12,7 @@ import ssl
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import Protocol
 
 import httptools
@@ -19,6 +20,7 @@ from cryptography import x509
 
 from sampan.core.field import quote
 from sampan.core.tracing import current_span, trace_headers
+from sampan.registry.measures import Requests
 from sampan.registry.webhook.answer import ANSWER_SIZE_BYTES_MAX, Answer, WebhookError, not_http
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text
 from sampan.registry.webhook.connections import Connection, Connections
@@ -29,6 +31,7 @@ from sampan.registry.webhook.target import Target
 __all__ = ["ANSWER_SIZE_BYTES_MAX", "Connect", "HttpsWebhook", "Webhook", "WebhookClients", "WebhookError"]
 
 _READ_BYTES = 1 << 16
+_NO_ANSWER = "<error>"
 _CLIENTS_MAX = 100
 REDIRECTS_MAX = 10
 RETRIES_MAX = 10
@@ -48,14 +51,22 @@ Connect = Callable[[Target], Webhook]
 
 
 class HttpsWebhook:
-    """A webhook behind TLS. `resolve` finds the pods of services."""
+    """A webhook behind TLS. `resolve` finds the pods of services; `requests` is told of each request."""
 
-    def __init__(self, target: Target, resolve: Resolve, credentials: Credentials = NO_CREDENTIALS) -> None:
+    def __init__(
+        self,
+        target: Target,
+        resolve: Resolve,
+        credentials: Credentials = NO_CREDENTIALS,
+        *,
+        requests: Requests | None = None,
+    ) -> None:
         self._target = target
         self._resolve = resolve
         self._credentials = credentials
         self._tls: ssl.SSLContext | None = None
         self._connections = Connections()
+        self._requests = requests or Requests()
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """See `Webhook.post`."""
@@ -90,6 +101,17 @@ class HttpsWebhook:
             await asyncio.sleep(wait_s)
 
     async def _told(self, call: "Call") -> Answer:
+        """One exchange, counted. Raises `WebhookError`."""
+        began, code = perf_counter(), _NO_ANSWER
+        method, host = call.method, call.target.authority
+        try:
+            answer = await self._exchange_in_words(call)
+            code = str(answer.status)
+        finally:
+            self._requests.sent(method, host, code, perf_counter() - began)
+        return answer
+
+    async def _exchange_in_words(self, call: "Call") -> Answer:
         """One exchange. Raises `WebhookError` in Go's words."""
         try:
             return await self._exchange(call)
@@ -219,8 +241,9 @@ class Call:
 class WebhookClients:
     """The webhooks of one cluster, each with its connections. The least recently used ones leave first."""
 
-    def __init__(self, resolve: Resolve) -> None:
+    def __init__(self, resolve: Resolve, requests: Requests | None = None) -> None:
         self._resolve = resolve
+        self._requests = requests or Requests()
         self._known: OrderedDict[tuple[Target, Credentials], HttpsWebhook] = OrderedDict()
 
     def connect(self, target: Target, credentials: Credentials = NO_CREDENTIALS) -> Webhook:
@@ -228,7 +251,7 @@ class WebhookClients:
         key = (target, credentials)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = HttpsWebhook(target, self._resolve, credentials)
+            known = self._known[key] = HttpsWebhook(target, self._resolve, credentials, requests=self._requests)
             if len(self._known) > _CLIENTS_MAX:
                 self._known.popitem(last=False)[1].close()
         self._known.move_to_end(key)

@@ -3,11 +3,13 @@
 Source: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go (1.36).
 """
 
+from time import perf_counter
 from typing import Any
 
 from sampan.core import field
 from sampan.core.field import OMIT_VALUE, ErrorType, FieldError, Path
 from sampan.schema.cel.budget import OUT_OF_BUDGET, Budget
+from sampan.schema.cel.cel_times import CelTimes
 from sampan.schema.cel.environment import Program
 from sampan.schema.cel.errors import CelBudgetExceeded, CelRuntimeError
 from sampan.schema.cel.escaping import escape
@@ -315,9 +317,16 @@ def _with_rules_of(rules: Schema, schema: Schema) -> Schema:
 class Validator:
     """The rules of a whole schema, compiled when it is built; build one for each version of a CRD."""
 
-    def __init__(self, schema: Schema, *, is_root: bool = True) -> None:
+    def __init__(self, schema: Schema, *, is_root: bool = True, times: CelTimes | None = None) -> None:
+        """`times` takes how long it took to compile the rules, and takes to ask them."""
         self._schema = schema
-        self._node = _build(schema, schema, schema_type(schema, is_root=is_root)) if has_rules(schema) else None
+        self._node: _Node | None = None
+        self._evaluated = times.evaluated if times is not None else None
+        if has_rules(schema):
+            began = perf_counter()
+            self._node = _build(schema, schema, schema_type(schema, is_root=is_root))
+            if times is not None:
+                times.compiled(perf_counter() - began)
 
     @property
     def has_rules(self) -> bool:
@@ -337,8 +346,12 @@ class Validator:
         updating = old is not UNSET and old is not None
         ratchet = _Ratchet(_Change(self._schema, obj, old)) if updating else _NO_RATCHET
         run = _Run(budget if budget is not None else Budget(), path or Path(), ratchet)
+        began = perf_counter()
         try:
             self._node.validate(run, None, obj, old if updating else None)
         except _Exhausted:
             return run.errors
+        finally:
+            if self._evaluated is not None:
+                self._evaluated(perf_counter() - began)
         return run.errors

@@ -122,6 +122,20 @@ class Bitmap:
         self._taken = taken
 
 
+class Given:
+    """How often addresses or ports were asked for: certain ones (static) or any (dynamic), and how often in vain."""
+
+    __slots__ = ("errors", "totals")
+
+    def __init__(self) -> None:
+        self.totals = {"static": 0, "dynamic": 0}
+        self.errors = {"static": 0, "dynamic": 0}
+
+    def took(self, scope: str, *, done: bool) -> None:
+        """Count one."""
+        (self.totals if done else self.errors)[scope] += 1
+
+
 class IPAllocator:
     """The cluster IPs of one network: all addresses but the first (and, for IPv4, the last)."""
 
@@ -134,6 +148,12 @@ class IPAllocator:
         self._size = max(0, total - (2 if self.network.version == 4 else 1))
         offset = 0 if total <= 16 else min(max(16, total // 16), 256)
         self._bitmap = Bitmap(self._size, offset, rand)
+        self.given = Given()
+
+    @property
+    def free(self) -> int:
+        """How many addresses are left."""
+        return self._size - len(self._bitmap)
 
     def allocate(self, text: str) -> None:
         """Take one address. Raises `AllocationError`."""
@@ -189,6 +209,12 @@ class PortAllocator:
         size = last - first + 1
         offset = 0 if size <= 16 else min(max(16, size // 32), 128)
         self._bitmap = Bitmap(size, offset, rand)
+        self.given = Given()
+
+    @property
+    def free(self) -> int:
+        """How many ports are left."""
+        return self.last - self.first + 1 - len(self._bitmap)
 
     def allocate(self, port: int) -> None:
         """Take one port. Raises `AllocationError`."""

@@ -273,8 +273,7 @@ def _take_health_check_port(spec: Object, txn: Transaction) -> None:
         spec["healthCheckNodePort"] = txn.take_any_port("a HealthCheck NodePort 0")
         return
     try:
-        txn.allocators.ports.allocate(port)
+        txn.take_this_port(port)
     except AllocationError as error:
         text = f"failed to allocate requested HealthCheck NodePort {port}: {error}"
         raise status_errors.internal_error(text) from error
-    txn.taken_ports.append(port)

@@ -19,6 +19,7 @@ from sampan.registry.strategies.core.allocators import (
     AllocationError,
     Allocators,
     Claims,
+    Given,
     Holder,
     RangeFull,
     TakenElsewhere,
@@ -83,25 +84,39 @@ class Transaction:
     def take_ip(self, family: str, ip: str, shown: list[str]) -> str:
         """An address of a family: the given one, or any if it is empty."""
         allocator = self.allocators.ips[family]
+        scope = "static" if ip else "dynamic"
         try:
             if ip:
                 allocator.allocate(ip)
             else:
                 ip = allocator.allocate_next()
         except RangeFull as error:
+            self._note(allocator.given, "dynamic", done=False)
             text = f'failed to allocate a serviceIP for Service "{self.name}": {error}'
             raise status_errors.internal_error(text) from error
         except AllocationError as error:
+            self._note(allocator.given, "static", done=False)
             self.fail(invalid(_IPS, shown, f"failed to allocate IP {ip}: {error}"))
+        self._note(allocator.given, scope, done=True)
         self.taken_ips.append(ip)
         return ip
 
     def take_port(self, port: int, at: Path) -> None:
         """One port that was asked for."""
         try:
-            self.allocators.ports.allocate(port)
+            self.take_this_port(port)
         except AllocationError as error:
             self.fail(invalid(at, port, str(error)))
+
+    def take_this_port(self, port: int) -> None:
+        """The same. Raises `AllocationError`."""
+        ports = self.allocators.ports
+        try:
+            ports.allocate(port)
+        except AllocationError:
+            self._note(ports.given, "static", done=False)
+            raise
+        self._note(ports.given, "static", done=True)
         self.taken_ports.append(port)
 
     def take_any_port(self, what: str = "a nodePort") -> int:
@@ -109,9 +124,15 @@ class Transaction:
         try:
             port = self.allocators.ports.allocate_next()
         except RangeFull as error:
+            self._note(self.allocators.ports.given, "dynamic", done=False)
             raise status_errors.internal_error(f"failed to allocate {what}: {error}") from error
+        self._note(self.allocators.ports.given, "dynamic", done=True)
         self.taken_ports.append(port)
         return port
+
+    def _note(self, given: Given, scope: str, *, done: bool) -> None:
+        if not self.dry_run:
+            given.took(scope, done=done)
 
     def release_port(self, port: int) -> None:
         """Give a port back once the write has succeeded."""

@@ -1,0 +1,105 @@
+"""`ClusterMetrics`: what a cluster has measured: CEL, webhooks, addresses of Services.
+
+Source: apiserver pkg/cel/metrics, apiextensions pkg/apiserver/conversion/metrics.go, component-base
+metrics/prometheus/restclient, kubernetes pkg/registry/core/service/{ipallocator,portallocator}/metrics.go (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from sampan.registry.cluster import Cluster
+from sampan.server.histogram import Counter, Histogram
+
+_IPS: Final = "kube_apiserver_clusterip_allocator_"
+_PORTS: Final = "kube_apiserver_nodeport_allocator_"
+_RESULT: Final = ("result", "failure_type")
+
+
+class ClusterMetrics:
+    """A collector for Prometheus."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        times, measures = cluster.compiler.cel_times, cluster.measures
+        self._histograms = (
+            Histogram.of(
+                times.compilations,
+                "apiserver_cel_compilation_duration_seconds",
+                "Time to compile the rules of a version of a CRD.",
+                (),
+            ),
+            Histogram.of(
+                times.evaluations,
+                "apiserver_cel_evaluation_duration_seconds",
+                "Time to ask the rules of an object.",
+                (),
+            ),
+            Histogram.of(
+                measures.conversions,
+                "apiserver_conversion_webhook_duration_seconds",
+                "Time that calls of conversion webhooks took.",
+                _RESULT,
+            ),
+            Histogram.of(
+                measures.crd_conversions,
+                "apiserver_crd_conversion_webhook_duration_seconds",
+                "Time that calls of conversion webhooks took, by CRD.",
+                ("crd_name", "from_version", "to_version", "succeeded"),
+            ),
+            Histogram.of(
+                measures.requests.durations,
+                "rest_client_request_duration_seconds",
+                "Time until webhooks had answered.",
+                ("verb", "host"),
+            ),
+        )
+
+    def collect(self) -> Iterable[Metric]:
+        """All families; may be called from another thread."""
+        for histogram in self._histograms:
+            yield from histogram.collect()
+        measures = self._cluster.measures
+        conversions = CounterMetricFamily(
+            "apiserver_conversion_webhook_request_total", "Calls of conversion webhooks.", labels=_RESULT
+        )
+        for values, count in measures.conversions.totals().items():
+            conversions.add_metric(values, count)
+        yield conversions
+        requests = Counter(
+            "rest_client_requests_total", "Requests to webhooks, by what came of them.", ("code", "method", "host")
+        )
+        for key, count in list(measures.requests.counts.items()):
+            requests.add(key, count)
+        yield from requests.collect()
+        yield from self._of_addresses()
+        yield from self._of_ports()
+
+    def _of_addresses(self) -> Iterable[Metric]:
+        taken = GaugeMetricFamily(f"{_IPS}allocated_ips", "Cluster IPs that are given.", labels=["cidr"])
+        free = GaugeMetricFamily(f"{_IPS}available_ips", "Cluster IPs that are left.", labels=["cidr"])
+        totals = Counter(f"{_IPS}allocation_total", "Cluster IPs that were given.", ("cidr", "scope"))
+        errors = Counter(f"{_IPS}allocation_errors_total", "Cluster IPs that could not be given.", ("cidr", "scope"))
+        for allocator in list(self._cluster.allocators.ips.values()):
+            cidr = str(allocator.network)
+            taken.add_metric([cidr], len(allocator))
+            free.add_metric([cidr], allocator.free)
+            for scope, count in allocator.given.totals.items():
+                totals.add((cidr, scope), count)
+            for scope, count in allocator.given.errors.items():
+                errors.add((cidr, scope), count)
+        yield from (taken, free, *totals.collect(), *errors.collect())
+
+    def _of_ports(self) -> Iterable[Metric]:
+        ports = self._cluster.allocators.ports
+        yield GaugeMetricFamily(f"{_PORTS}allocated_ports", "Node ports that are given.", len(ports))
+        yield GaugeMetricFamily(f"{_PORTS}available_ports", "Node ports that are left.", ports.free)
+        for name, text, counts in (
+            ("allocation_total", "Node ports that were given.", ports.given.totals),
+            ("allocation_errors_total", "Node ports that could not be given.", ports.given.errors),
+        ):
+            counter = Counter(_PORTS + name, text, ("scope",))
+            for scope, count in counts.items():
+                counter.add((scope,), count)
+            yield from counter.collect()

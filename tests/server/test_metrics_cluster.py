@@ -1,0 +1,127 @@
+"""/metrics of what belongs to a cluster: rules in CEL, webhooks, addresses of Services."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.registry.webhook.tls import bundle, listening, ok, requests
+from tests.server.cluster import Api, served
+from tests.server.conversion_webhook import SHIRTS_2, FakeWebhook, defined
+from tests.server.custom_resources import CRDS, GROUP, SHIRTS, crd, schema, shirt, version
+from tests.server.verbs.conftest import api
+
+__all__ = ["api"]
+
+SERVICES = "/api/v1/namespaces/default/services"
+RULED = {"type": "integer", "x-kubernetes-validations": [{"rule": "self < 10"}]}
+
+
+async def series(api: Api, *beginnings: str) -> list[str]:
+    """Those lines that begin so."""
+    text = (await api.client.get("/metrics")).body.decode()
+    return [line for line in text.splitlines() if line.startswith(beginnings)]
+
+
+async def test_rules_of_crds_are_timed_when_they_are_compiled_and_for_each_object_that_they_are_asked_of(
+    api: Api,
+) -> None:
+    names = ("apiserver_cel_compilation_duration_seconds_count", "apiserver_cel_evaluation_duration_seconds_count")
+    assert await series(api, *names) == []
+    await api.create(CRDS, crd(version("v1", schema({"size": RULED}))))
+    for size in (1, 2, 100):
+        await api.post(SHIRTS, shirt(f"a{size}", {"size": size}))
+    assert await series(api, *names) == [f"{names[0]} 1.0", f"{names[1]} 3.0"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "failure"),
+    [
+        ({"down": "away"}, "conversion_webhook_call_failure"),
+        ({"spoil": lambda review: review["response"].update(uid="x")}, "conversion_webhook_malformed_response_failure"),
+        (
+            {"spoil": lambda review: review["response"].update(convertedObjects=[])},
+            "conversion_webhook_partial_response_failure",
+        ),
+        (
+            {"spoil": lambda review: review["response"]["convertedObjects"][0]["metadata"].update(name="x")},
+            "conversion_webhook_invalid_converted_object_failure",
+        ),
+    ],
+    ids=["no answer", "another's answer", "too few objects", "other object"],
+)
+async def test_conversions_by_webhook_are_counted_with_how_they_fail(
+    api: Api, spoil: dict[str, Any], failure: str
+) -> None:
+    webhook = FakeWebhook()
+    api.cluster.connect = webhook.connect
+    await api.create(CRDS, defined())
+    await api.create(SHIRTS, shirt("a", {"hostPort": "a:80"}))
+    assert (await api.get(f"{SHIRTS_2}/a")).code == 200
+    for name, value in spoil.items():
+        setattr(webhook, name, value)
+    await api.create(SHIRTS, shirt("b", {"hostPort": "a:80"}))
+    assert (await api.get(f"{SHIRTS_2}/b")).code == 500
+    total = "apiserver_conversion_webhook_request_total"
+    assert await series(api, total) == [
+        f'{total}{{failure_type="",result="success"}} 1.0',
+        f'{total}{{failure_type="{failure}",result="failure"}} 1.0',
+    ]
+    by_crd = "apiserver_crd_conversion_webhook_duration_seconds_count"
+    versions = f'crd_name="shirts.{GROUP}",from_version="v1"'
+    assert await series(api, by_crd) == [
+        f'{by_crd}{{{versions},succeeded="{succeeded}",to_version="v2"}} 1.0' for succeeded in ("true", "false")
+    ]
+
+
+async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A webhook that allows everything."""
+    async for _, body in requests(reader):
+        uid = json.loads(body)["request"]["uid"]
+        review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
+        writer.write(ok(json.dumps(review | {"response": {"uid": uid, "allowed": True}}).encode()))
+
+
+def hook(name: str, port: int) -> dict[str, Any]:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["services"]}
+    return {
+        "name": f"{name}.example.com",
+        "failurePolicy": "Ignore",
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "rules": [rule],
+        "clientConfig": {"url": f"https://127.0.0.1:{port}/", "caBundle": bundle()},
+    }
+
+
+async def test_requests_to_webhooks_are_counted_by_host_and_code_also_those_without_an_answer(
+    api: Api, tmp_path: Path
+) -> None:
+    async with listening(tmp_path, answering) as port:
+        path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+        await api.create(path, {"metadata": {"name": "a"}, "webhooks": [hook("a", port), hook("b", 1)]})
+        await api.create(SERVICES, {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}})
+    name = "rest_client_requests_total"
+    assert sorted(await series(api, name)) == [
+        f'{name}{{code="200",host="127.0.0.1:{port}",method="POST"}} 1.0',
+        f'{name}{{code="<error>",host="127.0.0.1:1",method="POST"}} 1.0',
+    ]
+
+
+async def test_addresses_and_ports_of_services_are_counted_as_they_are_given() -> None:
+    async with served() as api:
+        ports = [{"port": 80, "nodePort": 30007}]
+        await api.create(SERVICES, {"metadata": {"name": "a"}, "spec": {"type": "NodePort", "ports": ports}})
+        await api.post(SERVICES, {"metadata": {"name": "b"}, "spec": {"type": "NodePort", "ports": ports}})
+        await api.post(f"{SERVICES}?dryRun=All", {"metadata": {"name": "c"}, "spec": {"ports": [{"port": 80}]}})
+        found = await series(api, "kube_apiserver_nodeport_allocator", "kube_apiserver_clusterip_allocator_all")
+    assert {line.removeprefix("kube_apiserver_") for line in found} >= {
+        "nodeport_allocator_allocated_ports 1.0",
+        "nodeport_allocator_available_ports 2767.0",
+        'nodeport_allocator_allocation_total{scope="static"} 1.0',
+        'nodeport_allocator_allocation_errors_total{scope="static"} 1.0',
+        'clusterip_allocator_allocated_ips{cidr="10.96.0.0/16"} 2.0',
+        'clusterip_allocator_allocation_total{cidr="10.96.0.0/16",scope="static"} 1.0',
+    }
