@@ -40,6 +40,8 @@ class ConfiguredAuthorizer:
         self._make = make
         self._content = file.read_bytes()
         self._current = UnionAuthorizer(make(self._content))
+        self.decisions = self._current.decisions
+        """See `DecisionCounting`."""
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         return await self._current.authorize(user, info)
@@ -56,6 +58,7 @@ class ConfiguredAuthorizer:
                 return False
             self._content = content
             self._current = UnionAuthorizer(self._make(content))
+            self._current.decisions = self.decisions
         except (OSError, ValueError) as error:
             _log.warning("authorization configuration not reloaded", extra={"error": str(error)})
             return False

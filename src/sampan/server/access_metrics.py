@@ -3,10 +3,11 @@
 Source: apiserver pkg/endpoints/filters/metrics.go (1.36).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from prometheus_client.core import HistogramMetricFamily, Metric
 
+from sampan.server.authorization.authorizer import DecisionCounting
 from sampan.server.histogram import Counter, Histogram, cumulative
 
 _BUCKETS = tuple(0.001 * 2**n for n in range(15))
@@ -29,6 +30,8 @@ class AccessMetrics:
         self.authorization = Histogram(
             "authorization_duration_seconds", "Time to decide whether a request may be.", ("result",), _BOTH
         )
+        self.deciding: Sequence[DecisionCounting] = ()
+        """Who knows which authorizers have decided."""
         self._users: dict[str, list[int]] = {}
         """How often each user was known, by the name that is shown."""
         self._names: dict[str, list[int]] = {}
@@ -71,6 +74,15 @@ class AccessMetrics:
                 attempts.add(values, count)
             yield from attempts.collect()
             yield histogram.family(_BUCKETS)
+        decisions = Counter(
+            "apiserver_authorization_decisions_total",
+            "Requests that were allowed or denied, by who has decided.",
+            ("type", "name", "decision"),
+        )
+        for each in self.deciding:
+            for values, count in list(each.decisions.items()):
+                decisions.add(values, count)
+        yield from decisions.collect()
         filters = HistogramMetricFamily(
             "apiserver_request_filter_duration_seconds", "Time that a filter took.", labels=("filter",)
         )

@@ -19,7 +19,7 @@ from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.identity import NO_IDENTITY, Identity
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
 from sampan.server.authentication.union import UnionAuthenticator
-from sampan.server.authorization.authorizer import Authorizer
+from sampan.server.authorization.authorizer import Authorizer, DecisionCounting
 from sampan.server.authorization.masters import MastersAuthorizer
 from sampan.server.authorization.modes import default_authorizers, rbac_of
 from sampan.server.authorization.rbac.escalation import RbacEscalation
@@ -48,6 +48,8 @@ from sampan.server.version import show_version
 from sampan.server.zpages import flagz, statusz
 from sampan.storage.cache import WatchCache
 
+_STORED_ELSEWHERE = frozenset({GroupResource("events.k8s.io", "events"), GroupResource("", "componentstatuses")})
+"""Nothing of its own is stored of these."""
 RESET = "metrics reset\n"
 
 
@@ -107,7 +109,6 @@ class ApiServer:
         self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
         self.deadlines = Deadlines(settings.request_timeout_s)
         self.metrics.in_flight = self.deadlines.under_way
-        self.metrics.registry.register(settings.audit.metrics if settings.audit is not None else AuditMetrics())
         asked = default_authorizers(cluster.reader) if authorizers is None else authorizers
         self.authorizer = UnionAuthorizer([MastersAuthorizer(), *asked])
         plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
@@ -116,9 +117,7 @@ class ApiServer:
         self.admission = AdmissionChain([*plugins, escalation], self.metrics.admission, configuration.has_changed)
         self.upstreams = Upstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
-        self.metrics.registry.register(self.aggregator.metrics)
-        self.metrics.registry.register(ClusterMetrics(cluster))
-        self.metrics.registry.register(settings.identity.counts)
+        self._register_metrics(settings, asked)
         self.discovery = Discovery(cluster.registry, server_address, self.aggregator)
         self.routes = Routes(resource_handler(cluster, self.admission, self._shared(settings)))
         self.flow_control = FlowControl(cluster, settings.flow_control)
@@ -155,6 +154,13 @@ class ApiServer:
             deprecated=self.metrics.deprecated,
             components=settings.components,
         )
+
+    def _register_metrics(self, settings: ApiServerSettings, asked: Sequence[Authorizer]) -> None:
+        deciding = [each for each in (self.authorizer, *asked) if isinstance(each, DecisionCounting)]
+        self.metrics.access.deciding = deciding
+        audit = settings.audit.metrics if settings.audit is not None else AuditMetrics()
+        for collector in (audit, self.aggregator.metrics, ClusterMetrics(self.cluster), settings.identity.counts):
+            self.metrics.registry.register(collector)
 
     def _add_routes(self, settings: ApiServerSettings) -> None:
         routes = self.routes
@@ -207,7 +213,7 @@ class ApiServer:
         return {
             definition.group_resource: caches[definition.storage_prefix]
             for definition in self.cluster.registry.definitions()
-            if definition.storage_prefix in caches
+            if definition.storage_prefix in caches and definition.group_resource not in _STORED_ELSEWHERE
         }
 
     async def _slis(self, request: Request) -> Response:

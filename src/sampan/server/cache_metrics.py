@@ -32,6 +32,21 @@ _COUNTERS: Final[dict[str, tuple[str, dict[str, str], Callable[[WatchCache], int
     "apiserver_cache_list_total": (
         "Lists from the watch cache.", {"index": ""}, lambda cache: cache.counts.lists,
     ),
+    "apiserver_init_events_total": (
+        "Objects that watches were given at their beginning.", {}, lambda cache: cache.counts.begun,
+    ),
+    "apiserver_storage_list_total": (
+        "Lists that the store was asked for.", {}, lambda cache: cache.counts.stored_lists,
+    ),
+    "apiserver_storage_list_fetched_objects_total": (
+        "Objects that the store gave for lists.", {}, lambda cache: cache.counts.fetched,
+    ),
+    "apiserver_storage_list_evaluated_objects_total": (
+        "Objects that selectors were asked of in lists from the store.", {}, lambda cache: cache.counts.fetched,
+    ),
+    "apiserver_storage_list_returned_objects_total": (
+        "Objects in lists from the store.", {}, lambda cache: cache.counts.found,
+    ),
     "apiserver_cache_list_returned_objects_total": (
         "Objects in lists from the watch cache.", {}, lambda cache: cache.counts.listed,
     ),
@@ -54,6 +69,12 @@ class CacheMetrics:
         for resource, cache in caches.items():
             revisions.add_metric([resource.group, resource.resource], cache.revision)
         yield revisions
+        sizes = GaugeMetricFamily(
+            "apiserver_resource_size_estimate_bytes", "About how many bytes the objects have.", labels=_BY_RESOURCE
+        )
+        for resource, cache in caches.items():
+            sizes.add_metric([resource.group, resource.resource], cache.size_bytes)
+        yield sizes
         for name, (text, more, count_of) in _COUNTERS.items():
             family = CounterMetricFamily(name, text, labels=[*_BY_RESOURCE, *more])
             for resource, cache in caches.items():

@@ -19,6 +19,7 @@ from sampan.server.cache_metrics import CacheMetrics
 from sampan.server.certificate_metrics import CertificateMetrics
 from sampan.server.histogram import Counter, Histogram, cumulative
 from sampan.server.request import Request, RequestInfo
+from sampan.server.request_details import RequestDetails
 from sampan.server.version import version_info
 from sampan.storage.measured import MeasuredStore
 from sampan.storage.store import Store
@@ -35,7 +36,8 @@ _NOT_OURS = frozenset({"apf-queue-wait", "mutating-webhook", "validating-webhook
 _SIZES = len(REQUEST_BUCKETS) + 3
 _SERIES_LENGTH = _SIZES + len(SIZE_BUCKETS) + 2
 _READS = frozenset({"get", "list"})
-STORE_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+STORE_BUCKETS = (0.0005, 0.001, 0.0025, *REQUEST_BUCKETS)
+"""Those of etcd, and lower ones for engines in this process."""
 _REQUEST_LABELS = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component")
 _SLI_LABELS = ("verb", "group", "version", "resource", "subresource", "scope", "component")
 _CODE_LABELS = (*_REQUEST_LABELS, "code")
@@ -46,7 +48,6 @@ _BUILD_LABELS = {
 }  # fmt: skip
 _SERIES_MAX = 8192
 _OTHER = ("other", "", "", "", "", "", "", "apiserver", "0")
-_VALIDATIONS = frozenset({"", "Ignore", "Warn", "Strict"})
 _VERBS = {"create": "POST", "update": "PUT"}
 _MUTATING = frozenset({"create", "update", "patch", "delete", "deletecollection", "post", "put"})
 
@@ -60,6 +61,8 @@ class ServerMetrics:
         self.registry = CollectorRegistry()
         self._requests: dict[Labels, list[float]] = {}
         """By labels with the code: count, sum of seconds and buckets, sum of bytes and buckets."""
+        self._streams: set[Labels] = set()
+        """Labels of requests without an SLI: they last as long as their clients like."""
         self._elsewhere: dict[Labels, list[float]] = {}
         """By labels: what the SLI's sum and buckets have more than those of the durations."""
         self._series: dict[tuple[str, str, str, str, str, str, int], list[float]] = {}
@@ -72,13 +75,7 @@ class ServerMetrics:
             ("operation", "group", "resource"),
             STORE_BUCKETS,
         )
-        self.validations = Histogram(
-            "field_validation_request_duration_seconds",
-            "Time to answer a request, by what it wants of unknown fields.",
-            ("field_validation",),
-            REQUEST_BUCKETS[_SLI_FROM:],
-        )
-        """Only of those that say it; all others are counted as well."""
+        self.details = RequestDetails()
         self.in_flight: Callable[[], Iterable[Request]] = tuple
         """Gives the requests under way."""
         self.long_running: dict[Labels, int] = {}
@@ -92,7 +89,7 @@ class ServerMetrics:
         """Deprecated versions that were asked for: group, version, resource and subresource."""
         self.caches = CacheMetrics()
         parts = (self.admission, self.certificates, self.access, self.caches)
-        for collector in (self.watch_events, self.store_requests, *parts, self):
+        for collector in (self.watch_events, self.store_requests, self.details, *parts, self):
             self.registry.register(collector)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
@@ -110,18 +107,28 @@ class ServerMetrics:
             if plain:
                 self._series[key] = series
         series[0] += 1
+        if request.body_size_bytes >= 0:
+            self.details.body(request)
+        if request.terminated:
+            self.details.terminated(request, request_labels(request), status)
         if not request.long_running:
             series[1] += seconds
             series[bisect_left(REQUEST_BUCKETS, seconds) + 2] += 1
             if not _NOT_OURS.isdisjoint(request.latencies):
                 self._leave_out(request, seconds)
             if not plain and "fieldValidation" in request.query:
-                self.validations.observe((_validation(request.query["fieldValidation"]),), seconds)
+                self.details.validated(request.query["fieldValidation"], seconds)
             if info.verb in _READS:
                 series[_SIZES] += size_bytes
                 series[_SIZES + 1 + bisect_left(SIZE_BUCKETS, size_bytes)] += 1
         if request.client_certificate is not None and request.user is not None:
             self.certificates.shown(request.client_certificate)
+
+    def ended(self, request: Request, status: int, seconds: float) -> None:
+        """A stream that was recorded when it began has come to its end."""
+        series = self._find(request, status)
+        series[1] += seconds
+        series[bisect_left(REQUEST_BUCKETS, seconds) + 2] += 1
 
     def _leave_out(self, request: Request, seconds: float) -> None:
         """Note for the SLI what of a request's time was not ours."""
@@ -142,6 +149,8 @@ class ServerMetrics:
         if series is None:
             if len(self._requests) >= _SERIES_MAX:
                 key = _OTHER
+            elif request.long_running:
+                self._streams.add(key[:-1])
             series = self._requests.setdefault(key, [0.0] * _SERIES_LENGTH)
         return series
 
@@ -152,9 +161,7 @@ class ServerMetrics:
         sums: dict[Labels, list[float]] = {}
         for key, series in list(self._requests.items()):
             total.add_metric(key, series[0])
-            labels = key[:-1]
-            known = sums.get(labels)
-            sums[labels] = [a + b for a, b in zip(known, series, strict=True)] if known else list(series)
+            _add(sums, key[:-1], series)
         yield total
         durations = HistogramMetricFamily(
             "apiserver_request_duration_seconds", "Time to answer a request.", labels=_REQUEST_LABELS
@@ -165,30 +172,36 @@ class ServerMetrics:
             labels=_SLI_LABELS,
         )
         sli_sums: dict[Labels, list[float]] = {}
+        size_sums: dict[Labels, list[float]] = {}
         sizes = HistogramMetricFamily("apiserver_response_sizes", "Bytes of answers to reads.", labels=_SLI_LABELS)
         nothing = [0.0] * (len(REQUEST_BUCKETS) + 2)
         for labels, series in sums.items():
-            durations.add_metric(labels, cumulative(REQUEST_BUCKETS, series[2:_SIZES]), series[1])
+            if any(series[2:_SIZES]):
+                durations.add_metric(labels, cumulative(REQUEST_BUCKETS, series[2:_SIZES]), series[1])
+            shown = labels[:1] + labels[2:]
+            if any(series[_SIZES + 1 :]):
+                _add(size_sums, shown, series[_SIZES:])
+            if labels in self._streams or labels[1]:
+                continue
             more = self._elsewhere.get(labels, nothing)
             counts = [a + b for a, b in zip(series[2:_SIZES], more[1:], strict=True)]
             counts = [sum(counts[: _SLI_FROM + 1]), *counts[_SLI_FROM + 1 :]]
-            sli = sli_sums.setdefault(labels[:1] + labels[2:], [0.0] * (len(counts) + 1))
-            sli[:] = [a + b for a, b in zip(sli, (series[1] + more[0], *counts), strict=True)]
-            if any(series[_SIZES + 1 :]):
-                sizes.add_metric(
-                    labels[:1] + labels[2:], cumulative(SIZE_BUCKETS, series[_SIZES + 1 :]), series[_SIZES]
-                )
+            _add(sli_sums, shown, [series[1] + more[0], *counts])
+        for labels, size in size_sums.items():
+            sizes.add_metric(labels, cumulative(SIZE_BUCKETS, size[1:]), size[0])
         for labels, sli in sli_sums.items():
             slis.add_metric(labels, cumulative(REQUEST_BUCKETS[_SLI_FROM:], sli[1:]), sli[0])
         yield from (durations, slis, sizes)
 
     def _collect_validations(self) -> HistogramMetricFamily:
         """With those requests that say nothing, which are what the others leave of all."""
-        buckets = self.validations.buckets
-        said_s, said = self.validations.whole(buckets)
-        family = self.validations.family(buckets)
+        buckets = self.details.validations.buckets
+        said_s, said = self.details.validations.whole(buckets)
+        family = self.details.validations.family(buckets)
         unsaid_s, unsaid = -said_s, [-count for count in said]
-        for series in list(self._requests.values()):
+        for key, series in list(self._requests.items()):
+            if key[:-1] in self._streams:
+                continue
             unsaid_s += series[1]
             counts = series[2:_SIZES]
             counts = [sum(counts[: _SLI_FROM + 1]), *counts[_SLI_FROM + 1 :]]
@@ -276,9 +289,9 @@ class ServerMetrics:
         return generate_latest(self.registry).replace(b" untyped\n", b" counter\n")
 
 
-def _validation(said: list[str]) -> str:
-    """What `fieldValidation` says, once and as it should."""
-    return said[0] if len(said) == 1 and said[0] in _VALIDATIONS else "invalid"
+def _add(sums: dict[Labels, list[float]], labels: Labels, series: list[float]) -> None:
+    known = sums.get(labels)
+    sums[labels] = [a + b for a, b in zip(known, series, strict=True)] if known else list(series)
 
 
 def is_mutating(request: Request) -> bool:

@@ -99,6 +99,10 @@ class Request:
     """
     received: float = 0.0
     """Monotonic time (`time.monotonic`, which is the loop's too) at which the request began."""
+    body_size_bytes: int = -1
+    """Of a body that was read for its object; -1: none was."""
+    terminated: str = ""
+    """Who gave the request up before it had come to its end ("apiserver", "aggregator"); "": nobody."""
     long_running: bool = False
     """Watch, proxy and the streaming subresources: no deadline, ended at shutdown."""
     span: Span | None = None

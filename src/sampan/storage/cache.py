@@ -19,7 +19,7 @@ from sampan.storage.hub import LocalWatch
 from sampan.storage.records import CacheEvent, CacheReset, Delivery, Extract, Matches, Page, Record, Respliced
 from sampan.storage.ring import EventRing
 from sampan.storage.signal import Signal
-from sampan.storage.sorted_records import SortedRecords, select_page
+from sampan.storage.sorted_records import SortedRecords, select_page, undone
 from sampan.storage.store import (
     STORE_ERRORS,
     Compacted,
@@ -138,6 +138,11 @@ class WatchCache:
 
     def __len__(self) -> int:
         return len(self._records)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how many bytes the objects have, judged by some of them (for metrics)."""
+        return self._records.size_bytes
 
     def poll(self) -> None:
         """Take in what the store has pending for this cache, if the store is in this process."""
@@ -275,6 +280,7 @@ class WatchCache:
         self._revision = self._changed = revision
         self._listed = True
         self.counts.loads += 1
+        self.counts.stored_list(len(records), len(records))
         self._groups.end_all(CacheReset(f"the watch cache of {self.prefix} has listed anew"))
 
     def _apply(self, batch: EventBatch) -> None:
@@ -331,6 +337,7 @@ class WatchCache:
         else:
             single = self._records.get(scope)
             records = [single] if single is not None and (matches is None or matches(single)) else []
+        self.counts.begun += len(records)
         return [("ADDED", CacheEvent("ADDED", record, None, record.revision, {})) for record in records]
 
     def _snapshot(self, revision: int) -> SortedRecords:
@@ -339,7 +346,7 @@ class WatchCache:
             events = self._ring.newest_first(revision)
             if not events:
                 return self._records
-            snapshot = SortedRecords(_undone(self._records.all(self.prefix), events))
+            snapshot = SortedRecords(undone(self._records.all(self.prefix), events))
             if len(self._snapshots) >= _SNAPSHOTS_MAX:
                 del self._snapshots[next(iter(self._snapshots))]
             self._snapshots[revision] = snapshot
@@ -351,12 +358,15 @@ class WatchCache:
         if matches is None:
             found = await self._store.range(start, end, limit=limit, revision=revision)
             records = self._records_of(found.items)
+            self.counts.stored_list(len(found.items), len(records))
             return Page(records, found.more, found.count - len(found.items), revision)
         chosen: list[Record] = []
         size = limit
         while True:
             found = await self._store.range(start, end, limit=size, revision=revision, count=False)
-            chosen += [record for record in self._records_of(found.items) if matches(record)]
+            matching = [record for record in self._records_of(found.items) if matches(record)]
+            self.counts.stored_list(len(found.items), len(matching))
+            chosen += matching
             if not found.more or (limit and len(chosen) > limit):
                 return select_page(chosen, limit, None, revision)
             start = found.items[-1].key + "\0"
@@ -380,16 +390,6 @@ class WatchCache:
 def _row(stored: StoreEvent, value: bytes) -> KeyValue:
     created = stored.revision if stored.previous is None else stored.previous.create_revision
     return KeyValue(stored.key, value, created, stored.revision)
-
-
-def _undone(records: Sequence[Record], newest_first: Sequence[CacheEvent]) -> list[Record]:
-    state = {record.key: record for record in records}
-    for event in newest_first:
-        if event.previous is None:
-            del state[event.record.key]
-        else:
-            state[event.record.key] = event.previous
-    return [state[key] for key in sorted(state)]
 
 
 def _deadline(timeout_s: float | None) -> float | None:

@@ -3,10 +3,11 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
-from sampan.storage.records import Matches, Page, Record
+from sampan.storage.records import CacheEvent, Matches, Page, Record
 from sampan.storage.store import prefix_end
 
 _SLICES_MAX = 64
+_SAMPLES_MAX = 1000
 
 
 class SortedRecords:
@@ -27,6 +28,12 @@ class SortedRecords:
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how many bytes the values have, judged by some of them. May be asked from another thread."""
+        samples = self._sorted[:: len(self._sorted) // _SAMPLES_MAX + 1]
+        return sum(len(record.value) for record in samples) * len(self._sorted) // max(len(samples), 1)
 
     def get(self, key: str) -> Record | None:
         """The record, if there is one."""
@@ -95,3 +102,14 @@ def select_page(records: Sequence[Record], limit: int, matches: Matches, revisio
                 return Page(chosen, True, None, revision)
             chosen.append(record)
     return Page(chosen, False, None, revision)
+
+
+def undone(records: Sequence[Record], newest_first: Sequence[CacheEvent]) -> list[Record]:
+    """The records as they were before these events."""
+    state = {record.key: record for record in records}
+    for event in newest_first:
+        if event.previous is None:
+            del state[event.record.key]
+        else:
+            state[event.record.key] = event.previous
+    return [state[key] for key in sorted(state)]

@@ -1,6 +1,6 @@
 """`AdmissionMetrics`: how long plug-ins, webhooks and policies take, and what they refuse.
 
-Source: apiserver pkg/admission/metrics/metrics.go, pkg/admission/plugin/policy/{validating,mutating}/metrics (1.36).
+Source: apiserver pkg/admission/metrics/metrics.go (1.36).
 """
 
 from collections.abc import Callable, Iterable
@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable
 from prometheus_client.core import Metric
 
 from sampan.server.admission.pod_security_metrics import PodSecurityMetrics
+from sampan.server.admission.policy_metrics import PolicyMetrics
 from sampan.server.histogram import Counter, Histogram
 
 _PREFIX = "apiserver_admission_"
 _CODE_MAX = 600
 _STEP_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5)
 _HOOK_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10.0, 25.0)
-_POLICY_BUCKETS = (0.0000005, 0.001, 0.01, 0.1, 1.0)
-_POLICY_LABELS = ("policy", "policy_binding", "error_type", "enforcement_action")
 
 
 class AdmissionMetrics:
@@ -55,18 +54,7 @@ class AdmissionMetrics:
             "Calls of admission webhooks whose failure was ignored.",
             ("name", "type"),
         )
-        self.policies = Histogram(
-            "apiserver_validating_admission_policy_check_duration_seconds",
-            "Time that a validation of a policy took.",
-            _POLICY_LABELS,
-            _POLICY_BUCKETS,
-        )
-        self.policy_checks = Counter(
-            "apiserver_validating_admission_policy_check_total",
-            "Checks of validating admission policies, by what followed.",
-            _POLICY_LABELS,
-        )
-
+        self.policies = PolicyMetrics()
         self.pod_security = PodSecurityMetrics()
 
     def observe_step(self, kind: str, operation: str, seconds: float, rejected: bool) -> None:
@@ -87,16 +75,11 @@ class AdmissionMetrics:
         """A refusal: error_type is calling_webhook_error, apiserver_internal_error or no_error."""
         self.rejections.add((*hook, error_type, str(min(code, _CODE_MAX))))
 
-    def observe_policy(self, labels: tuple[str, str, str, str], seconds: float) -> None:
-        """One check; labels: policy, binding, kind of error, and what followed (allow, deny, audit, warn)."""
-        self.policies.observe(labels, seconds)
-        self.policy_checks.add(labels)
-
     def collect(self) -> Iterable[Metric]:
         """For Prometheus."""
         collectors = (
             *(self.steps, self.plugins, self.hooks, self.requests, self.rejections, self.failed_open),
-            *(self.policies, self.policy_checks),
+            self.policies,
             self.pod_security,
         )
         for collector in collectors:

@@ -47,7 +47,7 @@ def validating_webhooks(outside: Outside, configuration: Object) -> ValidatingAd
 
 def mutating_policies(outside: Outside) -> MutatingAdmissionPolicy:
     """It has nothing to configure."""
-    return MutatingAdmissionPolicy(outside.surroundings, outside.authorizer)
+    return MutatingAdmissionPolicy(outside.surroundings, outside.authorizer, outside.metrics)
 
 
 def validating_policies(outside: Outside) -> ValidatingAdmissionPolicy:

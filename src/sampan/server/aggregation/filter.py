@@ -55,7 +55,7 @@ def with_aggregation(
 
 async def _proxied(request: Request, found: ApiService, backends: Backends, proxy: Proxy) -> Response:
     if not found.available:
-        return text_response(503, "service unavailable\n")
+        return _failed(request, 503, "service unavailable\n")
     path = _path(request.path)
     if path is None:
         return not_found_page()
@@ -63,15 +63,21 @@ async def _proxied(request: Request, found: ApiService, backends: Backends, prox
         target = _target(request, found, path, backends)
     except ServiceError as error:
         _log.warning("error resolving the service of an APIService", extra={"name": found.name, "error": str(error)})
-        return text_response(503, "service unavailable\n")
+        return _failed(request, 503, "service unavailable\n")
     except (BadIdentity, OSError, ssl.SSLError) as error:
-        return text_response(500, f"{error}\n")
+        return _failed(request, 500, f"{error}\n")
     try:
         return await proxy.forward(request, target)
     except StatusError as error:
         if error.code != 503:
             raise
-        return text_response(503, f"{error.message}\n")
+        return _failed(request, 503, f"{error.message}\n")
+
+
+def _failed(request: Request, status: int, text: str) -> Response:
+    """What is said when the backend is not asked, or cannot be."""
+    request.terminated = "aggregator"
+    return text_response(status, text)
 
 
 def _target(request: Request, found: ApiService, path: str, backends: Backends) -> Target:

@@ -61,6 +61,7 @@ class AbacAuthorizer:
     """See the module."""
 
     def __init__(self, policies: Iterable[Policy]) -> None:
+        self.title = ("ABAC", "abac")
         self._policies = tuple(policies)
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:

@@ -3,6 +3,8 @@
 Source: apiserver pkg/authorization/authorizerfactory/builtin.go (1.36).
 """
 
+from typing import ClassVar
+
 from sampan.core.policy_rules import Rule
 from sampan.server.authorization.authorizer import ALLOWED, Decision, RulesFound, Verdict
 from sampan.server.request import RequestInfo, UserInfo
@@ -16,6 +18,8 @@ _REFUSED = Verdict(Decision.NO_OPINION, "Everything is forbidden.")
 
 class AlwaysAllow:
     """Everybody may do everything."""
+
+    title: ClassVar[tuple[str, str]] = ("AlwaysAllow", "alwaysallow")
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         return ALLOWED

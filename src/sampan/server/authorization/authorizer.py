@@ -37,6 +37,14 @@ class Authorizer(Protocol):
         """Raises `StatusError` when it cannot decide."""
 
 
+@runtime_checkable
+class DecisionCounting(Protocol):
+    """Counts what others have decided. An authorizer with a `title` (its type and its name) is counted."""
+
+    decisions: dict[tuple[str, str, str], int]
+    """How often, by type, name and decision (allowed, denied)."""
+
+
 @dataclass(slots=True)
 class RulesFound:
     """What a user may do in a namespace, as far as it can be listed."""

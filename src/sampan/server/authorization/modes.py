@@ -60,9 +60,17 @@ class AuthorizerMaker:
         if faults:
             raise ValueError(aggregate(faults))
         return [
-            self.of_mode(part.type) if part.webhook is None else self._webhook(part.name, part.webhook, connect)
+            self._named(part.type, part.name)
+            if part.webhook is None
+            else self._webhook(part.name, part.webhook, connect)
             for part in configuration.authorizers
         ]
+
+    def _named(self, mode: str, name: str) -> Authorizer:
+        authorizer = self.of_mode(mode)
+        if isinstance(authorizer, RbacAuthorizer | NodeAuthorizer):
+            authorizer.title = (mode, name)
+        return authorizer
 
     def _webhook(self, name: str, part: WebhookPart, connect: Connect) -> Authorizer:
         file = part.connection_info.kube_config_file

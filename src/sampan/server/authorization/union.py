@@ -5,18 +5,26 @@ from collections.abc import Iterable, Sequence
 from sampan.server.authorization.authorizer import Authorizer, Decision, RuleResolver, RulesFound, Verdict
 from sampan.server.request import RequestInfo, UserInfo
 
+_Key = tuple[str, str, str]
+
 
 class UnionAuthorizer:
     """Source: apiserver pkg/authorization/union/union.go (1.36)."""
 
     def __init__(self, authorizers: Sequence[Authorizer]) -> None:
         self._authorizers = tuple(authorizers)
+        self._asked = [(authorizer, *_keys(getattr(authorizer, "title", None))) for authorizer in self._authorizers]
+        self.decisions: dict[tuple[str, str, str], int] = {}
+        """See `DecisionCounting`."""
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         reasons, errors = [], []
-        for authorizer in self._authorizers:
+        for authorizer, allowed, denied in self._asked:
             verdict = await authorizer.authorize(user, info)
             if verdict.decision is not Decision.NO_OPINION:
+                key = allowed if verdict.decision is Decision.ALLOW else denied
+                if key is not None:
+                    self.decisions[key] = self.decisions.get(key, 0) + 1
                 return verdict
             if verdict.reason:
                 reasons.append(verdict.reason)
@@ -36,6 +44,11 @@ class UnionAuthorizer:
             any(each.incomplete for each in found),
             tuple(error for each in found for error in each.errors),
         )
+
+
+def _keys(title: tuple[str, str] | None) -> tuple[_Key | None, _Key | None]:
+    """Under which the allowances and the denials of an authorizer are counted."""
+    return (None, None) if title is None else ((*title, "allowed"), (*title, "denied"))
 
 
 def aggregated(errors: Iterable[str]) -> str:

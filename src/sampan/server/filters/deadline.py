@@ -69,7 +69,7 @@ class Deadlines:
                 if task not in self._expired:
                     raise
                 task.uncancel()
-                raise _late() from None
+                raise _late(request) from None
             finally:
                 del under_way[task]
                 if self._expired:
@@ -87,7 +87,7 @@ async def _within(handler: Handler, request: Request, limit_s: float) -> Respons
     except TimeoutError:
         if not limit.expired():
             raise
-        raise _late() from None
+        raise _late(request) from None
 
 
 def _timeout_s(request: Request, maximum_s: float) -> float:
@@ -101,5 +101,6 @@ def _timeout_s(request: Request, maximum_s: float) -> float:
     return wanted if 0 < wanted < maximum_s else maximum_s
 
 
-def _late() -> StatusError:
+def _late(request: Request) -> StatusError:
+    request.terminated = "apiserver"
     return timeout("request did not complete within the allotted timeout")

@@ -27,7 +27,7 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
         seconds = clock() - request.received
         record(request, response.status, seconds, len(response.body) or len(response.gzip_body or b""))
         if response.stream is not None or response.takeover is not None:
-            _count_stream(metrics, request, response)
+            _count_stream(metrics, clock, request, response)
         if response.status >= 500 or (seconds > slow_s and not request.long_running):
             _log.warning("request", extra=_fields(request, response, seconds))
         elif _log.isEnabledFor(logging.DEBUG):
@@ -36,7 +36,7 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
     return Hook(after=after)
 
 
-def _count_stream(metrics: ServerMetrics, request: Request, response: Response) -> None:
+def _count_stream(metrics: ServerMetrics, clock: Callable[[], float], request: Request, response: Response) -> None:
     open_streams = metrics.long_running
     labels: Labels = metrics.labels(request)
     open_streams[labels] = open_streams.get(labels, 0) + 1
@@ -44,6 +44,8 @@ def _count_stream(metrics: ServerMetrics, request: Request, response: Response) 
 
     def finished() -> None:
         open_streams[labels] -= 1
+        if request.long_running:
+            metrics.ended(request, response.status, clock() - request.received)
         if before is not None:
             before()
 

@@ -19,6 +19,7 @@ _PREFIX: Final = "apiserver_flowcontrol_"
 _BY_FLOW: Final = ("priority_level", "flow_schema")
 
 _LEVEL_GAUGES: Final[dict[str, tuple[str, Callable[[PriorityLevel], float]]]] = {
+    "request_concurrency_limit": ("The older name of nominal_limit_seats.", lambda level: level.nominal),
     "nominal_limit_seats": ("Seats that the level is configured to have.", lambda level: level.nominal),
     "lower_limit_seats": ("The fewest seats that the level can have.", lambda level: level.lower),
     "upper_limit_seats": ("The most seats that the level can have.", lambda level: level.upper),
@@ -35,6 +36,7 @@ _FLOW_GAUGES: Final[dict[str, tuple[str, Callable[[FlowStats], float]]]] = {
     "current_inqueue_seats": ("Seats of the requests that wait.", lambda stats: stats.waiting_seats),
     "current_executing_requests": ("Requests that run.", lambda stats: stats.executing),
     "current_executing_seats": ("Seats in use.", lambda stats: stats.executing_seats),
+    "request_concurrency_in_use": ("The older name of current_executing_seats.", lambda stats: stats.executing_seats),
 }
 _FLOW_COUNTERS: Final[dict[str, tuple[str, Callable[[FlowStats], float]]]] = {
     "dispatched_requests_total": ("Requests that have run.", lambda stats: stats.dispatched),

@@ -38,6 +38,7 @@ async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[s
     Raises 400, 413, 415.
     """
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    request.body_size_bytes = len(body)
     request.step("limitedReadBody succeeded")
     value, faults = decode_value(body, request.headers.get("content-type", ""), duplicates=duplicates)
     if request.body_read is not None:
@@ -77,6 +78,7 @@ async def _read_typed(
     request: Request, kind: str, *, duplicates: bool, builtin: bool = True
 ) -> tuple[Object, list[str]]:
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    request.body_size_bytes = len(body)
     request.step("limitedReadBody succeeded")
     try:
         value, faults = decode_value(

@@ -64,6 +64,7 @@ async def patch(scope: Scope) -> Response:
     content_type = patch_type_of(scope)
     options = write_options(request, "PatchOptions", content_type)
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    request.body_size_bytes = len(body)
     request.step("limitedReadBody succeeded")
     value, faults = _decode_patch(body, content_type, options)
     if request.body_read is not None:

@@ -220,3 +220,15 @@ async def test_a_policy_for_custom_resources(api: Api) -> None:
     shirt = {"kind": "Shirt", "apiVersion": "example.com/v1", "metadata": {"name": "a"}}
     stored = await api.create("/apis/example.com/v1/namespaces/default/shirts", shirt)
     assert stored["spec"] == {"colour": "red", "size": "M"}
+
+
+async def test_mutations_are_counted_with_how_they_fail(api: Api) -> None:
+    good = "Object{metadata: Object.metadata{labels: {'m': '1'}}}"
+    bad = "Object{metadata: Object.metadata{labels: {'m': object.data.nothing}}}"
+    await enforce_all(api, mutating(good, bad))
+    assert (await api.post(MAPS, config_map())).code == 403
+    name = "apiserver_mutating_admission_policy_check_total"
+    text = (await api.client.get("/metrics")).body.decode()
+    assert sorted(line for line in text.splitlines() if line.startswith(name)) == [
+        f'{name}{{error_type="{kind}",policy="p",policy_binding="p-b"}} 1.0' for kind in ("invalid_error", "no_error")
+    ]

@@ -4,6 +4,7 @@ Source: apiserver pkg/admission/plugin/policy/mutating/dispatcher.go,
 pkg/admission/plugin/policy/generic/policy_dispatcher.go (1.36).
 """
 
+from time import perf_counter
 from typing import ClassVar, NamedTuple
 
 from sampan.core.errors import Reason, StatusError
@@ -16,6 +17,7 @@ from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.expressions.conditions import ConditionsFailed
 from sampan.server.admission.matching.forms import Forms
 from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
+from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.admission.policy.mutations import MutatingPolicy, MutationFailed
 from sampan.server.admission.policy.params import ConfigurationError, Params
 from sampan.server.admission.policy.policy import Binding, Bound, Policies
@@ -35,8 +37,9 @@ class MutatingAdmissionPolicy:
         ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
     )
 
-    def __init__(self, surroundings: Surroundings, authorizer: Authorizer) -> None:
+    def __init__(self, surroundings: Surroundings, authorizer: Authorizer, metrics: AdmissionMetrics) -> None:
         self._surroundings = surroundings
+        self._metrics = metrics
         self._authorizer = authorizer
         self._policies = Policies(surroundings.cluster, "mutatingadmissionpolicies", MutatingPolicy)
         self._params = Params(surroundings.cluster)
@@ -51,7 +54,7 @@ class MutatingAdmissionPolicy:
         if not policies or is_exempt(attributes):
             return
         authority = Authority(self._authorizer, attributes.user)
-        run = _Run(Subject(attributes, self._surroundings), authority, self._params)
+        run = _Run(Subject(attributes, self._surroundings), authority, params=self._params, metrics=self._metrics)
         invocations = [each for bound in policies for each in run.invocations(bound)]
         if invocations:
             run.reinvocation.begin(attributes)
@@ -89,8 +92,9 @@ class _Fault(NamedTuple):
 class _Run:
     """One run for one request."""
 
-    def __init__(self, subject: Subject, authority: Authority, params: Params) -> None:
+    def __init__(self, subject: Subject, authority: Authority, *, params: Params, metrics: AdmissionMetrics) -> None:
         self._subject = subject
+        self._metrics = metrics
         self._attributes = subject.attributes
         self._authority = authority
         self._params = params
@@ -143,11 +147,15 @@ class _Run:
             obj = (await self._forms.of(invocation.matched)).obj
             assert obj is not None
             activation = await self._activation(invocation)
+            began, failure = perf_counter(), "no_error"
             try:
                 changed = await mutation.apply(activation, obj, _schema_of(invocation.matched))
             except MutationFailed as error:
+                failure = error.type
                 self._fault(policy, invocation.binding, str(error), Reason.INVALID)
                 continue
+            finally:
+                self._metrics.policies.mutated((policy.name, invocation.binding.name, failure), perf_counter() - began)
             if changed != obj:
                 await self._forms.put(changed, invocation.matched, strict=mutation.strict)
         if (await self._forms.of(invocation.matched)).obj != before:

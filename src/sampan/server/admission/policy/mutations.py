@@ -17,10 +17,16 @@ from sampan.schema.cel.types import CelType, list_of, struct
 from sampan.schema.structural import Schema
 from sampan.server.admission.expressions.activation import POLICY_COST_MAX, Activation, Compiled, OutOfBudget
 from sampan.server.admission.policy.policy import Policy
+from sampan.server.admission.policy_metrics import type_of_failure
 
 
 class MutationFailed(Exception):
     """A mutation came to nothing; the failure policy decides. The text is for the client."""
+
+    @property
+    def type(self) -> str:
+        """As metrics name it."""
+        return type_of_failure(str(self))
 
 
 class Mutation(Protocol):

@@ -156,7 +156,7 @@ class _Review:
 
     def _observe(self, policy: ValidatingPolicy, binding: Binding, decision: Decision, action: str) -> None:
         labels = (policy.name, binding.name, decision.error_type, action)
-        self._metrics.observe_policy(labels, decision.seconds)
+        self._metrics.policies.validated(labels, decision.seconds)
 
 
 def _failure(binding: Binding, decision: Decision) -> str:

@@ -15,6 +15,7 @@ from sampan.schema.cel.values import type_name
 from sampan.server.admission.expressions.activation import POLICY_COST_MAX, Activation, Compiled, OutOfBudget
 from sampan.server.admission.expressions.conditions import ConditionsFailed
 from sampan.server.admission.policy.policy import Policy
+from sampan.server.admission.policy_metrics import type_of_failure
 
 _MESSAGE_BYTES_MAX = 5 * 1024
 
@@ -34,10 +35,7 @@ class Decision(NamedTuple):
         """As metrics name it."""
         if self.allowed and not self.error:
             return "no_error"
-        if self.message.startswith("compilation"):
-            return "compile_error"
-        budget = "validation failed due to running out of cost budget"
-        return "out_of_budget" if self.message.startswith(budget) else "invalid_error"
+        return type_of_failure(self.message)
 
 
 class Annotation(NamedTuple):

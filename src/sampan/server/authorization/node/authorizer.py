@@ -34,6 +34,7 @@ class NodeAuthorizer:
     """See the module."""
 
     def __init__(self, graph: NodeGraph) -> None:
+        self.title = ("Node", "node")
         self._graph = graph
         self._rules = RuleTable(rules(COMPONENT_ROLES["system:node"]))
         self._special = {

@@ -37,6 +37,7 @@ class RbacAuthorizer:
     """See the module."""
 
     def __init__(self, index: RbacIndex) -> None:
+        self.title = ("RBAC", "rbac")
         self._index = index
         self._generation = 0
         self._answers: dict[_Key, _Answer] = {}

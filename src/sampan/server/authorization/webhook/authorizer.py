@@ -41,6 +41,7 @@ class WebhookAuthorizer:
     """See the module. `clock` gives monotonic seconds."""
 
     def __init__(self, webhook: Webhook, rules: WebhookRules, clock: Callable[[], float]) -> None:
+        self.title = ("Webhook", rules.name or "webhook")
         self._webhook = webhook
         self._rules = rules
         self._clock = clock
