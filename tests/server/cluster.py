@@ -237,7 +237,7 @@ async def served(
         server_address=lambda: "127.0.0.1:6443",
     )
     service = KubernetesService(cluster.endpoint, cluster.clock, port=6443)
-    at_rest.attach(cluster, server.health)
+    at_rest.attach(server)
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         tasks = [

@@ -4,8 +4,7 @@ from importlib import import_module
 from typing import Protocol
 
 from sampan.app.settings import UpSettings
-from sampan.registry.cluster import Cluster
-from sampan.server.health import Health
+from sampan.server.apiserver import ApiServer
 from sampan.storage.store import Store
 
 
@@ -15,8 +14,11 @@ class AtRest(Protocol):
     def wrap(self, store: Store) -> Store:
         """The store as the server is to use it."""
 
-    def attach(self, cluster: Cluster, health: Health) -> None:
-        """Know the cluster on that store, and be asked with its health. Assumption: it has not been started yet."""
+    def attach(self, api: ApiServer, server: str = "") -> None:
+        """Know the cluster on that store, and be asked with its health and its metrics. `server`: this one's name.
+
+        Assumption: it has not been started yet.
+        """
 
     async def run(self) -> None:
         """Keep up with the configuration and the keys, until cancelled."""
@@ -29,7 +31,7 @@ class Unencrypted:
         """See `AtRest`."""
         return store
 
-    def attach(self, cluster: Cluster, health: Health) -> None:
+    def attach(self, api: ApiServer, server: str = "") -> None:
         """See `AtRest`."""
 
     async def run(self) -> None:

@@ -15,9 +15,11 @@ from typing import Final
 from sampan.app.errors import StartError
 from sampan.registry.cluster import Cluster
 from sampan.registry.stored_resources import StoredResources
-from sampan.server.health import Health
+from sampan.server.apiserver import ApiServer
+from sampan.server.encryption_metrics import EncryptionMetrics, Reloads
 from sampan.storage.encryption.configuration import parse_configuration
 from sampan.storage.encryption.kms.provider import KmsProvider
+from sampan.storage.encryption.measures import EncryptionMeasures
 from sampan.storage.encryption.providers import Connect, Providers, connect_by_socket
 from sampan.storage.encryption.store import EncryptedStore, encrypted
 from sampan.storage.encryption.transformer import TransformError
@@ -41,6 +43,7 @@ class Encryption:
         self._resources: StoredResources | None = None
         self._store: EncryptedStore | None = None
         self._cluster: Cluster | None = None
+        self.measures, self.reloads = EncryptionMeasures(), Reloads()
         try:
             self._content = file.read_bytes()
             self.providers = self._made(self._content)
@@ -48,21 +51,24 @@ class Encryption:
             raise StartError(f"cannot read {file}: {error.strerror}") from error
         except ValueError as error:
             raise StartError(f"cannot use the encryption configuration {file}: {error}") from error
+        self.reloads.content = self._content
 
     def wrap(self, store: Store) -> Store:
         """See `AtRest`."""
         self._store = encrypted(store, self.providers, self._resource_of)
         return self._store
 
-    def attach(self, cluster: Cluster, health: Health) -> None:
+    def attach(self, api: ApiServer, server: str = "") -> None:
         """See `AtRest`."""
         assert self._store is not None
-        self._cluster = cluster
+        self._cluster = cluster = api.cluster
         self._resources = StoredResources(cluster.registry)
         cluster.is_stale = self._store.is_stale
         if self._reload or self.providers.kms:
             # Not /livez: to begin anew would not bring a plug-in back.
-            health.add(CHECK_NAME, self.health, endpoints=("healthz", "readyz"))
+            api.health.add(CHECK_NAME, self.health, endpoints=("healthz", "readyz"))
+        shown = EncryptionMetrics(self.measures, self.reloads, lambda: self.providers.kms, server)
+        api.metrics.registry.register(shown)
 
     async def health(self) -> None:
         """Raises `TransformError` when a plug-in is not well."""
@@ -94,23 +100,26 @@ class Encryption:
             providers = self._made(content)
         except (OSError, ValueError) as error:
             _log.warning("encryption configuration not reloaded", extra={"error": str(error)})
+            self.reloads.failed()
             return False
         try:
             await providers.health()
         except TransformError as error:
             providers.close()
             self._content = b""  # to be tried again
+            self.reloads.failed()
             _log.warning("encryption configuration not reloaded", extra={"error": str(error)})
             return False
         self.providers = providers
         if self._store is not None:
             self._store.providers = providers
         self._reread()
+        self.reloads.succeeded(content)
         _log.info("encryption configuration reloaded")
         return True
 
     def _made(self, content: bytes) -> Providers:
-        return Providers(parse_configuration(content), self._connect)
+        return Providers(parse_configuration(content), self._connect, self.measures)
 
     def _keep(self, group: asyncio.TaskGroup, sleep: Sleep) -> list[asyncio.Task[None]]:
         return [

@@ -30,7 +30,9 @@ class Presence:
         )
         leases = cluster.endpoint("coordination.k8s.io", "v1", "leases")
         assert leases is not None
-        self._identity = IdentityLease(leases.store, cluster.clock, ServerName(socket.gethostname(), own.port), keys)
+        name = ServerName(socket.gethostname(), own.port)
+        self.name = name.lease
+        self._identity = IdentityLease(leases.store, cluster.clock, name, keys)
         self._silent = settings.read_only
 
     async def run(self, ready: asyncio.Event) -> None:

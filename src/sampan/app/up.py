@@ -97,11 +97,11 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
         settings=how,
         server_address=lambda: address,
     )
-    at_rest.attach(cluster, api.health)
     streams_max = settings.http2_max_streams_per_connection
     http = HttpServer(api.handler, HttpSettings(http2_streams_max=streams_max) if streams_max else HttpSettings())
     ready = asyncio.Event()
     presence = Presence(settings, cluster, Address(advertised_address(sock), port), authentication.keys)
+    at_rest.attach(api, presence.name)
     accounts = how.admission.is_on(SERVICE_ACCOUNT)
     running = _running(settings, api, service=presence.service, accounts=accounts, started=ready.set)
     async with asyncio.TaskGroup() as group:

@@ -18,6 +18,7 @@ from sampan.storage.encryption.configuration import (
 )
 from sampan.storage.encryption.kms.provider import KmsProvider
 from sampan.storage.encryption.kms.service import GrpcKeyService, KeyService
+from sampan.storage.encryption.measures import EncryptionMeasures
 from sampan.storage.encryption.secretbox import Secretbox
 from sampan.storage.encryption.transformer import Identity, Prefixed, PrefixTransformers, Transformer, TransformError
 
@@ -38,8 +39,14 @@ def connect_by_socket(kms: Kms) -> KeyService:
 class Providers:
     """Whoever a configuration names. `kms`: the plug-ins among them, in their order."""
 
-    def __init__(self, configuration: EncryptionConfiguration, connect: Connect = connect_by_socket) -> None:
+    def __init__(
+        self,
+        configuration: EncryptionConfiguration,
+        connect: Connect = connect_by_socket,
+        measures: EncryptionMeasures | None = None,
+    ) -> None:
         """Raises `ValueError`."""
+        self.measures = measures or EncryptionMeasures()
         self.kms: list[KmsProvider] = []
         self.identity: Transformer = _IDENTITY
         """For what is no resource's."""
@@ -81,7 +88,7 @@ class Providers:
         if provider.kms is not None:
             if provider.kms.api_version == "v1":
                 raise ValueError(_KMS_V1)
-            kms = KmsProvider(provider.kms.name, self._connect(provider.kms))
+            kms = KmsProvider(provider.kms.name, self._connect(provider.kms), measures=self.measures)
             self.kms.append(kms)
             return Prefixed(f"k8s:enc:kms:v2:{kms.name}:".encode(), kms)
         if provider.aesgcm is not None:

@@ -6,10 +6,12 @@ key service must be asked for is found out before values are handed on (see `Tra
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from time import perf_counter
 
+from sampan.core.gvk import GroupResource
 from sampan.storage.compactor import SharedStore
 from sampan.storage.encryption.providers import Providers
-from sampan.storage.encryption.transformer import KeyServiceDown, Transformer, TransformError
+from sampan.storage.encryption.transformer import Identity, KeyServiceDown, Transformer, TransformError
 from sampan.storage.hub import LocalWatch
 from sampan.storage.store import (
     Conflict,
@@ -153,7 +155,17 @@ class EncryptedStore:
         return self.providers.of(group, resource) if resource else self.providers.identity
 
     def _read(self, row: KeyValue) -> KeyValue:
-        return row._replace(value=self._transformer(row.key).read(row.value, row.key.encode()).value)
+        transformer, key = self._transformer(row.key), row.key.encode()
+        if isinstance(transformer, Identity):
+            return row._replace(value=transformer.read(row.value, key).value)
+        began, failure = perf_counter(), None
+        try:
+            return row._replace(value=transformer.read(row.value, key).value)
+        except TransformError as error:
+            failure = error
+            raise
+        finally:
+            self.providers.measures.read(self._shown(row.key), row.value, perf_counter() - began, failure)
 
     def _read_or_raise(self, row: KeyValue) -> KeyValue:
         try:
@@ -162,10 +174,21 @@ class EncryptedStore:
             raise Untransformable(_text(row.key, error)) from None
 
     def _written(self, key: str, value: bytes) -> bytes:
+        transformer, measures = self._transformer(key), self.providers.measures
+        began = perf_counter()
         try:
-            return self._transformer(key).write(value, key.encode())
+            stored = transformer.write(value, key.encode())
         except TransformError as error:
+            measures.not_written(self._shown(key), transformer.prefix, error)
             raise Untransformable(str(error)) from None
+        if not isinstance(transformer, Identity):
+            measures.written(self._shown(key), stored, perf_counter() - began)
+        return stored
+
+    def _shown(self, key: str) -> str:
+        """The resource at a key, as metrics name it."""
+        group, resource = self._resource_of(key) or ("", "")
+        return str(GroupResource(group, resource))
 
     async def _readable(self, conflict: Conflict) -> Exception:
         current = conflict.current

@@ -13,6 +13,9 @@ ENCRYPTED: Final = b"k8s:enc:"
 class TransformError(Exception):
     """A value cannot be encrypted or decrypted. The text never holds a key or a value."""
 
+    code: str = ""
+    """What a key service said, as gRPC names it; "": it was not asked."""
+
 
 class KeyServiceDown(TransformError):
     """It cannot be for now: whoever has the key does not answer."""
@@ -32,6 +35,10 @@ class Transformer(Protocol):
     def learns(self) -> bool:
         """Whether `learn` ever does anything."""
 
+    @property
+    def prefix(self) -> str:
+        """How what it writes begins."""
+
     def read(self, data: bytes, key: bytes) -> Plain:
         """Raises `TransformError`."""
 
@@ -46,6 +53,7 @@ class Local:
     """A transformer that has its key: there is nothing to find out."""
 
     learns = False
+    prefix = ""
 
     async def learn(self, data: Iterable[bytes]) -> None:
         """See `Transformer`."""
@@ -81,6 +89,7 @@ class PrefixTransformers:
         self._nobody = nobody
         self._learners = tuple(choice for choice in self._choices if choice.transformer.learns)
         self.learns = bool(self._learners)
+        self.prefix = self._choices[0].prefix.decode() if self._choices else ""
 
     def read(self, data: bytes, key: bytes) -> Plain:
         """See `Transformer`. What another than the first one has written is stale."""

@@ -14,7 +14,8 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
 from sampan.storage.encryption.aes import SEED_SIZE, ExtendedNonceGcm
 from sampan.storage.encryption.kms.envelope import (
@@ -27,8 +28,9 @@ from sampan.storage.encryption.kms.envelope import (
     sealed,
     transformer_of,
 )
-from sampan.storage.encryption.kms.messages import HKDF_SEED
+from sampan.storage.encryption.kms.messages import DECRYPT, ENCRYPT, HKDF_SEED, STATUS, Method
 from sampan.storage.encryption.kms.service import EncryptedSource, KeyService, KeyStatus
+from sampan.storage.encryption.measures import FROM, TO, EncryptionMeasures
 from sampan.storage.encryption.transformer import KeyServiceDown, Plain, Transformer, TransformError
 
 WRITE_MAX_S: Final = 180.0
@@ -40,6 +42,7 @@ HEALTH_BAD_S: Final = 3.0
 """How long such an answer serves health checks."""
 KNOWN_MAX: Final = 1000
 _FAILED_S: Final = 5.0
+_Answer = TypeVar("_Answer")
 _VERSIONS: Final = ("v2", "v2beta1")
 
 
@@ -55,10 +58,19 @@ class KmsProvider:
     """See the module. A `Transformer`."""
 
     learns = True
+    prefix = ""
 
-    def __init__(self, name: str, service: KeyService, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        name: str,
+        service: KeyService,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        measures: EncryptionMeasures | None = None,
+    ) -> None:
         """`clock`: monotonic seconds."""
         self.name = name
+        self._measures = measures or EncryptionMeasures()
         self.state: State | None = None
         self._service = service
         self._clock = clock
@@ -76,6 +88,7 @@ class KmsProvider:
         if transformer is None:
             transformer = self._learned(envelope, self._decrypted(envelope))
         plain = transformer.read(envelope.data, key)
+        self._measures.used(FROM, self.name, key_id_hash(envelope.source.key_id))
         state = self.state
         current = state is not None and envelope.source.key_id == state.source.key_id
         return Plain(plain.value, not current or envelope.source_type != HKDF_SEED)
@@ -89,6 +102,7 @@ class KmsProvider:
             raise TransformError(f'encryptedDEKSource with keyID hash "{key_id_hash(state.source.key_id)}" expired')
         envelope = Envelope(state.transformer.write(value, key), state.source, HKDF_SEED)
         self._know(envelope.source_key, state.transformer)
+        self._measures.used(TO, self.name, key_id_hash(state.source.key_id))
         return sealed(envelope)
 
     async def learn(self, data: Iterable[bytes]) -> None:
@@ -115,7 +129,7 @@ class KmsProvider:
         async with self._asking:
             self._checked, self._error = self._clock(), None
             try:
-                status = await asyncio.to_thread(self._service.status)
+                status = await asyncio.to_thread(self._asked, STATUS, self._service.status)
                 await self._take(status)
             except TransformError as error:
                 self._error = TransformError(f"kmsv2 Provider {self.name} is not healthy, error: {error}")
@@ -127,6 +141,11 @@ class KmsProvider:
             await self.check()
         elif self._error is not None:
             raise self._error
+
+    @property
+    def sources_known(self) -> int:
+        """Of how many seeds and keys is known what they are."""
+        return len(self._known)
 
     @property
     def well(self) -> bool:
@@ -153,7 +172,9 @@ class KmsProvider:
             raise TransformError(f"{text} {self._version}, got {status.version}")
         problem = key_id_problem(status.key_id)
         if problem:
+            self._measures.told_wrongly(self.name, status.key_id)
             raise TransformError(f'got invalid KMSv2 KeyID hash "{key_id_hash(status.key_id)}": {problem}')
+        self._measures.told(self.name, key_id_hash(status.key_id))
         expires = self._clock() + WRITE_MAX_S
         if self.state is not None and self.state.source.key_id == status.key_id:
             self.state = self.state._replace(expires=expires)
@@ -161,8 +182,11 @@ class KmsProvider:
             await self._rotate(status.key_id, expires)
 
     async def _rotate(self, key_id: str, expires: float) -> None:
+        began = time.perf_counter()
         seed = os.urandom(SEED_SIZE)
-        source = await asyncio.to_thread(self._service.encrypt, str(uuid.uuid4()), seed)
+        self._measures.seeds.observe((), time.perf_counter() - began)
+        encrypt = partial(self._service.encrypt, str(uuid.uuid4()), seed)
+        source = await asyncio.to_thread(self._asked, ENCRYPT, encrypt)
         envelope = Envelope(b"\0", source, HKDF_SEED)
         check_envelope(envelope)
         if source.key_id != key_id:
@@ -177,13 +201,25 @@ class KmsProvider:
         if error is not None and self._clock() < until:
             raise error
         try:
-            return self._service.decrypt(str(uuid.uuid4()), envelope.source)
+            return self._asked(DECRYPT, partial(self._service.decrypt, str(uuid.uuid4()), envelope.source))
         except TransformError as refused:
             if len(self._failed) >= KNOWN_MAX:
                 self._failed.clear()
             found = type(refused)(f"failed to decrypt DEK, error: {refused}")
+            found.code = refused.code
             self._failed[envelope.source_key] = self._clock() + _FAILED_S, found
             raise found from None
+
+    def _asked(self, method: Method, ask: Callable[[], _Answer]) -> _Answer:
+        """What the plug-in answers; blocks."""
+        began, failure = time.perf_counter(), None
+        try:
+            return ask()
+        except TransformError as error:
+            failure = error
+            raise
+        finally:
+            self._measures.called(self.name, method.path, time.perf_counter() - began, failure)
 
     def _learned(self, envelope: Envelope, plaintext: bytes) -> Transformer:
         transformer = transformer_of(envelope.source_type, plaintext)

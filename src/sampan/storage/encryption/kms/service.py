@@ -100,4 +100,6 @@ class GrpcKeyService:
 def _refusal(error: grpc.RpcError) -> TransformError:
     assert isinstance(error, grpc.Call)
     text = f"rpc error: code = {error.code().name} desc = {error.details()}"
-    return KeyServiceDown(text) if error.code() in _DOWN else TransformError(text)
+    refusal = KeyServiceDown(text) if error.code() in _DOWN else TransformError(text)
+    refusal.code = error.code().name.title().replace("_", "")
+    return refusal
