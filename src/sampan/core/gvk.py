@@ -3,6 +3,11 @@
 from typing import NamedTuple
 
 
+def package_of(group: str) -> str:
+    """The Go package of a group, as texts and names of Kubernetes have it: `apps`, or `core` for the core group."""
+    return group.partition(".")[0] or "core"
+
+
 class GroupVersion(NamedTuple):
     """A group and one of its versions; the core group is the empty string."""
 

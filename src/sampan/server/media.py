@@ -18,7 +18,19 @@ _PLAIN = frozenset({"", "*/*", "application/json", "application/json, */*"})
 
 
 def media_of(request: Request, *, transforms: bool = True, custom: bool = False) -> MediaType | None:
-    """What the client accepts; None = plain JSON (the fast path). `custom` resources have no protobuf. Raises 406."""
+    """What the client accepts; None = plain JSON (the fast path). `custom` resources have no protobuf. Raises 406.
+
+    It is asked before anything is done and to answer, so what was found is kept.
+    """
+    if not transforms:
+        return _negotiated(request, transforms=False, custom=custom)
+    known = request.accepted
+    if known is None or known[0] is not custom:
+        known = request.accepted = custom, _negotiated(request, transforms=True, custom=custom)
+    return known[1]
+
+
+def _negotiated(request: Request, *, transforms: bool, custom: bool) -> MediaType | None:
     accept = request.headers.get("accept", "")
     pretty = wants_pretty(request)
     if accept in _PLAIN and not pretty:

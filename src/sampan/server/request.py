@@ -10,6 +10,7 @@ from typing import Any
 
 from sampan.core.tracing import Span
 from sampan.server.tunnel import Tunnel
+from sampan.wire.negotiation import MediaType
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -75,6 +76,8 @@ class Request:
     client_address: str = ""
     answer_headers: tuple[tuple[bytes, bytes], ...] = ()
     """For every answer, also for errors."""
+    accepted: tuple[bool, MediaType | None] | None = None
+    """What the client accepts, and whether that was asked for a custom resource; None until somebody has asked."""
     warnings: list[str] = field(default_factory=list)
     """Texts for `Warning` headers; only those added before the response starts are sent."""
     annotations: dict[str, str] = field(default_factory=dict)

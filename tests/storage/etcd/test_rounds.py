@@ -6,12 +6,7 @@ import pytest
 
 from sampan.storage.etcd.rounds import Rounds
 from sampan.storage.store import Conflict, Revision
-
-
-async def turns() -> None:
-    """Let everybody do what can be done without waiting for time."""
-    for _ in range(10):
-        await asyncio.sleep(0)
+from tests.storage.etcd.turns import turns
 
 
 class Write:

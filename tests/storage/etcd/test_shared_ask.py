@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sampan.storage.etcd.shared import SharedAsk
-from tests.storage.etcd.test_rounds import turns
+from tests.storage.etcd.turns import turns
 
 
 class Oracle:

@@ -5,6 +5,7 @@ Source: kube-openapi pkg/{builder,builder3} as kube-apiserver configures them (1
 
 from typing import Any
 
+from sampan.core.gvk import package_of
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.builtin import Definitions
@@ -171,5 +172,5 @@ def _parameter_v2(parameter: Parameter) -> Json:
 
 
 def _tag(operation: Operation) -> str:
-    group = operation.gvk.group.partition(".")[0] or "core"
+    group = package_of(operation.gvk.group)
     return f"{group}_{operation.gvk.version}"

@@ -6,7 +6,7 @@ Source: apiserver pkg/endpoints/installer.go (1.36): paths, operation ids, actio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from sampan.core.gvk import GroupVersionKind
+from sampan.core.gvk import GroupVersionKind, package_of
 from sampan.registry.definition import ResourceDefinition, SubresourceDefinition, VersionDefinition
 from sampan.server.verbs.subresources import SUBRESOURCES
 
@@ -131,7 +131,7 @@ class _Maker:
         return (_NAMESPACE, PRETTY) if self.definition.namespaced else (PRETTY,)
 
     def _id(self, action: str, suffix: str = "", *, scope: str | None = None) -> str:
-        group = "".join(part.capitalize() for part in (self.gvk.group.partition(".")[0] or "core").split("-"))
+        group = "".join(part.capitalize() for part in package_of(self.gvk.group).split("-"))
         version = self.gvk.version[:1].upper() + self.gvk.version[1:]
         return f"{action}{group}{version}{self.scope if scope is None else scope}{self.gvk.kind}{suffix}"
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sampan.core import errors
 from sampan.core.errors import StatusError
-from sampan.core.gvk import GroupVersionKind
+from sampan.core.gvk import GroupVersionKind, package_of
 from sampan.core.object import Object
 from sampan.patch.go_text import json_kind
 from sampan.registry.endpoint import Endpoint
@@ -81,7 +81,7 @@ def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
     package = endpoint.version.name
     if definition.builtin:
         kind, api_version = kind or definition.kind, api_version or endpoint.api_version
-        package = definition.group.partition(".")[0] or "core"
+        package = package_of(definition.group)
         if not _is_registered(api_version, kind, endpoint):
             text = f'no kind "{kind}" is registered for version "{api_version}" {_SCHEME}'
             raise _wrong(endpoint, api_version, kind, text)
@@ -102,7 +102,7 @@ def check_other_kind(obj: Object, wanted: GroupVersionKind, endpoint: Endpoint) 
         return
     group, _, version = api_version.rpartition("/")
     if endpoint.is_builtin_kind(GroupVersionKind(group, version, kind)):
-        text = _unconvertible(api_version, kind, wanted.group.partition(".")[0] or "core", wanted.kind)
+        text = _unconvertible(api_version, kind, package_of(wanted.group), wanted.kind)
     else:
         text = f'no kind "{kind}" is registered for version "{api_version}" {_SCHEME}'
     raise Unreadable(kind, version, wanted.kind, text)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sampan.core import errors
 from sampan.core.field import quote
+from sampan.core.gvk import package_of
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.registry.crd.reading import converter
@@ -90,7 +91,7 @@ def _check_kind(obj: Object, wanted: Equivalent) -> None:
         text = f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
         raise errors.internal_error(text)
     if kind != gvk.kind:
-        package = gvk.group.partition(".")[0] or "core"
+        package = package_of(gvk.group)
         raise plain_error(f"converting ({gvk.version}.{kind}) to ({package}.{gvk.kind}): unknown conversion")
 
 
