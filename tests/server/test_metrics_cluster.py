@@ -125,3 +125,19 @@ async def test_addresses_and_ports_of_services_are_counted_as_they_are_given() -
         'clusterip_allocator_allocated_ips{cidr="10.96.0.0/16"} 2.0',
         'clusterip_allocator_allocation_total{cidr="10.96.0.0/16",scope="static"} 1.0',
     }
+
+
+async def test_the_loops_of_the_server_say_how_they_get_on(api: Api) -> None:
+    before = await series(api, 'workqueue_adds_total{name="crd_controller"}')
+    await api.create(CRDS, crd(version("v1", schema({}))))
+    name = '{name="crd_controller"}'
+    (adds,) = await series(api, f"workqueue_adds_total{name}")
+    assert [adds] > before
+    assert await series(api, f"workqueue_depth{name}", f"workqueue_unfinished_work_seconds{name}") == [
+        f"workqueue_depth{name} 0.0",
+        f"workqueue_unfinished_work_seconds{name} 0.0",
+    ]
+    done = adds.rpartition(" ")[2]
+    assert await series(api, f"workqueue_work_duration_seconds_count{name}") == [
+        f"workqueue_work_duration_seconds_count{name} {done}"
+    ]

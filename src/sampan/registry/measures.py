@@ -7,6 +7,7 @@ Source: component-base metrics/prometheus/restclient/metrics.go, apiextensions p
 from typing import Final
 
 from sampan.core.durations import Durations
+from sampan.core.work import Work
 
 _REQUEST_BUCKETS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 _CONVERSION_BUCKETS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60)
@@ -41,6 +42,13 @@ class Measures:
         """Conversion webhooks: by result (success, failure) and kind of failure."""
         self.crd_conversions = Durations(_CRD_BUCKETS)
         """The same by CRD, version before, version after, and whether it succeeded."""
+
+        self.works: dict[str, Work] = {}
+        """How the loops get on, by their names."""
+
+    def work(self, name: str) -> Work:
+        """That of a loop."""
+        return self.works.setdefault(name, Work())
 
     def converted(self, crd: str, versions: tuple[str, str], failure: str, seconds: float) -> None:
         """A conversion webhook was asked. `versions`: from and to; `failure`: its kind, "" for none."""

@@ -11,6 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from sampan.registry.cluster import Cluster
 from sampan.server.histogram import Counter, Histogram
+from sampan.server.work_metrics import work_families
 
 _IPS: Final = "kube_apiserver_clusterip_allocator_"
 _PORTS: Final = "kube_apiserver_nodeport_allocator_"
@@ -73,6 +74,7 @@ class ClusterMetrics:
         for key, count in list(measures.requests.counts.items()):
             requests.add(key, count)
         yield from requests.collect()
+        yield from work_families(measures.works)
         yield from self._of_addresses()
         yield from self._of_ports()
 

@@ -52,6 +52,7 @@ class CrdController:
     def __init__(self, cluster: Cluster, *, read_only: bool = False) -> None:
         self._cluster = cluster
         self._read_only = read_only
+        self._work = cluster.measures.work("crd_controller")
         self._claims = Claims()
         self._served: dict[str, tuple[list[object], ResourceDefinition]] = {}
         self._cleaning: set[str] = set()
@@ -113,14 +114,19 @@ class CrdController:
                 self._note(batch.revision)
 
     async def _take(self, events: Iterable[Delivery], group: asyncio.TaskGroup) -> None:
-        for kind, crd in _latest(events):
+        latest = _latest(events)
+        for _, crd in latest:
+            self._work.add(crd["metadata"]["name"])
+        for kind, crd in latest:
             if kind == "DELETED":
-                await self._gone(crd, group)
+                with self._work.at(crd["metadata"]["name"]):
+                    await self._gone(crd, group)
             else:
                 await self._handle(crd, group)
 
     async def _try_again(self, group: asyncio.TaskGroup) -> None:
         names, self._failed = self._failed, set()
+        self._work.retries += len(names)
         await self._handle_present(sorted(names), group)
 
     async def _handle_present(self, names: Iterable[str], group: asyncio.TaskGroup) -> None:
@@ -150,10 +156,15 @@ class CrdController:
         for crd in crds:
             accepted = (crd.get("status") or {}).get("acceptedNames") or {}
             self._claims.hold(crd, accepted, satisfied=is_true(crd, "NamesAccepted"))
+            self._work.add(crd["metadata"]["name"])
         for crd in crds:
             await self._handle(crd, group)
 
     async def _handle(self, crd: Object, group: asyncio.TaskGroup) -> None:
+        with self._work.at(crd["metadata"]["name"]):
+            await self._attempt(crd, group)
+
+    async def _attempt(self, crd: Object, group: asyncio.TaskGroup) -> None:
         name = crd["metadata"]["name"]
         try:
             if crd["metadata"].get("deletionTimestamp"):

@@ -50,6 +50,7 @@ class Aggregator:
         self.openapi = RemoteOpenApi()
         self._cluster = cluster
         self._pace = settings.pace
+        self._work = cluster.measures.work("RemoteAvailabilityController")
         backends = Backends(ServiceResolver(cluster.reader).all, settings)
         self._asker = Asker(backends, proxy)
         self._registration = Registration(cluster)
@@ -123,6 +124,7 @@ class Aggregator:
         if kept is not None:
             del self._keepers[found.name]
             kept[1].cancel()
+            self._work.drop(found.name)
             self.discovery.forget(kept[0].api_service)
             self.openapi.forget(kept[0].api_service)
         if gone or found.group == GROUP:
@@ -131,7 +133,7 @@ class Aggregator:
             if not found.available:
                 group.create_task(self._say_local(found))
             return
-        keeper = Keeper(found, self._check, self._refresh, self._pace)
+        keeper = Keeper(found, self._check, self._refresh, self._pace, self._work)
         self._keepers[found.name] = (keeper, group.create_task(keeper.run(), name=f"APIService {found.name}"))
 
     async def _say_local(self, api_service: ApiService) -> None:

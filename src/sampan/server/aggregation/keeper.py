@@ -10,6 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from sampan.core.errors import StatusError
+from sampan.core.work import Work
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.ask import BackendError
 from sampan.server.aggregation.availability import Verdict
@@ -29,8 +30,11 @@ class Keeper:
         check: Callable[[ApiService], Awaitable[Verdict]],
         refresh: Callable[[ApiService], Awaitable[None]],
         pace: Pace,
+        work: Work,
     ) -> None:
+        """`work` takes how the looking gets on."""
         self.api_service = api_service
+        self._work = work
         self._check = check
         self._refresh = refresh
         self._pace = pace
@@ -40,6 +44,7 @@ class Keeper:
     def look(self) -> None:
         """Something has changed: look now."""
         self._looks += 1
+        self._work.add(self.api_service.name)
         self._look.notify()
 
     async def run(self) -> None:
@@ -53,7 +58,8 @@ class Keeper:
         while True:
             seen = self._looks
             try:
-                verdict = await self._check(self.api_service)
+                with self._work.at(self.api_service.name):
+                    verdict = await self._check(self.api_service)
             except (StatusError, *STORE_ERRORS) as error:
                 _log.warning("APIService %s: %s", self.api_service.name, error)
                 verdict = Verdict(before, "", str(error), retry=True)
@@ -61,6 +67,7 @@ class Keeper:
                 self._fetch.notify()
             before = verdict.available
             failures = failures + 1 if verdict.retry else 0
+            self._work.retries += verdict.retry
             pause_s = pace.retry_s * 2 ** min(failures - 1, 20) if failures else pace.resync_s
             if self._looks == seen:
                 await self._look.wait(min(pace.resync_s, pause_s))

@@ -29,6 +29,8 @@ AUTOMANAGED: Final = "kube-aggregator.kubernetes.io/automanaged"
 ON_START: Final = "onstart"
 ALWAYS: Final = "true"
 RETRY_S: Final = 1.0
+_ALL: Final = "APIServices"
+"""All are looked at together."""
 
 _log = logging.getLogger("sampan.aggregation")
 
@@ -40,10 +42,12 @@ class Registration:
         self._cluster = cluster
         self._wanted = Signal()
         self._dirty = False
+        self._work = cluster.measures.work("autoregister")
 
     def look(self) -> None:
         """Something has changed: APIServices or what is served."""
         self._dirty = True
+        self._work.add(_ALL)
         self._wanted.notify()
 
     async def start(self) -> None:
@@ -59,10 +63,12 @@ class Registration:
                     await self._wanted.wait()
                 self._dirty = False
                 try:
-                    await self._reconcile(started=True)
+                    with self._work.at(_ALL):
+                        await self._reconcile(started=True)
                 except* (StatusError, *STORE_ERRORS) as group:
                     _log.warning("APIServices", extra={"error": str(group.exceptions[0])})
                     self._dirty = True
+                    self._work.retries += 1
                     await asyncio.sleep(RETRY_S)
         finally:
             unsubscribe()
