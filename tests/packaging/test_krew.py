@@ -78,9 +78,13 @@ def test_the_archive_holds_the_files_and_a_licence(archive: bytes) -> None:
     assert "LICENSE" in names
 
 
-def test_the_package_installs_both_programs() -> None:
+def test_the_package_installs_the_programs() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
-    assert scripts == {"sampan": "sampan.cli.main:main", "kubectl-sampan": "sampan.cli.kubectl.main:main"}
+    assert scripts == {
+        "sampan": "sampan.cli.main:main",
+        "kubectl-sampan": "sampan.cli.kubectl.main:main",
+        "kubectl_complete-sampan": "sampan.cli.kubectl.completion:main",
+    }
 
 
 def _launcher(tmp_path: Path, **environment: str) -> "subprocess.CompletedProcess[str]":

@@ -5,10 +5,13 @@ import sys
 from collections.abc import Sequence
 
 import click
+from click.exceptions import NoArgsIsHelpError
+from click.shell_completion import CompletionItem
 
 from sampan.app.errors import StartError
 from sampan.cli.command_group import CommandGroup
 from sampan.cli.plain_error import PlainError
+from sampan.cli.plugins.completion import PluginCommand, plugin_names
 from sampan.cli.plugins.run import run_plugin
 
 _COMMANDS = {
@@ -33,7 +36,20 @@ _COMMANDS = {
 """The module of each command; it calls the command `<name>_command`."""
 
 
-@click.group(cls=CommandGroup, modules=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+class SampanGroup(CommandGroup):
+    """The commands, and for the shell's completion the plug-ins beside them."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name; a plug-in's only as far as it is completed, for it is run in another way."""
+        found = super().get_command(ctx, cmd_name)
+        return PluginCommand(cmd_name) if found is None and ctx.resilient_parsing else found
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names of commands and of plug-ins."""
+        return [*super().shell_complete(ctx, incomplete), *plugin_names(incomplete, _COMMANDS)]
+
+
+@click.group(cls=SampanGroup, modules=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Kubernetes' declarative API in Python."""
 
@@ -58,6 +74,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     except PlainError as error:
         click.echo(error.message, err=True)
         return 1
+    except NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
     except click.ClickException as error:
         return _fail(error.format_message())
     except StartError as error:

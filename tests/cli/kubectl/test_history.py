@@ -1,5 +1,6 @@
 """`kubectl sampan history` and `kubectl sampan diff`."""
 
+import json
 from typing import Any
 
 import pytest
@@ -51,6 +52,17 @@ def test_each_revision_says_who_changed_what(run: Run, changed: tuple[str, ...])
         f"revision {first}",
         "  created by one",
     ]
+
+
+def test_the_history_is_given_to_programs_too(run: Run, changed: tuple[str, ...]) -> None:
+    namespace, first, second, third = changed
+    history = json.loads(run("history", "configmap/a", "-n", namespace, "-o", "json").out)
+    assert [each["revision"] for each in history["items"]] == [third, second, first]
+    assert history["items"][0]["changes"] == [
+        {"path": ".data.gone", "managers": ["one (Apply)"], "before": "2"},
+        {"path": ".data.x", "managers": ["one (Apply)"], "before": "1", "after": "4"},
+    ]
+    assert (history["items"][2]["created"], history["items"][2]["managers"]) == (True, ["one"])
 
 
 def test_the_history_is_cut_at_a_limit(run: Run, changed: tuple[str, ...]) -> None:

@@ -1,5 +1,6 @@
 """`kubectl sampan tree`."""
 
+import json
 from typing import Any
 
 import pytest
@@ -106,3 +107,39 @@ def test_an_object_of_two_owners_is_below_both() -> None:
     tree = Ownership()
     tree.add([_node("b", "a"), _node("c", "a"), _node("d", "b", "c")])
     assert [branch.owned.uid for branch in tree.below(_node("a"))] == ["a", "b", "d", "c", "d"]
+
+
+def test_what_several_owners_own_is_unfolded_once() -> None:
+    levels = 40
+    nodes = [_node("0a"), _node("0b", "0a")]
+    nodes += [_node(f"{level}{side}", f"{level - 1}a", f"{level - 1}b") for level in range(1, levels) for side in "ab"]
+    tree = Ownership()
+    tree.add(nodes)
+    branches = list(tree.below(nodes[0]))
+    assert len(branches) < 4 * levels
+    assert {branch.owned.uid for branch in branches} == {node.uid for node in nodes}
+    assert any(branch.again for branch in branches)
+
+
+def test_owners_may_be_thousands_deep() -> None:
+    tree = Ownership()
+    tree.add([_node(str(depth), str(depth - 1)) for depth in range(1, 3000)])
+    assert len(list(tree.below(_node("0")))) == 3000
+
+
+def test_the_tree_is_given_to_programs_too(run: Run, api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}"
+    root = _owned_by(api, f"{path}/configmaps", "root")
+    _owned_by(api, f"{path}/secrets", "child", root)
+    tree = json.loads(run("tree", "configmap/root", "-n", namespace, "-o", "json").out)
+    assert [(each["kind"], each["name"], each.get("owner")) for each in tree["items"]] == [
+        ("ConfigMap", "root", None),
+        ("Secret", "child", root["metadata"]["uid"]),
+    ]
+
+
+def test_somebody_else_may_be_asked_as(run: Run, namespace: str) -> None:
+    done = run("tree", "configmap/root", "-n", namespace, "--as", "jane", "--as-group", "people")
+    assert done.err.startswith('Error from server (Forbidden): configmaps "root" is forbidden: User "jane" cannot get')
+    done = run("tree", "configmap/root", "--as-group", "people")
+    assert done.err.splitlines()[0] == "error: --as-uid and --as-group need --as: nobody is a group alone"

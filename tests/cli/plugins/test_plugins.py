@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 
-from sampan.cli.main import main
+from sampan.cli.main import cli, main
 from sampan.cli.plugins.find import Invocation, find_plugin, list_plugins
 
 Put = Callable[..., Path]
@@ -143,3 +144,40 @@ def test_warnings_are_an_error(put: Put, plugin_list: Say) -> None:
 
 def test_no_plugins_are_an_error(plugin_list: Say) -> None:
     assert plugin_list() == (1, "", "error: unable to find any sampan plugins in your PATH\n")
+
+
+Offered = Callable[..., list[str]]
+
+
+@pytest.fixture
+def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offered:
+    """What is offered after `sampan …`, the last word being as far as it has been typed."""
+    monkeypatch.setenv("PATH", os.pathsep.join((_path(tmp_path), "/usr/bin", "/bin")))
+
+    def offered(*words: str) -> list[str]:
+        found = ShellComplete(cli, {}, "sampan", "").get_completions(list(words[:-1]), words[-1])
+        return [item.value for item in found]
+
+    return offered
+
+
+def test_plugins_are_completed_beside_commands(put: Put, offered: Offered) -> None:
+    put("sampan-up_stream")
+    put("sampan-upper", mode=0o644)
+    assert offered("up") == ["up", "up-stream"]
+
+
+def test_what_a_plugin_offers_is_offered(put: Put, offered: Offered) -> None:
+    put("sampan-up_stream")
+    put("sampan_complete-up_stream", text='#!/bin/sh\nprintf "%s\\tsaid\\n" "after-$1" --bold\necho :4\n')
+    assert offered("up-stream", "row", "af") == ["after-row"]
+    assert offered("up-stream", "--b") == ["--bold"]
+    assert offered("none", "") == []
+
+
+def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    seen = capsys.readouterr()
+    assert (ended.value.code, seen.err) == (0, "")
+    assert seen.out.startswith("Usage: sampan [OPTIONS] COMMAND [ARGS]...\n")

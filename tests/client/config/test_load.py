@@ -79,7 +79,7 @@ def test_json_is_yaml(write: Write) -> None:
 class TestMerging:
     """Of several files the first to name something wins."""
 
-    def load(self, write: Write, *documents: Any, **overrides: str) -> Config:
+    def load(self, write: Write, *documents: Any, **overrides: Any) -> Config:
         paths = [str(write(document, f"f{i}/config")) for i, document in enumerate(documents)]
         environ = {"KUBECONFIG": os.pathsep.join(paths)}
         return load_config(environ=environ, overrides=ConfigOverrides(**overrides), mounted=Path("/nonexistent"))
@@ -302,3 +302,31 @@ def test_secrets_do_not_show(write: Write) -> None:
     config = load(write(kubeconfig(user={"username": "u", "password": "secret"})))
     assert config.password == "secret"
     assert "secret" not in repr(config)
+
+
+class TestOverrides:
+    """What is said on the command line goes before what the files say."""
+
+    def load(self, write: Write, document: Any, **overrides: Any) -> Config:
+        path = write(document)
+        return load_config(path, overrides=ConfigOverrides(**overrides), environ={}, mounted=Path("/nonexistent"))
+
+    def test_a_server(self, write: Write) -> None:
+        assert self.load(write, kubeconfig(), server="https://other:1").server == "https://other:1"
+
+    def test_a_server_and_a_token_need_no_kubeconfig(self) -> None:
+        overrides = ConfigOverrides(server="https://other:1", token="t")
+        config = load_config(overrides=overrides, environ={"HOME": "/nonexistent"}, mounted=Path("/nonexistent"))
+        assert (config.server, config.token) == ("https://other:1", "t")
+
+    def test_a_token_goes_before_other_credentials(self, write: Write) -> None:
+        config = self.load(write, kubeconfig(user={"username": "u", "password": "p"}), token="t")
+        assert (config.token, config.username, config.password) == ("t", "", "")
+
+    def test_trust_in_any_certificate_forgets_the_ca(self, write: Write) -> None:
+        document = kubeconfig(cluster={"server": SERVER, "certificate-authority-data": base64.b64encode(b"x").decode()})
+        assert self.load(write, document, insecure_skip_tls_verify=True).tls == TlsOptions(insecure=True)
+
+    def test_whom_to_be_taken_for(self, write: Write) -> None:
+        jane = Impersonation("jane", groups=("people",))
+        assert self.load(write, kubeconfig(user={"as": "bob"}), impersonation=jane).impersonation == jane

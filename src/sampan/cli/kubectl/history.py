@@ -12,6 +12,7 @@ from sampan.cli.kubectl.revisions import Revision, revisions
 from sampan.cli.kubectl.single import single_target
 from sampan.cli.objects.colours import colours_wanted
 from sampan.cli.objects.completion import complete_type
+from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import on_server
 from sampan.client import Client
 from sampan.core.time import age
@@ -26,8 +27,9 @@ _NOBODY = "<unknown>"
 @click.command("history")
 @click.argument("resources", nargs=-1, metavar="TYPE/NAME", shell_complete=complete_type)
 @click.option("--limit", type=click.IntRange(min=1), help="No more revisions than this, the newest; by default all.")
+@click.option("-o", "--output", type=click.Choice(["json", "yaml"]), help="The same for programs.")
 @on_server
-async def history_command(client: Client, *, resources: tuple[str, ...], limit: int | None) -> int:
+async def history_command(client: Client, *, resources: tuple[str, ...], limit: int | None, output: str | None) -> int:
     """Show every revision of an object that the server still keeps, the newest first, and who changed which fields.
 
     Who it was is what metadata.managedFields says. How far back it goes is the server's affair: Kubernetes forgets
@@ -39,14 +41,39 @@ async def history_command(client: Client, *, resources: tuple[str, ...], limit: 
     """
     target = await single_target(client, resources)
     colours, shown = colours_wanted(sys.stdout), 0
+    items: list[Object] = []
     async for revision in revisions(client, target):
-        for line in _lines(revision, dt.datetime.now(dt.UTC)):
+        shown += 1
+        if output:
+            items.append(_item(revision))
+        for line in () if output else _lines(revision, dt.datetime.now(dt.UTC)):
             mark = line.strip()[:1] if line.startswith("    ") else ""
             click.echo(click.style(line, fg=_COLOURS.get(mark)) if colours else line)
-        shown += 1
         if shown == limit:
             break
+    if output:
+        print_object({"apiVersion": "sampan.dev/v1alpha1", "kind": "ObjectHistory", "items": items}, output)
     return 0
+
+
+def _item(revision: Revision) -> Object:
+    """A revision for programs. Fields that were not there before, or are not there any more, have no such value."""
+    metadata = revision.obj["metadata"]
+    item = {"revision": revision.number, "generation": metadata.get("generation"), "time": _time(revision)}
+    if revision.before is None:
+        item |= {"created": not revision.forgotten, "managers": _managers(revision.obj)}
+    else:
+        changes = field_changes(revision.before, revision.obj)
+        item["changes"] = [
+            {"path": each.path, "managers": list(each.managers)}
+            | {key: value for key, value in (("before", each.before), ("after", each.after)) if value is not ABSENT}
+            for each in changes
+        ]
+    return {key: value for key, value in item.items() if value is not None}
+
+
+def _managers(obj: Object) -> list[str]:
+    return list(dict.fromkeys(entry.get("manager", "") for entry in obj["metadata"].get("managedFields") or ()))
 
 
 def _lines(revision: Revision, now: dt.datetime) -> Iterator[str]:
@@ -56,8 +83,7 @@ def _lines(revision: Revision, now: dt.datetime) -> Iterator[str]:
     if revision.forgotten:
         yield "  the oldest that the server keeps: what it changed is not known"
     elif revision.before is None:
-        managers = dict.fromkeys(entry.get("manager", "") for entry in metadata.get("managedFields") or ())
-        yield f"  created by {', '.join(managers) or _NOBODY}"
+        yield f"  created by {', '.join(_managers(revision.obj)) or _NOBODY}"
     else:
         yield from _changes(field_changes(revision.before, revision.obj))
 
@@ -92,10 +118,15 @@ def _short(text: str) -> str:
 
 def _when(revision: Revision, now: dt.datetime) -> str:
     """How long ago the revision was made, as far as somebody told: nothing for one without managers."""
-    time = _newest_time(revision.obj)
+    time = _time(revision)
+    return f"  {age(time, now)} ago" if time else ""
+
+
+def _time(revision: Revision) -> str | None:
+    time: str | None = _newest_time(revision.obj)
     if revision.before is None and not revision.forgotten:
         time = revision.obj["metadata"].get("creationTimestamp") or time
-    return f"  {age(time, now)} ago" if time else ""
+    return time or None
 
 
 def _newest_time(obj: Object) -> str:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from sampan.cli.command_group import CommandGroup
 
@@ -28,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         result = cli.main(arguments, prog_name="kubectl sampan", standalone_mode=False)
+    except NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx is not None else "kubectl sampan"
         click.echo(f"error: {error.format_message()}\nSee '{command} --help' for usage.", err=True)

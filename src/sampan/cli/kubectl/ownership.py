@@ -1,7 +1,7 @@
 """Who owns whom: the tree below an object, found by the `ownerReferences` of everything that can be listed."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sampan.resource import Object
 
@@ -30,6 +30,10 @@ class Branch:
     last: tuple[bool, ...] = ()
     cycle: bool = False
     """Whether it is its own ancestor; what it owns is not shown again."""
+    again: bool = False
+    """Whether what it owns has been shown already, below another of its owners."""
+    owner: str = ""
+    """The uid of the owner that it is shown below."""
 
 
 @dataclass(slots=True)
@@ -49,17 +53,22 @@ class Ownership:
 
     def below(self, root: Owned) -> Iterator[Branch]:
         """The tree of an object, itself first; siblings by kind and name."""
-        yield from self._below(Branch(root), (root.uid,))
-
-    def _below(self, branch: Branch, ancestors: tuple[str, ...]) -> Iterator[Branch]:
-        yield branch
-        if branch.cycle:
-            return
-        children = sorted(self._children.get(branch.owned.uid, ()), key=_order)
-        for index, child in enumerate(children):
-            last = (*branch.last, index == len(children) - 1)
-            below = Branch(child, last, cycle=child.uid in ancestors)
-            yield from self._below(below, (*ancestors, child.uid))
+        # Not by recursion, and each object's own only once: owners may be thousands deep, and each may have several.
+        waiting: list[tuple[Branch, tuple[str, ...]]] = [(Branch(root), (root.uid,))]
+        shown = set[str]()
+        while waiting:
+            branch, ancestors = waiting.pop()
+            children = sorted(self._children.get(branch.owned.uid, ()), key=_order)
+            if branch.owned.uid in shown and children and not branch.cycle:
+                branch = replace(branch, again=True)
+            yield branch
+            if branch.cycle or branch.again:
+                continue
+            shown.add(branch.owned.uid)
+            for index, child in reversed(list(enumerate(children))):
+                last = (*branch.last, index == len(children) - 1)
+                below = Branch(child, last, cycle=child.uid in ancestors, owner=branch.owned.uid)
+                waiting.append((below, (*ancestors, child.uid)))
 
 
 def owned_of(obj: Object) -> Owned:

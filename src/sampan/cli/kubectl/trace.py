@@ -26,7 +26,14 @@ _FOR_MACHINES: Final = "/metadata/managedFields"
 
 
 @click.command("trace")
-@click.option("-f", "--filename", "files", multiple=True, help="Files or folders of manifests; - for standard input.")
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    type=click.Path(),
+    multiple=True,
+    help="Files or folders of manifests; - for standard input.",
+)
 @click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
 @click.option(
     "--operation", type=click.Choice(tuple(_METHODS)), default="apply", show_default=True, help="Which write to trace."
@@ -105,7 +112,7 @@ def _lines(name: str, trace: Object, *, all_steps: bool) -> Iterator[str]:
         yield f"  {step['name']:<28}{_time(step):>10}  {_detail(step, changes)}".rstrip()
         yield from changes
         if step.get("error"):
-            yield f"    ! {step['error']}"
+            yield "    ! " + step["error"].replace("\n", "\n      ")
     yield from _summary(quiet)
 
 

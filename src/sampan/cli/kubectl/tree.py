@@ -16,12 +16,13 @@ from sampan.cli.kubectl.ownership import Branch, Ownership, owned_of
 from sampan.cli.kubectl.single import single_target
 from sampan.cli.objects.colours import colours_wanted
 from sampan.cli.objects.completion import complete_type
+from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import on_server
 from sampan.cli.objects.table import TablePrinter
 from sampan.client import Client, ClientError, MethodNotAllowed, NotFound
 from sampan.client.rest_mapper import preferred
 from sampan.core.time import age
-from sampan.resource import ResourceInfo
+from sampan.resource import Object, ResourceInfo
 
 _HEADER = ("NAMESPACE", "NAME", "READY", "REASON", "CONDITIONS", "AGE")
 _LISTS_AT_A_TIME: Final = 8
@@ -31,8 +32,9 @@ _NONE = "-"
 @click.command("tree")
 @click.argument("resources", nargs=-1, metavar="TYPE/NAME", shell_complete=complete_type)
 @click.option("-A", "--all-namespaces", is_flag=True, help="Look everywhere, not just in the object's namespace.")
+@click.option("-o", "--output", type=click.Choice(["json", "yaml"]), help="The same for programs.")
 @partial(on_server, warnings=False)
-async def tree_command(client: Client, *, resources: tuple[str, ...], all_namespaces: bool) -> int:
+async def tree_command(client: Client, *, resources: tuple[str, ...], all_namespaces: bool, output: str | None) -> int:
     """Show what an object owns, directly and indirectly.
 
     Every resource that can be listed is looked through, so nothing that names an owner is missed. An object outside of
@@ -47,9 +49,13 @@ async def tree_command(client: Client, *, resources: tuple[str, ...], all_namesp
     namespace = "" if all_namespaces else root.namespace
     tree = Ownership()
     failures = await _list_into(tree, client, namespace)
-    now = dt.datetime.now(dt.UTC)
-    printer = TablePrinter(colours=colours_wanted(sys.stdout))
-    printer.print(_HEADER, [_row(branch, now) for branch in tree.below(root)])
+    if output:
+        items = [_item(branch) for branch in tree.below(root)]
+        print_object({"apiVersion": "sampan.dev/v1alpha1", "kind": "OwnershipTree", "items": items}, output)
+    else:
+        now = dt.datetime.now(dt.UTC)
+        printer = TablePrinter(colours=colours_wanted(sys.stdout))
+        printer.print(_HEADER, [_row(branch, now) for branch in tree.below(root)])
     for text in failures:
         click.echo(text, err=True)
     return 1 if failures else 0
@@ -89,6 +95,8 @@ def _row(branch: Branch, now: dt.datetime) -> list[str]:
     name = f"{owned.kind}/{owned.name}"
     if branch.cycle:
         name += " (owns itself)"
+    elif branch.again:
+        name += " (see above)"
     return [
         owned.namespace or _NONE,
         _stem(branch.last) + name,
@@ -97,6 +105,16 @@ def _row(branch: Branch, now: dt.datetime) -> list[str]:
         ",".join(sorted(others)) or _NONE,
         age(owned.created, now),
     ]
+
+
+def _item(branch: Branch) -> Object:
+    """A line of the tree for programs; `owner` is the uid of the line that it belongs below."""
+    owned = branch.owned
+    kind, _, group = owned.kind.partition(".")
+    named = {"group": group, "kind": kind, "namespace": owned.namespace, "name": owned.name, "uid": owned.uid}
+    found = named | {"owner": branch.owner, "creationTimestamp": owned.created, "conditions": list(owned.conditions)}
+    marks = {"deleting": owned.deleting, "seeAbove": branch.again, "ownsItself": branch.cycle}
+    return {key: value for key, value in (found | marks).items() if value}
 
 
 def _stem(last: tuple[bool, ...]) -> str:

@@ -29,16 +29,15 @@ def complete_type(context: click.Context, parameter: click.Parameter, begun: str
 def _ask(
     context: click.Context, begun: str, question: Callable[[Client], Awaitable[list[str]]]
 ) -> list[CompletionItem]:
-    params: dict[str, Any] = context.params
-    where = Where(params.get("kubeconfig"), params.get("context") or "", params.get("namespace") or "")
+    params: dict[str, Any] = {name: value for name, value in context.params.items() if value}
 
     async def answer() -> list[str]:
-        async with asyncio.timeout(_TIMEOUT_S), where.connect() as client:
+        async with asyncio.timeout(_TIMEOUT_S), Where.taken_from(params).connect() as client:
             return await question(client)
 
     try:
         found = asyncio.run(answer())
-    except (ClientError, TimeoutError, OSError, ValueError):
+    except (ClientError, click.UsageError, TimeoutError, OSError, ValueError):
         # Whoever presses Tab wants no error.
         return []
     return [CompletionItem(each) for each in found if each.startswith(begun)]

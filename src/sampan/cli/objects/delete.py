@@ -39,7 +39,14 @@ class How:
 
 @click.command("delete")
 @click.argument("resources", nargs=-1, metavar="[TYPE [NAME…] | TYPE/NAME…]", shell_complete=complete_type)
-@click.option("-f", "--filename", "files", multiple=True, help="Files or folders of manifests; - for standard input.")
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    type=click.Path(),
+    multiple=True,
+    help="Files or folders of manifests; - for standard input.",
+)
 @click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
 @click.option("-l", "--selector", default="", help="Those that the label selector takes.")
 @click.option("--field-selector", default="", help="Those that the field selector takes.")

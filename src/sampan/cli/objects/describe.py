@@ -25,7 +25,14 @@ _EVENTS_MAX = 500
 
 @click.command("describe")
 @click.argument("resources", nargs=-1, metavar="[TYPE [NAME…] | TYPE/NAME…]", shell_complete=complete_type)
-@click.option("-f", "--filename", "files", multiple=True, help="Files or folders of manifests; - for standard input.")
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    type=click.Path(),
+    multiple=True,
+    help="Files or folders of manifests; - for standard input.",
+)
 @click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
 @click.option("-l", "--selector", default="", help="Those that the label selector takes.")
 @click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces.")

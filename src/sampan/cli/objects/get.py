@@ -36,7 +36,14 @@ class Wanted:
 
 @click.command("get")
 @click.argument("resources", nargs=-1, metavar="[TYPE[,TYPE] [NAME…] | TYPE/NAME…]", shell_complete=complete_type)
-@click.option("-f", "--filename", "files", multiple=True, help="Files or folders of manifests; - for standard input.")
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    type=click.Path(),
+    multiple=True,
+    help="Files or folders of manifests; - for standard input.",
+)
 @click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
 @click.option("-o", "--output", type=click.Choice(FORMATS), help="Format; by default a table.")
 @click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces.")

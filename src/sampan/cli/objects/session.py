@@ -7,7 +7,7 @@ import asyncio
 import functools
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,25 @@ from sampan.client import (
     TransportError,
     load_config,
 )
+from sampan.client.identity import Impersonation
 from sampan.client.warnings import Warning, ignore_warnings
 from sampan.core.errors import Reason
 
 _OPTIONS = (
-    click.option("--kubeconfig", type=click.Path(path_type=Path), help="File to use instead of KUBECONFIG's."),
+    click.option("--kubeconfig", metavar="PATH", default="", help="File to use instead of KUBECONFIG's."),
     click.option("--context", default="", help="Context of the kubeconfig to use."),
     click.option("-n", "--namespace", default="", help="Namespace to work in; by default that of the context."),
+    click.option("--cluster", default="", help="Cluster of the kubeconfig to use."),
+    click.option("--user", default="", help="User of the kubeconfig to use."),
+    click.option("-s", "--server", default="", help="URL of the server to use."),
+    click.option("--certificate-authority", default="", help="File of the CA that the server's certificate is from."),
+    click.option("--insecure-skip-tls-verify", is_flag=True, help="Trust whatever certificate the server has."),
+    click.option("--token", default="", help="Bearer token to ask with."),
+    click.option("--as", "impersonated", metavar="USER", default="", help="User to ask as."),
+    click.option("--as-group", "as_groups", metavar="GROUP", multiple=True, help="Group to ask as; may be repeated."),
+    click.option("--as-uid", metavar="UID", default="", help="UID to ask as."),
 )
+_OVERRIDES = tuple({each.name for each in fields(ConfigOverrides)} - {"impersonation"})
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as a shell gives it."""
 
@@ -41,15 +52,25 @@ class Where:
     """The server and the namespace that the options name."""
 
     kubeconfig: Path | None
-    context: str
-    namespace: str
+    overrides: ConfigOverrides
     warnings: bool = True
     """Whether what the server warns of is shown."""
 
+    @classmethod
+    def taken_from(cls, options: dict[str, Any], *, warnings: bool = True) -> "Where":
+        """What the options that name a server say; they are taken out of `options`. Raises `UsageError`."""
+        impersonation = Impersonation(
+            options.pop("impersonated", ""), options.pop("as_uid", ""), tuple(options.pop("as_groups", ()))
+        )
+        if (impersonation.uid or impersonation.groups) and not impersonation.user:
+            raise click.UsageError("--as-uid and --as-group need --as: nobody is a group alone")
+        given = {name: options.pop(name) for name in _OVERRIDES if name in options}
+        file = options.pop("kubeconfig", "")
+        return cls(Path(file) if file else None, ConfigOverrides(**given, impersonation=impersonation), warnings)
+
     def connect(self) -> Client:
         """A client for it, whose warnings are shown. Raises `ConfigError`."""
-        overrides = ConfigOverrides(context=self.context, namespace=self.namespace)
-        config = load_config(self.kubeconfig, overrides=overrides)
+        config = load_config(self.kubeconfig, overrides=self.overrides)
         warnings = WarningPrinter() if self.warnings else ignore_warnings
         return Client.from_config(config, field_manager="sampan", warnings=warnings)
 
@@ -76,8 +97,8 @@ def on_server(command: Command, *, warnings: bool = True) -> Callable[..., int]:
     """
 
     @functools.wraps(command)
-    def callback(kubeconfig: Path | None, context: str, namespace: str, **options: Any) -> int:
-        return run(Where(kubeconfig, context, namespace, warnings), lambda client: command(client, **options))
+    def callback(**options: Any) -> int:
+        return run(Where.taken_from(options, warnings=warnings), lambda client: command(client, **options))
 
     for option in reversed(_OPTIONS):
         callback = option(callback)

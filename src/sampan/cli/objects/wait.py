@@ -36,7 +36,14 @@ _WEEK_S = 7 * 24 * 3600.0
     metavar="WHAT",
     help="create, delete, condition=NAME[=STATUS], or jsonpath='{PATH}'[=VALUE].",
 )
-@click.option("-f", "--filename", "files", multiple=True, help="Files or folders of manifests; - for standard input.")
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    type=click.Path(),
+    multiple=True,
+    help="Files or folders of manifests; - for standard input.",
+)
 @click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
 @click.option("-l", "--selector", default="", help="Those that the label selector takes.")
 @click.option("--field-selector", default="", help="Those that the field selector takes.")

@@ -8,9 +8,11 @@ Source: client-go tools/clientcmd/{loader,client_config,merged_client_builder}.g
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
+
+import msgspec
 
 from sampan.client.config.config import Config, ExecConfig, InteractiveMode
 from sampan.client.config.in_cluster import SERVICE_ACCOUNT, in_cluster_config, in_cluster_possible
@@ -35,6 +37,12 @@ class ConfigOverrides:
     cluster: str = ""
     user: str = ""
     namespace: str = ""
+    server: str = ""
+    certificate_authority: str = ""
+    """A file; the server's certificate is verified then, whatever the files say."""
+    insecure_skip_tls_verify: bool = False
+    token: str = field(default="", repr=False)
+    impersonation: Impersonation = field(default_factory=Impersonation)
 
 
 def load_config(
@@ -52,7 +60,7 @@ def load_config(
     environ = os.environ if environ is None else environ
     overrides = overrides or ConfigOverrides()
     kubeconfig = load_kubeconfig(path, environ)
-    if not (kubeconfig.current_context or overrides.context or overrides.cluster):
+    if not (kubeconfig.current_context or overrides.context or overrides.cluster or overrides.server):
         if path is None and in_cluster_possible(environ, mounted):
             return in_cluster_config(environ, mounted)
         raise ConfigError(_nothing_chosen(kubeconfig, path, environ))
@@ -93,12 +101,12 @@ def select(kubeconfig: KubeConfig, overrides: ConfigOverrides, environ: Mapping[
     context = _context(kubeconfig, context_name)
     where = kubeconfig.origin("context", context_name) if context_name else "the configuration"
     cluster_name, user_name = overrides.cluster or context.cluster, overrides.user or context.user
-    cluster = kubeconfig.clusters.get(cluster_name)
-    if cluster is None:
+    if cluster_name not in kubeconfig.clusters and (cluster_name or not overrides.server):
         raise ConfigError(_missing(where, "cluster", cluster_name, kubeconfig.clusters))
-    user = kubeconfig.users.get(user_name, User())
     if user_name and user_name not in kubeconfig.users:
         raise ConfigError(_missing(where, "user", user_name, kubeconfig.users))
+    cluster = _overridden_cluster(kubeconfig.clusters.get(cluster_name, Cluster()), overrides)
+    user = _overridden_user(kubeconfig.users.get(user_name, User()), overrides)
     faults = [f"{kubeconfig.origin('cluster', cluster_name)}: {fault}" for fault in cluster_faults(cluster)]
     faults += [f"{kubeconfig.origin('user', user_name)}: {fault}" for fault in user_faults(user)]
     if faults:
@@ -113,13 +121,33 @@ def select(kubeconfig: KubeConfig, overrides: ConfigOverrides, environ: Mapping[
         tls=_tls(cluster, user),
         proxy_url=cluster.proxy_url or proxy_from_environment(environ, address),
         compression=not cluster.disable_compression,
-        impersonation=_impersonation(user),
+        impersonation=overrides.impersonation if overrides.impersonation.user else _impersonation(user),
         environ=environ,
         context=context_name,
         exec_cluster_config=next((e.extension for e in cluster.extensions if e.name == _EXEC_EXTENSION), None),
     )
     # Who asks is told to nobody over an open line.
     return _with_credentials(config, user) if address.secure else config
+
+
+def _overridden_cluster(cluster: Cluster, overrides: ConfigOverrides) -> Cluster:
+    if overrides.server:
+        cluster = msgspec.structs.replace(cluster, server=overrides.server)
+    if overrides.certificate_authority or overrides.insecure_skip_tls_verify:
+        cluster = msgspec.structs.replace(
+            cluster,
+            certificate_authority=overrides.certificate_authority,
+            certificate_authority_data=b"",
+            insecure_skip_tls_verify=overrides.insecure_skip_tls_verify,
+        )
+    return cluster
+
+
+def _overridden_user(user: User, overrides: ConfigOverrides) -> User:
+    """A token that is given goes before whatever else says who asks, but for a client certificate, which goes along."""
+    if not overrides.token:
+        return user
+    return msgspec.structs.replace(user, token=overrides.token, token_file="", username="", password="", exec=None)
 
 
 def _context(kubeconfig: KubeConfig, name: str) -> Context:
