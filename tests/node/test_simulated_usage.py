@@ -11,16 +11,14 @@ from sampan.node.annotations import script_of
     ("annotations", "cpu", "memory"),
     [
         ({"sampan.dev/cpu": "250m", "sampan.dev/memory": "64Mi"}, 0.25, 64 * 2**20),
-        ({"sampan.dev/cpu": "2"}, 2.0, None),
-        ({"sampan.dev/memory": "20Gi"}, None, 20 * 2**30),
-        ({"sampan.dev/cpu": "-1"}, 0.0, None),
-        ({}, None, None),
+        ({"sampan.dev/cpu": "2"}, 2.0, 0.0),
+        ({"sampan.dev/memory": "20Gi"}, 0.0, 20 * 2**30),
+        ({"sampan.dev/cpu": "-1"}, 0.0, 0.0),
+        ({}, 0.0, 0.0),
     ],
     ids=["both", "cpu", "memory", "less than nothing", "neither"],
 )
-def test_annotations_say_what_containers_use(
-    annotations: dict[str, str], cpu: float | None, memory: float | None
-) -> None:
+def test_annotations_say_what_containers_use(annotations: dict[str, str], cpu: float, memory: float) -> None:
     script = script_of(annotations, "Always")
     assert script.cpu_cores == pytest.approx(cpu)
     assert script.memory_bytes == pytest.approx(memory)
@@ -28,5 +26,5 @@ def test_annotations_say_what_containers_use(
 
 def test_what_is_no_quantity_is_logged_and_counts_as_not_said(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        assert script_of({"sampan.dev/cpu": "much"}, "Always").cpu_cores is None
+        assert script_of({"sampan.dev/cpu": "much"}, "Always").cpu_cores == 0.0
     assert "sampan.dev/cpu" in caplog.text

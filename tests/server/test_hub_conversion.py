@@ -170,6 +170,14 @@ async def test_rules_that_lose_something_are_refused(api: Api, rules: Any, field
     ]
 
 
+async def test_a_rule_that_loses_something_is_named_once(api: Api) -> None:
+    await api.create(CRDS, crd(version("v1", V1), version("v2", V2, storage=False)))
+    answer = await api.post(HUBS, hub(MOVE, {**LENGTH, "toHub": "int(self + 'x')"}))
+    fields = [cause["field"] for cause in answer.causes]
+    assert fields
+    assert all(field.startswith("spec.versions[0].fields[1].") for field in fields), fields
+
+
 async def test_a_conversion_needs_its_crd(api: Api) -> None:
     assert (await api.post(HUBS, hub(MOVE))).code == 422
 

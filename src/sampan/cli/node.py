@@ -79,6 +79,8 @@ def node_command(runtime: str, simulated: int, node_name: str, kubeconfig: Path 
     sampan.dev/fail-after: 5s       the same with exit code 1
     sampan.dev/exit-code: "3"       another exit code
     sampan.dev/stop-after: 1s       how long containers take to end when they are stopped
+    sampan.dev/cpu: 250m            what each uses while it runs, for metrics; else nothing
+    sampan.dev/memory: 64Mi         the same of memory
 
     With --runtime process there is one node: the containers of its Pods are processes of this machine.
     """

@@ -11,6 +11,7 @@
 | `sampan.dev/memory` | a quantity, `64Mi` | the memory that each of them uses |
 
 Containers of Pods that restart always run for ever, those of others succeed at once, unless they are told otherwise.
+What a Pod's annotations say when it starts holds for as long as it is there.
 Init containers succeed at once; sidecars run until they are stopped.
 """
 
@@ -44,9 +45,8 @@ class Script:
     stop_after_s: float = 0.0
     stopped_exit_code: int = 143
     """Of a process that ends by SIGTERM, unless the Pod says another."""
-    cpu_cores: float | None = None
-    memory_bytes: float | None = None
-    """What a container uses; both None: nothing is told of it."""
+    cpu_cores: float = 0.0
+    memory_bytes: float = 0.0
 
 
 def script_of(annotations: Mapping[str, str], restart_policy: str) -> Script:
@@ -63,8 +63,8 @@ def script_of(annotations: Mapping[str, str], restart_policy: str) -> Script:
         exit_code=default if said is None else said,
         stop_after_s=_seconds(annotations, STOP_AFTER) or 0.0,
         stopped_exit_code=143 if said is None else said,
-        cpu_cores=_amount(annotations, CPU, -9),
-        memory_bytes=_amount(annotations, MEMORY, 0),
+        cpu_cores=_amount(annotations, CPU, -9) or 0.0,
+        memory_bytes=_amount(annotations, MEMORY, 0) or 0.0,
     )
 
 

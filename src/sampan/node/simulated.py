@@ -164,16 +164,16 @@ class SimulatedRuntime:
         raise _no_processes()
 
     def usage(self, uid: str) -> Mapping[str, Usage]:
-        """What the Pod's annotations say, of the containers that run."""
+        """What the Pod's annotations say, of the containers that run; nothing is used where they do not."""
         sandbox, now = self._sandboxes.get(uid), self._clock.now()
         if sandbox is None:
             return {}
         found = {}
         for name, record in sandbox.records.items():
             script = sandbox.scripts.get(name, _EPHEMERAL)
-            if record.is_running and (script.cpu_cores, script.memory_bytes) != (None, None):
+            if record.is_running:
                 age_s = max(0.0, (now - record.started_at).total_seconds())
-                found[name] = Usage((script.cpu_cores or 0.0) * age_s, int(script.memory_bytes or 0))
+                found[name] = Usage(script.cpu_cores * age_s, int(script.memory_bytes))
         return found
 
     def _sandbox(self, pod: Pod) -> _Sandbox:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.registry.crd.hub.conversion import FieldRule, HubConversion, HubVersion
-from sampan.registry.crd.hub.preserved import ANNOTATION
+from sampan.registry.crd.hub.preserved import ANNOTATION, entries_between
 from sampan.schema.cel.environment import Environment
 from sampan.schema.cel.schema_types import schema_type
 from sampan.schema.compile import CompiledSchema, SchemaCompiler
@@ -137,6 +137,11 @@ def test_a_field_beside_one_that_was_preserved_may_be_added() -> None:
     hub = CONVERSION.convert(old, "x.io/v2")
     hub["spec"]["cidr"] = "a"
     assert CONVERSION.convert(hub, "x.io/v1")["spec"]["network"] == {"cidr": "a", "vlan": 7}
+
+
+def test_items_whose_fields_come_back_in_another_order_are_not_preserved() -> None:
+    assert entries_between({"spec": [{"a": 1, "b": 2}]}, {"spec": [{"b": 2, "a": 1}]}) == []
+    assert entries_between({"spec": [{"a": True}]}, {"spec": [{"a": 1}]}) != []
 
 
 def test_the_hub_gets_the_default_of_a_field_that_the_version_lacks() -> None:

@@ -19,16 +19,20 @@ from sampan.schema.structural import Schema
 
 def losses(draft: Draft, group: str, kind: str, compiler: SchemaCompiler) -> Iterator[FieldError | None]:
     """A fault for each rule whose expressions do not undo each other, and for each version that returns another
-    object than it was given.
+    object than it was given, where no rule alone says why. None: somebody else may work now.
     """
+    faulty = set[str]()
     for name, rules in draft.rules.items():
         for at, rule in rules:
             hub, own = draft.compiled[draft.hub].schema, draft.compiled[name].schema
-            yield from _rule_losses(rule, at, hub, own, compiler)
+            for fault in _rule_losses(rule, at, hub, own, compiler):
+                faulty.add(name)
+                yield fault
     conversion = draft.conversion(group)
     hub_version = f"{group}/{draft.hub}"
-    for name in draft.compiled.keys() - {draft.hub}:
-        at = Path("spec", "versions").key(name)
+    for name, at in draft.places.items():
+        if name in faulty:
+            continue
         for source, target in ((hub_version, f"{group}/{name}"), (f"{group}/{name}", hub_version)):
             compiled = draft.compiled[source.rpartition("/")[2]]
             for sample in sample_objects(compiled.schema, compiled, source, kind):

@@ -45,10 +45,12 @@ def _differences(wanted: Any, found: Any, path: FieldPath) -> Iterator[Entry]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equality of JSON values, where true is not 1."""
-    if one is UNSET or other is UNSET:
-        return one is other
-    return wire_json.encode(one) == wire_json.encode(other) or (one == other and type(one) is type(other) is dict)
+    """Equality of JSON values, where true is not 1; the fields of an object have no order, however deep it lies."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return type(one) is type(other) and bool(one == other)
 
 
 def restore(obj: Object, entries: Entries) -> None:

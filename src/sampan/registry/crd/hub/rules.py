@@ -1,7 +1,7 @@
 """From the text of a HubConversion to its rules, and what is wrong with them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, invalid, required
@@ -44,6 +44,8 @@ class Draft:
     hub: str
     rules: Mapping[str, list[tuple[Path, FieldRule]]]
     compiled: Mapping[str, CompiledSchema]
+    places: Mapping[str, Path] = field(default_factory=dict)
+    """Where the rules of each version are; those of one that has none belong beside the others."""
 
     def conversion(self, group: str) -> HubConversion:
         """The conversion itself."""
@@ -74,11 +76,11 @@ def read_rules(obj: Object, versions: Mapping[str, VersionDefinition], storage: 
         else:
             reader = _Reader(compiled[hub].schema, compiled[name].schema, faults)
             rules[name] = reader.read(version.get("fields") or (), at.child("fields"))
-    for name in compiled.keys() - {hub}:
-        at = _place(spec, name)
+    places = {name: _place(spec, name) for name in compiled.keys() - {hub}}
+    for name, at in places.items():
         pairs = rules.get(name, [])
         faults += _type_faults(compiled[hub].schema, compiled[name].schema, [rule for _, rule in pairs], at)
-    return Draft(hub, rules, compiled)
+    return Draft(hub, rules, compiled, places)
 
 
 def _place(spec: Object, name: str) -> Path:
