@@ -8,7 +8,7 @@ Source: apiserver pkg/server/options/encryptionconfig/controller/controller.go (
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import Final
 
@@ -23,11 +23,12 @@ from sampan.storage.encryption.measures import EncryptionMeasures
 from sampan.storage.encryption.providers import Connect, Providers, connect_by_socket
 from sampan.storage.encryption.store import EncryptedStore, encrypted
 from sampan.storage.encryption.transformer import TransformError
-from sampan.storage.store import Store
+from sampan.storage.store import Store, StoreUnreachable, UnreadableValue, prefix_end
 
 _log = logging.getLogger(__name__)
 
 LOOK_INTERVAL_S: Final = 1.0
+_PAGE: Final = 500
 CHECK_NAME: Final = "kms-providers"
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -110,13 +111,42 @@ class Encryption:
             self.reloads.failed()
             _log.warning("encryption configuration not reloaded", extra={"error": str(error)})
             return False
-        self.providers = providers
+        before, self.providers = self.providers, providers
         if self._store is not None:
             self._store.providers = providers
-        self._reread()
         self.reloads.succeeded(content)
         _log.info("encryption configuration reloaded")
+        self._reread(await self._lost(before))
         return True
+
+    async def _lost(self, before: Providers) -> list[str]:
+        """The prefixes below which something can no longer be read; what the caches hold of it must not hide that."""
+        lost = []
+        for prefix in () if self._cluster is None else list(self._cluster.caches):
+            group, resource = self._resource_of(prefix) or ("", "")
+            transformers = (before.of(group, resource), self.providers.of(group, resource))
+            if any(transformer is not self.providers.identity for transformer in transformers):
+                try:
+                    count = await self._unreadable_below(prefix)
+                except StoreUnreachable:
+                    continue  # The caches follow the store, and will find out.
+                if count:
+                    lost.append(prefix)
+                    said = {"group": group, "resource": resource, "objects": count}
+                    _log.error(
+                        "objects cannot be read with this encryption configuration: a key is missing", extra=said
+                    )
+        return lost
+
+    async def _unreadable_below(self, prefix: str) -> int:
+        assert self._store is not None
+        start, end, count = prefix, prefix_end(prefix), 0
+        while True:
+            found = await self._store.range(start, end, limit=_PAGE, count=False)
+            count += sum(isinstance(row.value, UnreadableValue) for row in found.items)
+            if len(found.items) < _PAGE:
+                return count
+            start = found.items[-1].key + "\0"
 
     def _made(self, content: bytes) -> Providers:
         return Providers(parse_configuration(content), self._connect, self.measures)
@@ -138,9 +168,9 @@ class Encryption:
             if provider.well and not was_well:
                 self._reread()
 
-    def _reread(self) -> None:
+    def _reread(self, prefixes: Collection[str] = ()) -> None:
         if self._cluster is not None:
-            self._cluster.reread()
+            self._cluster.reread(prefixes)
 
     def _resource_of(self, key: str) -> tuple[str, str] | None:
         return None if self._resources is None else self._resources.of(key)

@@ -5,7 +5,7 @@ is kept outside the object, so a process may hold many clusters.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
 
 from sampan.core.gvk import GroupResource
@@ -131,11 +131,11 @@ class Cluster:
         if task is not None:
             task.cancel()
 
-    def reread(self) -> None:
-        """List anew the caches that hold what could not be decrypted: it may be readable now."""
+    def reread(self, prefixes: Collection[str] = ()) -> None:
+        """List anew the caches that hold what could not be decrypted, for it may be readable now, and those named."""
         for prefix, cache in self.caches.items():
             task = self._tasks.get(prefix)
-            if cache.unreadable and task is not None:
+            if (cache.unreadable or prefix in prefixes) and task is not None:
                 task.cancel()
                 cache.list_anew()
                 self._start_cache(prefix, cache)

@@ -208,6 +208,20 @@ async def test_a_changed_file_is_taken_and_old_keys_still_read(at_rest: AtRest) 
         assert not await at_rest.encryption.reload()
 
 
+async def test_a_key_that_goes_too_early_is_missed_at_once(at_rest: AtRest, caplog: pytest.LogCaptureFixture) -> None:
+    async with at_rest.served(AES) as api:
+        await api.create(SECRETS, secret("a"))
+        at_rest.write({"secretbox": keys(k2=OTHER)}, IDENTITY)
+        assert await at_rest.encryption.reload()
+        await api.cluster.caches["/registry/secrets/"].wait_ready(5)
+        assert (await api.get(f"{SECRETS}/a")).code == 500
+        assert "objects cannot be read with this encryption configuration: a key is missing" in caplog.text
+        at_rest.write({"secretbox": keys(k2=OTHER)}, AES)
+        assert await at_rest.encryption.reload()
+        await api.cluster.caches["/registry/secrets/"].wait_ready(5)
+        assert (await api.get(f"{SECRETS}/a")).code == 200
+
+
 async def test_a_wrong_file_is_not_taken(at_rest: AtRest) -> None:
     async with at_rest.served(AES) as api:
         at_rest.file.write_bytes(b"resources: []")
