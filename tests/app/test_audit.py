@@ -36,14 +36,17 @@ def kubeconfig_in(directory: Path, port: int) -> Path:
     return file
 
 
+@pytest.mark.parametrize("answer", [b"{}", b""], ids=["an object", "nothing"])
 @pytest.mark.parametrize("mode", ["batch", "blocking"])
-async def test_a_webhook_gets_the_events_at_the_latest_at_the_end(tmp_path: Path, mode: str) -> None:
+async def test_a_webhook_gets_the_events_once_at_the_latest_at_the_end(
+    tmp_path: Path, mode: str, answer: bytes
+) -> None:
     sent: list[tuple[str, Any]] = []
 
     async def hook(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for line, body in requests(reader):
             sent.append((line, orjson.loads(body)))
-            writer.write(ok(b"{}"))
+            writer.write(ok(answer))
 
     async with listening(tmp_path, hook) as port:
         webhook = AuditWebhookSettings(kubeconfig_in(tmp_path, port), delivery=Delivery(mode))

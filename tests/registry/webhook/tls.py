@@ -37,8 +37,10 @@ async def requests(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, byt
 
 
 @asynccontextmanager
-async def listening(tmp_path: Path, handler: Handler, pair: KeyPair = SERVING) -> AsyncIterator[int]:
-    """A TLS server; gives its port."""
+async def listening(
+    tmp_path: Path, handler: Handler, pair: KeyPair = SERVING, *, secure: bool = True
+) -> AsyncIterator[int]:
+    """A server with TLS, or without; gives its port."""
     files = tmp_path / "cert.pem", tmp_path / "key.pem"
     files[0].write_bytes(pair.certificate_pem())
     files[1].write_bytes(pair.key_pem())
@@ -58,7 +60,7 @@ async def listening(tmp_path: Path, handler: Handler, pair: KeyPair = SERVING) -
             open_writers.discard(writer)
             writer.transport.abort()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context if secure else None)
     try:
         port: int = server.sockets[0].getsockname()[1]
         yield port

@@ -54,6 +54,10 @@ class WebhookError(Exception):
         self.may_pass = may_pass
 
 
+class EmptyAnswer(WebhookError):
+    """The webhook took what it was sent and said nothing: an error for who asked it something."""
+
+
 class Answer:
     """An HTTP response as it comes in."""
 
@@ -135,14 +139,14 @@ class Answer:
         self._keeps_connection = self.complete and not self._until_close and self._parser.should_keep_alive()
 
     def checked(self) -> bytes:
-        """The body of a good answer, which is not empty. Raises `WebhookError`."""
+        """The body of a good answer, which is not empty. Raises `WebhookError`, `EmptyAnswer`."""
         body, status = b"".join(self._chunks), self.status
         if self._content_type and not self._content_type.partition(";")[0].strip():
             raise WebhookError("Internal error occurred: mime: no media type")
         if 200 <= status <= 206:
             if not body:
                 text = f"0-length response with status code: {status} and content type: {self._content_type}"
-                raise WebhookError(text)
+                raise EmptyAnswer(text)
             return body
         raise WebhookError(_told_status(body) or self._text(status, body), may_pass=status in _MAY_PASS)
 

@@ -51,7 +51,10 @@ Connect = Callable[[Target], Webhook]
 
 
 class HttpsWebhook:
-    """A webhook behind TLS. `resolve` finds the pods of services; `requests` is told of each request."""
+    """A webhook, behind TLS unless its target says otherwise.
+
+    `resolve` finds the pods of services; `requests` is told of each request.
+    """
 
     def __init__(
         self,
@@ -156,10 +159,11 @@ class HttpsWebhook:
     async def _connect(self, call: "Call") -> Connection:
         target = call.target
         host, port = self._place(target)
-        if self._tls is None:
+        if target.secure and self._tls is None:
             self._tls = self._credentials.tls(target.ca_pem)
+        tls = self._tls if target.secure else None
         try:
-            return await self._connections.take((host, port), self._tls, target.host)
+            return await self._connections.take((host, port), tls, target.host)
         except socket.gaierror:
             raise call.failure(f"dial tcp: lookup {host}: no such host") from None
         except ConnectionRefusedError:

@@ -45,8 +45,8 @@ class Connections:
         """How many are idle."""
         return len(self._idle)
 
-    async def take(self, place: Place, tls: ssl.SSLContext, server_name: str) -> Connection:
-        """An idle connection, or a new one. Raises what `asyncio.open_connection` raises."""
+    async def take(self, place: Place, tls: ssl.SSLContext | None, server_name: str) -> Connection:
+        """An idle connection, or a new one; None: without TLS. Raises what `asyncio.open_connection` raises."""
         for entry in reversed(self._idle):
             connection, timer = entry
             if connection.place == place:
@@ -56,7 +56,9 @@ class Connections:
                     connection.reused = True
                     return connection
                 connection.close()
-        reader, writer = await asyncio.open_connection(*place, ssl=tls, server_hostname=server_name)
+        reader, writer = await asyncio.open_connection(
+            *place, ssl=tls, server_hostname=None if tls is None else server_name
+        )
         return Connection(place, reader, writer)
 
     def give_back(self, connection: Connection) -> None:

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from sampan.registry.webhook.credentials import Credentials, credentials_of
+from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials, credentials_of
 from sampan.registry.webhook.target import Target
 from sampan.wire import yaml
 from sampan.wire.json import DecodeError
 
 
 def read_webhook_kubeconfig(file: Path) -> tuple[Target, Credentials]:
-    """Read it. Raises `OSError`, and `ValueError` when it names no HTTPS server."""
+    """Read it. Raises `OSError`, and `ValueError` when it names no server.
+
+    A server of `http://` is told no credentials, as by every client of Kubernetes.
+    """
     try:
         config = yaml.decode(file.read_bytes())
     except DecodeError as error:
@@ -28,14 +31,15 @@ def read_webhook_kubeconfig(file: Path) -> tuple[Target, Credentials]:
         cluster = _named(config, "cluster", context)
         credentials = credentials_of(_named(config, "user", context) if context.get("user") else {}, file.parent)
         url = urlsplit(cluster.get("server") or "")
-        port = url.port or 443
+        secure = url.scheme == "https"
+        port = url.port or (443 if secure else 80)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{file}: invalid configuration: {error}") from None
-    if url.scheme != "https" or not url.hostname:
-        raise ValueError(f"{file}: webhooks must use https, not {cluster.get('server')!r}")
+    if url.scheme not in ("https", "http") or not url.hostname:
+        raise ValueError(f"{file}: the server must be a URL of http or https, not {cluster.get('server')!r}")
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-    target = Target(url.hostname, port, path, _ca_pem(cluster, file.parent), tells_timeout=False)
-    return target, credentials
+    target = Target(url.hostname, port, path, _ca_pem(cluster, file.parent), tells_timeout=False, secure=secure)
+    return target, credentials if secure else NO_CREDENTIALS
 
 
 def _current(config: dict[str, Any]) -> dict[str, Any]:

@@ -35,16 +35,24 @@ class Target:
     service: Service | None = None
     tells_timeout: bool = True
     """Whether the webhook is told in the query how long it may take."""
+    secure: bool = True
+    """False: without TLS, which only webhooks of kubeconfigs may be."""
 
     @property
     def authority(self) -> str:
         """`host:port`, as in the URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == 443 and self.service is None else f"{host}:{self.port}"
+        usual = 443 if self.secure else 80
+        return host if self.port == usual and self.service is None else f"{host}:{self.port}"
+
+    @property
+    def scheme(self) -> str:
+        """`https`, or `http`."""
+        return "https" if self.secure else "http"
 
     def url(self, query: str) -> str:
         """The URL as error texts show it, with a query ("" for none)."""
-        return f"https://{self.authority}{self.path_with(query)}"
+        return f"{self.scheme}://{self.authority}{self.path_with(query)}"
 
     def path_with(self, query: str) -> str:
         """The path with a query behind the one that it has."""
@@ -53,14 +61,15 @@ class Target:
         return f"{self.path}{'&' if '?' in self.path else '?'}{query}"
 
     def elsewhere(self, location: str) -> "Target":
-        """The target that a redirect names. Raises `ValueError` when it is none that TLS leads to."""
-        url = urlsplit(urljoin(f"https://{self.authority}{self.path}", location))
-        if url.scheme != "https" or not url.hostname:
+        """The target that a redirect names. Raises `ValueError` for one that is not as safe as this."""
+        url = urlsplit(urljoin(f"{self.scheme}://{self.authority}{self.path}", location))
+        if url.scheme not in ("https", self.scheme) or not url.hostname:
             raise ValueError(f"unsupported protocol scheme {quote(url.scheme)}")
         path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-        port = url.port or 443
-        same = (url.hostname, port) == (self.host, self.port)
-        return replace(self, host=url.hostname, port=port, path=path, service=self.service if same else None)
+        secure = url.scheme == "https"
+        port = url.port or (443 if secure else 80)
+        service = self.service if (url.hostname, port) == (self.host, self.port) else None
+        return replace(self, host=url.hostname, port=port, path=path, service=service, secure=secure)
 
 
 def target_of(config: Mapping[str, Any]) -> Target:

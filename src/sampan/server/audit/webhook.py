@@ -7,6 +7,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
 
+from sampan.registry.webhook.answer import EmptyAnswer
 from sampan.registry.webhook.client import Webhook, WebhookError
 from sampan.server.audit.event import Event
 from sampan.server.audit.metrics import AuditMetrics
@@ -47,6 +48,8 @@ class WebhookBackend:
             try:
                 await self._webhook.post(body, TIMEOUT_S)
                 return True
+            except EmptyAnswer:
+                return True  # It was not asked anything.
             except WebhookError as error:
                 if step == _STEPS - 1:
                     self._metrics.failed(self.name, str(error), events)
