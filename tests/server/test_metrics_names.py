@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.server.histogram import Counter
+from sampan.server.histogram import Counter, cumulative
 from tests.server.cluster import Api, served
 from tests.server.frame import JANE
 
@@ -90,3 +90,9 @@ def test_counters_keep_their_names(name: str, kind: str) -> None:
     (family,) = counter.collect()
     assert family.type == kind
     assert [(sample.name, sample.labels, sample.value) for sample in family.samples] == [(name, {"x": "1"}, 2)]
+
+
+def test_bounds_have_as_many_digits_as_they_need() -> None:
+    bounds = (0.00001, 0.25, 1.0, 10.48576, 150_000, 1e6)
+    names = [name for name, _ in cumulative(bounds, [0.0] * 7)]
+    assert names == ["1e-05", "0.25", "1", "10.48576", "150000", "1e+06", "+Inf"]

@@ -139,3 +139,24 @@ async def test_no_series_is_told_twice(api: Api) -> None:
         lines = (await api.client.get("/metrics")).body.decode().splitlines()
     told = [line.rpartition(" ")[0] for line in lines if not line.startswith("#")]
     assert sorted(told) == sorted(set(told))
+
+
+async def test_reads_that_did_not_wait_for_the_cache_have_waited_for_nothing(api: Api) -> None:
+    await api.create(CONFIG_MAPS, config_map("a"))
+    await api.get(CONFIG_MAPS)
+    of = '{group="",resource="configmaps"}'
+    count, sum_ = await series(
+        api,
+        f"apiserver_watch_cache_read_wait_seconds_count{of}",
+        f"apiserver_watch_cache_read_wait_seconds_sum{of}",
+    )
+    reads = await series(api, 'apiserver_watch_cache_consistent_read_total{fallback="false",group="",resource="confi')
+    assert (count.rpartition(" ")[2], sum_.rpartition(" ")[2]) == (reads[0].rpartition(" ")[2], "0.0")
+
+
+async def test_features_are_told_of_as_they_are(api: Api) -> None:
+    name = "kubernetes_feature_enabled"
+    assert await series(api, f'{name}{{name="WatchList"', f'{name}{{name="KMSv1"') == [
+        f'{name}{{name="KMSv1",stage="DEPRECATED"}} 0.0',
+        f'{name}{{name="WatchList",stage="BETA"}} 1.0',
+    ]

@@ -96,6 +96,18 @@ async def test_wait_for_a_revision_that_comes(store: AnyStore) -> None:
         assert cache.revision >= 3
 
 
+async def test_waits_are_timed_also_those_in_vain(store: AnyStore) -> None:
+    async with running(store) as cache:
+        await cache.wait_for(1)
+        waiting = asyncio.create_task(cache.wait_for(2))
+        await asyncio.sleep(0)
+        await store.create(key("1"), pod("1"))
+        await waiting
+        with pytest.raises(FutureRevision):
+            await cache.wait_for(3, timeout_s=0.001)
+        assert cache.counts.waits.totals() == {(): 2}
+
+
 async def test_wait_for_a_revision_that_does_not_come_is_of_the_future(store: AnyStore) -> None:
     async with running(store) as cache:
         with pytest.raises(FutureRevision) as error:

@@ -6,9 +6,10 @@ Source: apiserver pkg/storage/cacher/metrics/metrics.go, pkg/storage/etcd3/metri
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from sampan.core.gvk import GroupResource
+from sampan.server.histogram import cumulative
 from sampan.storage.cache import WatchCache
 
 _BY_RESOURCE: Final = ("group", "resource")
@@ -75,6 +76,7 @@ class CacheMetrics:
         for resource, cache in caches.items():
             sizes.add_metric([resource.group, resource.resource], cache.size_bytes)
         yield sizes
+        yield _waits(caches)
         for name, (text, more, count_of) in _COUNTERS.items():
             family = CounterMetricFamily(name, text, labels=[*_BY_RESOURCE, *more])
             for resource, cache in caches.items():
@@ -82,3 +84,19 @@ class CacheMetrics:
                 if count:
                     family.add_metric([resource.group, resource.resource, *more.values()], count)
             yield family
+
+
+def _waits(caches: Mapping[GroupResource, WatchCache]) -> Metric:
+    """Most reads of the newest state find it there: they have waited for nothing."""
+    family = HistogramMetricFamily(
+        "apiserver_watch_cache_read_wait_seconds",
+        "Time that reads waited for the watch cache to be as new as the store.",
+        labels=_BY_RESOURCE,
+    )
+    for resource, cache in caches.items():
+        waits = cache.counts.waits
+        total, *counts = waits.series.get((), [0.0] * (len(waits.buckets) + 2))
+        counts[0] += max(cache.counts.reads - sum(counts), 0)
+        if any(counts):
+            family.add_metric([resource.group, resource.resource], cumulative(waits.buckets, counts), total)
+    return family

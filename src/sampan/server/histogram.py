@@ -1,5 +1,6 @@
 """Counters and histograms that cost the hot path a dict look-up; Prometheus' objects are made when somebody scrapes."""
 
+import functools
 import itertools
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -90,5 +91,12 @@ class Counter:
 
 def cumulative(bounds: Sequence[float], counts: Sequence[float]) -> list[tuple[str, float]]:
     """Buckets as Prometheus wants them: each holds all that is below its bound; the last bound is infinite."""
-    names = [f"{bound:g}" for bound in bounds] + ["+Inf"]
+    names = [_shown(bound) for bound in bounds] + ["+Inf"]
     return list(zip(names, itertools.accumulate(counts), strict=True))
+
+
+@functools.cache
+def _shown(bound: float) -> str:
+    """A bound as Go shows it: with as many digits as it takes."""
+    digits = next(count for count in range(6, 18) if float(f"{bound:.{count}g}") == bound)
+    return f"{bound:.{digits}g}"

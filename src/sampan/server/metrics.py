@@ -17,6 +17,7 @@ from sampan.server.access_metrics import AccessMetrics
 from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.cache_metrics import CacheMetrics
 from sampan.server.certificate_metrics import CertificateMetrics
+from sampan.server.features import FEATURES
 from sampan.server.histogram import Counter, Histogram, cumulative
 from sampan.server.request import Request, RequestInfo
 from sampan.server.request_details import RequestDetails
@@ -256,6 +257,12 @@ class ServerMetrics:
         build = GaugeMetricFamily("kubernetes_build_info", "What this server is.", labels=list(_BUILD_LABELS.values()))
         build.add_metric([version[name] for name in _BUILD_LABELS], 1)
         yield build
+        features = GaugeMetricFamily(
+            "kubernetes_feature_enabled", "Features that are there, and not.", labels=("name", "stage")
+        )
+        for name, (stage, there) in FEATURES.items():
+            features.add_metric([name, stage], int(there))
+        yield features
         deprecated = GaugeMetricFamily(
             "apiserver_requested_deprecated_apis",
             "Deprecated versions of resources that were asked for.",

@@ -18,7 +18,7 @@ from sampan.storage.cache_counts import CacheCounts
 from sampan.storage.hub import LocalWatch
 from sampan.storage.records import CacheEvent, CacheReset, Delivery, Extract, Matches, Page, Record, Respliced
 from sampan.storage.ring import EventRing
-from sampan.storage.signal import Signal
+from sampan.storage.signal import Signal, deadline_of, seconds_left
 from sampan.storage.sorted_records import SortedRecords, select_page, undone
 from sampan.storage.store import (
     STORE_ERRORS,
@@ -115,9 +115,9 @@ class WatchCache:
 
     async def wait_ready(self, timeout_s: float | None = None) -> bool:
         """Wait until ready; False after `timeout_s` seconds."""
-        deadline = _deadline(timeout_s)
+        deadline = deadline_of(timeout_s)
         while not self._ready:
-            if not await self._moved.wait(_left(deadline)):
+            if not await self._moved.wait(seconds_left(deadline)):
                 return self._ready
         return True
 
@@ -165,9 +165,13 @@ class WatchCache:
     async def wait_for(self, revision: int, timeout_s: float = 3.0) -> None:
         """Wait until it is at the revision. Raises `FutureRevision` after `timeout_s` seconds, or once stopped."""
         self.poll()
-        deadline = _deadline(timeout_s)
+        if self._revision < revision:
+            with self.counts.waiting():
+                await self._wait_for(revision, deadline_of(timeout_s))
+
+    async def _wait_for(self, revision: int, deadline: float | None) -> None:
         while self._revision < revision:
-            left = _left(deadline)
+            left = seconds_left(deadline)
             if self._stopped or (left is not None and left <= 0):
                 raise FutureRevision(revision, self._revision)
             await self._moved.wait(min(left or _POLL_S, _POLL_S))
@@ -390,11 +394,3 @@ class WatchCache:
 def _row(stored: StoreEvent, value: bytes) -> KeyValue:
     created = stored.revision if stored.previous is None else stored.previous.create_revision
     return KeyValue(stored.key, value, created, stored.revision)
-
-
-def _deadline(timeout_s: float | None) -> float | None:
-    return None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
-
-
-def _left(deadline: float | None) -> float | None:
-    return None if deadline is None else deadline - asyncio.get_running_loop().time()

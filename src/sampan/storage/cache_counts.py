@@ -1,10 +1,18 @@
 """`CacheCounts`: what a watch cache counts as it works, for metrics."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sampan.core.durations import Durations
+
+_WAIT_BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0)
+
 
 class CacheCounts:
     """Plain numbers; written on the event loop, read from any thread."""
 
-    __slots__ = ("begun", "events", "fetched", "found", "listed", "lists", "loads", "reads", "stored_lists")
+    __slots__ = ("begun", "events", "fetched", "found", "listed", "lists", "loads", "reads", "stored_lists", "waits")
 
     def __init__(self) -> None:
         self.events = 0
@@ -19,6 +27,8 @@ class CacheCounts:
         """Lists that the store was asked for, to begin with or of older states; the rows that came, and those that were
         wanted.
         """
+        self.waits = Durations(_WAIT_BUCKETS)
+        """How long reads waited that found the cache behind the store."""
         self.reads = 0
         """Reads that had to see the store's newest revision, and did."""
 
@@ -27,6 +37,15 @@ class CacheCounts:
         self.stored_lists += 1
         self.fetched += fetched
         self.found += found
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Time a read's waiting, also in vain."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.waits.observe((), time.monotonic() - began)
 
     def list(self, size: int) -> None:
         """Count a list of so many records."""

@@ -36,3 +36,13 @@ class Signal:
                 timer.cancel()
             if future in self._waiters:
                 self._waiters.remove(future)
+
+
+def deadline_of(timeout_s: float | None) -> float | None:
+    """As loop time; None: there is none."""
+    return None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
+
+
+def seconds_left(deadline: float | None) -> float | None:
+    """Until then; None: for ever."""
+    return None if deadline is None else deadline - asyncio.get_running_loop().time()
