@@ -65,6 +65,17 @@ def test_the_history_is_given_to_programs_too(run: Run, changed: tuple[str, ...]
     assert (history["items"][2]["created"], history["items"][2]["managers"]) == (True, ["one"])
 
 
+def test_both_sides_of_a_long_change_are_shown(run: Run, api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    _apply(api, path, "one", data={"text": "a" * 200})
+    _apply(api, path, "one", data={"text": "b" * 200})
+    line = run("history", "configmap/a", "-n", namespace).lines[2].strip()
+    before, after = line.removeprefix("~ .data.text: ").split(" -> ")
+    assert before.startswith('"aaaa')
+    assert after.startswith('"bbbb')
+    assert len(line) <= 100
+
+
 def test_the_history_is_cut_at_a_limit(run: Run, changed: tuple[str, ...]) -> None:
     done = run("history", "configmap", "a", "-n", changed[0], "--limit", "1")
     assert sum(line.startswith("revision") for line in done.lines) == 1
@@ -147,3 +158,17 @@ def test_mistakes_are_named(run: Run, changed: tuple[str, ...], arguments: tuple
 def test_an_unknown_command_or_option_names_the_help(run: Run) -> None:
     assert run("paint").err == "error: No such command 'paint'.\nSee 'kubectl sampan --help' for usage.\n"
     assert "See 'kubectl sampan diff --help' for usage." in run("diff", "--colour").err
+
+
+def test_a_diff_with_what_is_no_longer_kept_says_so(
+    run: Run, changed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def forgetful(client: Client, target: Target, revision: str) -> Object | None:
+        raise Expired(Reason.EXPIRED, 410, "compacted")
+
+    monkeypatch.setattr("sampan.cli.kubectl.diff.state_at", forgetful)
+    done = run("diff", f"configmap/a@{changed[1]}", "-n", changed[0])
+    assert done.code == 2
+    assert (
+        done.err.strip() == f"error: the server no longer keeps revision {changed[1]}; history shows those that it does"
+    )

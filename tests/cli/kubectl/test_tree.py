@@ -143,3 +143,19 @@ def test_somebody_else_may_be_asked_as(run: Run, namespace: str) -> None:
     assert done.err.startswith('Error from server (Forbidden): configmaps "root" is forbidden: User "jane" cannot get')
     done = run("tree", "configmap/root", "--as-group", "people")
     assert done.err.splitlines()[0] == "error: --as-uid and --as-group need --as: nobody is a group alone"
+
+
+def test_what_may_not_be_listed_is_told_in_a_line(run: Run, api: Api, namespace: str) -> None:
+    _owned_by(api, f"/api/v1/namespaces/{namespace}/configmaps", "root")
+    group = "rbac.authorization.k8s.io"
+    rbac, named = f"/apis/{group}/v1/namespaces/{namespace}", {"metadata": {"name": "viewer"}}
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]}]
+    api.create(f"{rbac}/roles", {**named, "rules": rules})
+    subjects = [{"apiGroup": group, "kind": "User", "name": "viewer"}]
+    role = {"apiGroup": group, "kind": "Role", "name": "viewer"}
+    api.create(f"{rbac}/rolebindings", {**named, "roleRef": role, "subjects": subjects})
+    done = run("tree", "configmap/root", "-n", namespace, "--as", "viewer")
+    assert (done.code, len(done.lines)) == (1, 2)
+    [line] = done.err.splitlines()
+    assert line.startswith("Warning: not looked through, for you may not list them: ")
+    assert " secrets" in line

@@ -16,7 +16,7 @@ from sampan.cli.objects.output import without_managed_fields
 from sampan.cli.objects.session import on_server
 from sampan.cli.objects.targets import TargetError, display_name
 from sampan.cli.plain_error import PlainError
-from sampan.client import Client
+from sampan.client import Client, Expired
 from sampan.resource import Object
 from sampan.wire import yaml
 
@@ -86,8 +86,11 @@ async def _side(client: Client, text: str, show_managed_fields: bool) -> tuple[s
     name = target.names[0]
     if at and not (revision.isdecimal() and int(revision)):
         raise TargetError(f"{text!r}: a revision is a number above 0")
-    obj = await state_at(client, target, revision) if at else await target.client(client).get(name)
     shown = display_name(target.info, name)
+    try:
+        obj = await state_at(client, target, revision) if at else await target.client(client).get(name)
+    except Expired:
+        raise TargetError(f"the server no longer keeps revision {revision}; history shows those that it does") from None
     if obj is None:
         raise TargetError(f"there was no {shown} at revision {revision}")
     return f"{shown}@{version_of(obj)}", _lines(obj if show_managed_fields else without_managed_fields(obj))

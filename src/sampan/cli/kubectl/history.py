@@ -20,6 +20,7 @@ from sampan.resource import Object
 from sampan.wire import json
 
 _WIDTH_MAX: Final = 100
+_SIDE_WIDTH_MIN: Final = 24
 _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 _NOBODY = "<unknown>"
 
@@ -105,15 +106,16 @@ def _shown(change: FieldChange) -> str:
         return _short(f"+ {change.path}: {_text(change.after)}")
     if change.after is ABSENT:
         return _short(f"- {change.path}: {_text(change.before)}")
-    return _short(f"~ {change.path}: {_text(change.before)} -> {_text(change.after)}")
+    room = max((_WIDTH_MAX - len(change.path) - len("~ :  -> ")) // 2, _SIDE_WIDTH_MIN)
+    return f"~ {change.path}: {_short(_text(change.before), room)} -> {_short(_text(change.after), room)}"
 
 
 def _text(value: Any) -> str:
     return json.encode(value).decode()
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _WIDTH_MAX else f"{text[: _WIDTH_MAX - 1]}…"
+def _short(text: str, width: int = _WIDTH_MAX) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _when(revision: Revision, now: dt.datetime) -> str:

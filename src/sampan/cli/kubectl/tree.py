@@ -19,7 +19,7 @@ from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import on_server
 from sampan.cli.objects.table import TablePrinter
-from sampan.client import Client, ClientError, MethodNotAllowed, NotFound
+from sampan.client import Client, ClientError, Forbidden, MethodNotAllowed, NotFound
 from sampan.client.rest_mapper import preferred
 from sampan.core.time import age
 from sampan.resource import Object, ResourceInfo
@@ -64,6 +64,7 @@ async def tree_command(client: Client, *, resources: tuple[str, ...], all_namesp
 async def _list_into(tree: Ownership, client: Client, namespace: str) -> list[str]:
     """List what may be owned; gives what could not be listed, as texts."""
     discovered = await client.mapper.discovered()
+    forbidden: list[str] = []
     failures = [f"error: the resources of {each} could not be read" for each in discovered.failed]
     gate = asyncio.Semaphore(_LISTS_AT_A_TIME)
 
@@ -74,12 +75,16 @@ async def _list_into(tree: Ownership, client: Client, namespace: str) -> list[st
                     tree.add(map(owned_of, page))
             except (MethodNotAllowed, NotFound):
                 return  # Discovery tells of it, but there is none.
+            except Forbidden:
+                forbidden.append(str(info.gvr.group_resource))
             except ClientError as error:
                 failures.append(f"Warning: {info.gvr.group_resource} could not be listed: {error}")
 
     async with asyncio.TaskGroup() as group:
         for info in _listed(list(preferred(discovered)), namespace):
             group.create_task(take(info))
+    if forbidden:
+        failures.append(f"Warning: not looked through, for you may not list them: {', '.join(sorted(forbidden))}")
     return failures
 
 
