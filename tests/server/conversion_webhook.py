@@ -1,5 +1,6 @@
 """A conversion webhook for tests: v1 says `hostPort: a:80` where v2 says `host: a, port: "80"`."""
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,6 +41,12 @@ def converted(obj: Json, api_version: str) -> Json:
     return {**obj, "apiVersion": api_version, "spec": spec}
 
 
+def first(review: Json) -> Json:
+    """The first converted object of an answer."""
+    found: Json = review["response"]["convertedObjects"][0]
+    return found
+
+
 def reviewed(body: bytes) -> Json:
     """The answer to a review."""
     review: Json = orjson.loads(body)
@@ -50,13 +57,17 @@ def reviewed(body: bytes) -> Json:
 
 
 class FakeWebhook:
-    """Answers reviews in the process. `spoil` may change an answer; `asked` holds the requests; `down` is an error."""
+    """Answers reviews in the process. `spoil` may change an answer; `asked` holds the requests.
+
+    `down` is an error, which is over when it has been asked `back_after` times.
+    """
 
     def __init__(self) -> None:
         self.asked: list[Json] = []
         self.targets: list[Target] = []
         self.spoil: Callable[[Json], Any] = lambda review: None
         self.down = ""
+        self.back_after = sys.maxsize
 
     def connect(self, target: Target) -> "FakeWebhook":
         """As `Connect`."""
@@ -66,6 +77,8 @@ class FakeWebhook:
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """As `Webhook.post`."""
         self.asked.append(orjson.loads(body))
+        if self.down and len(self.asked) >= self.back_after:
+            self.down = ""
         if self.down:
             raise WebhookError(self.down)
         review = reviewed(body)

@@ -7,10 +7,11 @@ from typing import Any
 import orjson
 import pytest
 
+from sampan.server.verbs import converted_events
 from sampan.storage.memory import MemoryStore
 from tests.registry.webhook.tls import bundle, listening, ok, requests
 from tests.server.cluster import Api, Watch, served
-from tests.server.conversion_webhook import SHIRTS_2, V1, V2, FakeWebhook, Json, defined, reviewed
+from tests.server.conversion_webhook import SHIRTS_2, V1, V2, FakeWebhook, Json, defined, first, reviewed
 from tests.server.custom_resources import CRD, CRDS, GROUP, SHIRTS, change, eventually, messages, shirt
 from tests.server.verbs.conftest import api
 from tests.server.verbs.objects import TABLE
@@ -119,10 +120,42 @@ async def test_a_watch_shows_the_other_version(api: Api, webhook: FakeWebhook) -
     assert len(webhook.asked) <= 2
 
 
-async def test_a_watch_whose_webhook_fails_ends_with_an_error(api: Api, webhook: FakeWebhook) -> None:
+async def test_a_watch_goes_on_when_its_webhook_is_there_again(
+    api: Api, webhook: FakeWebhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(converted_events, "RETRY_FIRST_S", 0.01)
+    await api.create(SHIRTS, one())
+    async with api.watch(f"{SHIRTS_2}?watch=1") as watch:
+        await events(watch, 1)
+        webhook.down, webhook.back_after = "no one there", len(webhook.asked) + 3
+        await api.patch(f"{SHIRTS}/a", {"spec": {"hostPort": "b:80"}})
+        await api.delete(f"{SHIRTS}/a")
+        changed, deleted = await events(watch, 2)
+    assert (changed["type"], changed["object"]["spec"]["host"]) == ("MODIFIED", "b")
+    assert (deleted["type"], deleted["object"]["apiVersion"]) == ("DELETED", V2)
+
+
+async def test_a_watch_whose_webhook_does_not_come_again_ends_with_its_time(
+    api: Api, webhook: FakeWebhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(converted_events, "RETRY_FIRST_S", 0.01)
+    await api.create(SHIRTS, one())
+    async with api.watch(f"{SHIRTS_2}?watch=1&timeoutSeconds=1") as watch:
+        await events(watch, 1)
+        webhook.down = "no one there"
+        await api.delete(f"{SHIRTS}/a")
+        assert await watch.ended()
+    assert len(webhook.asked) > 2
+
+
+@pytest.mark.parametrize("query", ["", "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"])
+async def test_a_watch_that_cannot_show_what_there_is_ends_with_an_error(
+    api: Api, webhook: FakeWebhook, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    monkeypatch.setattr(converted_events, "INITIAL_PATIENCE_S", 0.0)
     await api.create(SHIRTS, one())
     webhook.down = "no one there"
-    async with api.watch(f"{SHIRTS_2}?watch=1") as watch:
+    async with api.watch(f"{SHIRTS_2}?watch=1{query}") as watch:
         (event,) = await events(watch, 1)
         assert (event["type"], event["object"]["code"]) == ("ERROR", 500)
         assert await watch.ended()
@@ -147,112 +180,6 @@ async def test_when_the_webhook_fails_every_request_in_another_version_fails(
     assert f"conversion webhook for {GROUP}/{given}, Kind=Shirt failed: no one there" in answer.message
     (left,) = (await api.get(SHIRTS)).body["items"]
     assert left["spec"] == {"hostPort": "a:80"}
-
-
-def response(review: Json) -> Json:
-    """The response part of an answer."""
-    found: Json = review["response"]
-    return found
-
-
-def first(review: Json) -> Json:
-    """The first converted object of an answer."""
-    found: Json = response(review)["convertedObjects"][0]
-    return found
-
-
-@pytest.mark.parametrize(
-    ("spoil", "text"),
-    [
-        pytest.param(lambda r: r.pop("response"), "failed: no response provided", id="no response"),
-        pytest.param(lambda r: response(r).update(uid="x"), 'failed: expected response.uid="', id="uid of the review"),
-        pytest.param(
-            lambda r: r.update(apiVersion="apiextensions.k8s.io/v1beta1"),
-            "failed: converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion",
-            id="version of the review",
-        ),
-        pytest.param(
-            lambda r: r.pop("apiVersion"),
-            "failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, "
-            "Kind=ConversionReview",
-            id="type",
-        ),
-        pytest.param(
-            lambda r: response(r).update(result={"status": "Failure", "message": "I will not"}),
-            "failed: I will not",
-            id="failure",
-        ),
-        pytest.param(
-            lambda r: response(r).update(result={}),
-            "failed: response.result.status was '', not 'Success'",
-            id="no status",
-        ),
-        pytest.param(
-            lambda r: response(r)["convertedObjects"].pop(), "returned 0 objects, expected 1", id="fewer objects"
-        ),
-        pytest.param(
-            lambda r: first(r).update(apiVersion=V1),
-            f"at index 0: invalid groupVersion (expected {V2}, received {V1})",
-            id="version",
-        ),
-        pytest.param(
-            lambda r: first(r).update(kind="Trousers"),
-            "at index 0: invalid kind (expected Shirt, received Trousers)",
-            id="kind",
-        ),
-        pytest.param(
-            lambda r: first(r).pop("metadata"), "invalid object: must have the same name: a != ", id="nothing"
-        ),
-        pytest.param(
-            lambda r: first(r)["metadata"].update(name="z"),
-            "returned invalid object: must have the same name: a != z",
-            id="name",
-        ),
-        pytest.param(
-            lambda r: first(r)["metadata"].update(uid="z"),
-            "returned invalid object: must have the same UID: ",
-            id="object uid",
-        ),
-        pytest.param(
-            lambda r: first(r)["metadata"].update(labels={"a": 1}),
-            "returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object",
-            id="label type",
-        ),
-        pytest.param(
-            lambda r: first(r)["metadata"].update(labels={"a b": "c"}),
-            'returned invalid metadata: metadata.labels: Invalid value: "a b"',
-            id="label",
-        ),
-    ],
-)
-async def test_an_answer_that_does_not_count_is_an_error(api: Api, webhook: FakeWebhook, spoil: Any, text: str) -> None:
-    await api.create(SHIRTS, one())
-    webhook.spoil = spoil
-    answer = await api.get(f"{SHIRTS_2}/a")
-    assert (answer.code, answer.reason) == (500, "")
-    assert f"conversion webhook for {V1}, Kind=Shirt" in answer.message
-    assert text in answer.message
-
-
-@pytest.mark.parametrize(
-    ("spoil", "text"),
-    [
-        (
-            lambda r: first(r)["metadata"].update(name="z"),
-            "returned invalid converted object at index 0: must have the same name: a != z",
-        ),
-        (
-            lambda r: first(r)["metadata"].update(labels="x"),
-            "returned invalid metadata in object at index 0: "
-            "invalid metadata.labels of type string in converted object",
-        ),
-    ],
-    ids=["name", "labels"],
-)
-async def test_errors_of_lists_say_which_object_it_was(api: Api, webhook: FakeWebhook, spoil: Any, text: str) -> None:
-    await api.create(SHIRTS, one())
-    webhook.spoil = spoil
-    assert (await api.get(SHIRTS_2)).message == f"conversion webhook for {V1}, Kind=Shirt {text}"
 
 
 async def test_of_the_metadata_only_labels_and_annotations_may_change(api: Api, webhook: FakeWebhook) -> None:

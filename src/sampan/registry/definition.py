@@ -46,8 +46,8 @@ class WebhookConversion(Protocol):
         """The same of canonical bytes with their resourceVersion."""
         ...
 
-    async def records(self, records: Sequence[Record], api_version: str, *, listed: bool) -> list[Record]:
-        """The same of records, which may be remembered. `listed`: they are the items of a list."""
+    async def records(self, records: Sequence[Record], api_version: str) -> list[Record]:
+        """The same of records, which may be remembered."""
         ...
 
     async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:

@@ -4,31 +4,41 @@ Source: apiextensions pkg/apiserver/conversion/webhook_converter.go (1.36).
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from sampan.core.field import FieldError, Path, aggregate
 from sampan.core.metadata import validate_annotations, validate_labels
 from sampan.core.object import Object
 from sampan.patch.go_text import json_kind, type_name
+from sampan.registry.webhook.review_body import RAW, STATUS, NotDecodableError, ReviewReader, struct
+from sampan.schema.structural import Schema
 from sampan.wire import json as wire_json
 
 _GROUP = "apiextensions.k8s.io"
+_KIND = "ConversionReview"
 KNOWN_VERSIONS = ("v1", "v1beta1")
-_ALONE, _LISTED = "returned invalid object at index {}: ", "returned invalid converted object at index {}: "
+_RESPONSE: Final = {
+    "uid": Schema(type="string", name="types.UID"),
+    "convertedObjects": Schema(type="array", name="[]runtime.RawExtension", items=RAW),
+    "result": STATUS,
+}
+_READER: Final = ReviewReader(
+    _GROUP, _KIND, {version: struct(f"{version}.ConversionResponse", _RESPONSE) for version in KNOWN_VERSIONS}
+)
+_OBJECT = "returned invalid object at index {}: "
 _MISMATCH = "returned invalid object: "
-_METADATA, _LISTED_METADATA = "returned invalid metadata: ", "returned invalid metadata in object at index {}: "
+_METADATA = "returned invalid metadata: "
 
 
 class ReviewError(Exception):
     """An answer that does not count; the text is for the client.
 
-    `alone` and `listed`: what is said before it of an object that was to be converted alone, and of one of several;
-    `alone` None: nothing.
+    `before`: what is said before it of an object, by its index; None: nothing, not even whose webhook it was.
     """
 
-    def __init__(self, text: str, alone: str | None = "", listed: str = _LISTED) -> None:
+    def __init__(self, text: str, before: str | None = "") -> None:
         super().__init__(text)
-        self.alone, self.listed = alone, listed
+        self.before = before
 
 
 def review_version(accepted: Sequence[str]) -> str | None:
@@ -50,37 +60,26 @@ def request(version: str, uid: str, objects: Sequence[Object], api_version: str)
 def answer(version: str, uid: str, body: bytes) -> list[Any]:
     """The converted objects of an answer, not yet checked themselves. Raises `ReviewError`."""
     try:
-        review = wire_json.decode(body)
-    except wire_json.DecodeError as error:
+        review = _READER.read(body, f"{_GROUP}/{version}")
+    except NotDecodableError as error:
         raise ReviewError(str(error)) from None
-    if review is None:
-        review = {}
-    if not isinstance(review, dict):
-        raise ReviewError("couldn't get version/kind; the answer is not an object")
     if version == "v1":
         _check_type(review)
     response = review.get("response")
-    if not isinstance(response, dict):
+    if response is None:
         raise ReviewError("no response provided")
     if version == "v1" and response.get("uid", "") != uid:
         raise ReviewError(f'expected response.uid="{uid}", got "{response.get("uid", "")}"')
-    result = response.get("result")
-    status = result.get("status", "") if isinstance(result, dict) else ""
+    result = response.get("result") or {}
+    status = result.get("status", "")
     if status != "Success":
-        message = result.get("message", "") if isinstance(result, dict) else ""
-        raise ReviewError(message or f"response.result.status was '{status}', not 'Success'")
-    converted = response.get("convertedObjects")
-    return converted if isinstance(converted, list) else []
+        raise ReviewError(result.get("message") or f"response.result.status was '{status}', not 'Success'")
+    return response.get("convertedObjects") or []
 
 
 def _check_type(review: Object) -> None:
-    expected = (f"{_GROUP}/v1", "ConversionReview")
-    given = (review.get("apiVersion", ""), review.get("kind", ""))
-    if given == (f"{_GROUP}/v1beta1", "ConversionReview"):
-        raise ReviewError("converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion")
-    if given[1] not in ("", "ConversionReview") and given[0]:
-        known = f'no kind "{given[1]}" is registered for version "{given[0]}"'
-        raise ReviewError(f'{known} in scheme "pkg/runtime/scheme.go:111"')
+    expected = (f"{_GROUP}/v1", _KIND)
+    given = (review.get("apiVersion") or "", review.get("kind") or "")
     if given != expected:
         raise ReviewError(f"expected webhook response of {_gvk(*expected)}, got {_gvk(*given)}")
 
@@ -99,17 +98,21 @@ def accepted(original: Object, converted: Any, api_version: str) -> Object:
     before, metadata = original["metadata"], converted.get("metadata")
     told = metadata if isinstance(metadata, dict) else {}
     for name, shown in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
-        old, new = before.get(name, ""), told.get(name, "")
+        old, new = before.get(name, ""), _string(told.get(name))
         if old != new:
             raise ReviewError(f"must have the same {shown}: {old} != {new}", _MISMATCH)
     if metadata is None:
-        raise _metadata_error("missing metadata in converted object")
+        raise ReviewError("missing metadata in converted object", _METADATA)
     if not isinstance(metadata, dict):
-        raise _metadata_error(f"invalid metadata of type {type_name(metadata)} in converted object")
+        raise ReviewError(f"invalid metadata of type {type_name(metadata)} in converted object", _METADATA)
     kept = dict(before)
     for name in ("labels", "annotations"):
         _take(name, metadata.get(name), kept)
     return {**converted, "metadata": kept}
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _check_object(original: Object, converted: Any, api_version: str) -> None:
@@ -123,14 +126,10 @@ def _check_object(original: Object, converted: Any, api_version: str) -> None:
     if not given:
         raise ReviewError(f"Object 'Kind' is missing in '{wire_json.encode(converted).decode()}'", None)
     if converted.get("apiVersion") != api_version:
-        received = converted.get("apiVersion") or "/"
-        raise ReviewError(f"invalid groupVersion (expected {api_version}, received {received})", _ALONE)
+        received = _string(converted.get("apiVersion"))
+        raise ReviewError(f"invalid groupVersion (expected {api_version}, received {received})", _OBJECT)
     if given != original["kind"]:
-        raise ReviewError(f"invalid kind (expected {original['kind']}, received {given})", _ALONE)
-
-
-def _metadata_error(text: str) -> ReviewError:
-    return ReviewError(text, _METADATA, _LISTED_METADATA)
+        raise ReviewError(f"invalid kind (expected {original['kind']}, received {given})", _OBJECT)
 
 
 def _take(name: str, given: Any, metadata: dict[str, Any]) -> None:
@@ -138,11 +137,12 @@ def _take(name: str, given: Any, metadata: dict[str, Any]) -> None:
         metadata.pop(name, None)
         return
     if not isinstance(given, dict):
-        raise _metadata_error(f"invalid metadata.{name} of type {type_name(given)} in converted object")
+        raise ReviewError(f"invalid metadata.{name} of type {type_name(given)} in converted object", _METADATA)
     for key, value in given.items():
         if not isinstance(value, str):
-            text = f"metadata.{name}[{key}] must be a string, but is {type_name(value)} in converted object"
-            raise _metadata_error(text)
+            shown = "<nil>" if value is None else type_name(value)
+            text = f"metadata.{name}[{key}] must be a string, but is {shown} in converted object"
+            raise ReviewError(text, _METADATA)
     if given != metadata.get(name):
         faults: list[FieldError] = (
             validate_labels(given, Path("metadata", "labels"))
@@ -150,5 +150,5 @@ def _take(name: str, given: Any, metadata: dict[str, Any]) -> None:
             else validate_annotations(given, Path("metadata", "annotation"))
         )
         if faults:
-            raise _metadata_error(aggregate(faults))
+            raise ReviewError(aggregate(faults), _METADATA)
     metadata[name] = given

@@ -52,29 +52,26 @@ class WebhookConversion:
         self.converted: Converted = _untold
         """Is told of each call. Set before the first one."""
 
-    async def convert(self, objects: Sequence[Object], api_version: str, *, listed: bool = False) -> list[Object]:
-        """The objects in a version, in order. Raises `StatusError` 500; then none is converted.
-
-        `listed`: they are the items of a list, and errors say which of them.
-        """
+    async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
+        """The objects in a version, in order. Raises `StatusError` 500; then none is converted."""
         others = [obj for obj in objects if obj["apiVersion"] != api_version]
         if not others:
             return list(objects)
-        converted = iter(await self._ask(others, api_version, listed))
+        converted = iter(await self._ask(others, api_version))
         return [obj if obj["apiVersion"] == api_version else next(converted) for obj in objects]
 
-    async def _ask(self, objects: list[Object], api_version: str, listed: bool) -> list[Object]:
+    async def _ask(self, objects: list[Object], api_version: str) -> list[Object]:
         versions = (_version(objects[0]["apiVersion"]), _version(api_version))
         call, began = _Call(), perf_counter()
         try:
-            results = await self._answered(objects, api_version, listed, call)
+            results = await self._answered(objects, api_version, call)
         except StatusError:
             self.converted(versions, call.failure, perf_counter() - began)
             raise
         self.converted(versions, "", perf_counter() - began)
         return results
 
-    async def _answered(self, objects: list[Object], api_version: str, listed: bool, call: "_Call") -> list[Object]:
+    async def _answered(self, objects: list[Object], api_version: str, call: "_Call") -> list[Object]:
         subject = f"conversion webhook for {objects[0]['apiVersion']}, Kind={objects[0]['kind']}"
         uid = new_uid()
         version = review_version(self._review_versions)
@@ -104,20 +101,20 @@ class WebhookConversion:
             except DecodeError as error:
                 raise unexpected(f"{subject} returned invalid converted object at index {index}: {error}") from None
             except ReviewError as error:
-                before = error.listed if listed else error.alone
-                raise unexpected(str(error) if before is None else f"{subject} {before.format(index)}{error}") from None
+                before = "" if error.before is None else f"{subject} {error.before.format(index)}"
+                raise unexpected(before + str(error)) from None
             results.append(result)
         return results
 
-    async def values(self, values: Sequence[bytes], api_version: str, *, listed: bool = False) -> list[bytes]:
+    async def values(self, values: Sequence[bytes], api_version: str) -> list[bytes]:
         """Objects as canonical bytes with their resourceVersion, in a version. Raises as `convert`."""
         prefix = encode_prefix(self._kind, api_version)
         if all(value.startswith(prefix) for value in values):
             return list(values)
-        converted = await self.convert([decode(value) for value in values], api_version, listed=listed)
+        converted = await self.convert([decode(value) for value in values], api_version)
         return [_bytes(obj) for obj in converted]
 
-    async def records(self, records: Sequence[Record], api_version: str, *, listed: bool) -> list[Record]:
+    async def records(self, records: Sequence[Record], api_version: str) -> list[Record]:
         """Records with their values in a version; those that were converted before are not asked for again.
 
         Raises as `convert`.
@@ -127,7 +124,7 @@ class WebhookConversion:
             record if record.value.startswith(prefix) else self._known(record, api_version) for record in records
         ]
         missing = [index for index, record in enumerate(results) if record is None]
-        values = await self.values([records[index].value for index in missing], api_version, listed=listed)
+        values = await self.values([records[index].value for index in missing], api_version)
         for index, value in zip(missing, values, strict=True):
             record = results[index] = msgspec.structs.replace(records[index], value=value)
             self._keep((api_version, record.key, record.revision), record)
@@ -136,7 +133,7 @@ class WebhookConversion:
     async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:
         """As `records`, after those who came before."""
         async with self._turn:
-            return await self.records(records, api_version, listed=len(records) > 1)
+            return await self.records(records, api_version)
 
     def _known(self, record: Record, api_version: str) -> Record | None:
         key = (api_version, record.key, record.revision)

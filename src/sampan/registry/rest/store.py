@@ -92,10 +92,10 @@ class ResourceStore:
         webhook = self.definition.webhook
         return value if webhook is None else (await webhook.values([value], self.api_version))[0]
 
-    async def present_records(self, records: Sequence[Record], *, listed: bool = True) -> Sequence[Record]:
-        """The same of records, all in one review. `listed`: they are the items of a list."""
+    async def present_records(self, records: Sequence[Record]) -> Sequence[Record]:
+        """The same of records, all in one review."""
         webhook = self.definition.webhook
-        return records if webhook is None else await webhook.records(records, self.api_version, listed=listed)
+        return records if webhook is None else await webhook.records(records, self.api_version)
 
     async def stored_form(self, obj: Object) -> Object:
         """The reverse: an object of this version as a webhook, if there is one, would have it stored. Raises 500."""

@@ -7,17 +7,16 @@ Source: apiserver pkg/endpoints/handlers/watch.go, pkg/storage/cacher (1.36).
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-
-import msgspec
 
 from sampan.core import errors
 from sampan.registry.endpoint import Endpoint
 from sampan.server.media import media_of
 from sampan.server.request import Response
+from sampan.server.verbs.converted_events import ConvertedEvents, TimeIsUp
 from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
 from sampan.server.verbs.respond import include_object
@@ -40,7 +39,6 @@ BOOKMARK_BEFORE_END_S = 2.0
 _STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 Frame = Callable[[str, CacheEvent], bytes]
-Present = Callable[[list[Delivery]], Awaitable[list[Delivery]]]
 
 
 @dataclass(slots=True)
@@ -57,8 +55,8 @@ class Stream:
     media: MediaType | None
     sent: Callable[[int], None]
     """Told how many events go out."""
-    present: Present | None = None
-    """Where a webhook converts: gives the events in the version that is watched. Raises `StatusError`."""
+    converted: ConvertedEvents | None = None
+    """Where a webhook converts: gives the events in the version that is watched."""
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Event frames, joined as they are pending."""
@@ -69,16 +67,16 @@ class Stream:
         try:
             if self.initial_end:
                 initial = await watcher.next(0)
-                frames = await self._joined(initial.events)
+                frames = await self._joined(initial.events, end)
                 yield frames + self.bookmark(initial.revision, True)
             while (now := loop.time()) < end:
                 batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
                 if batch.events:
-                    yield await self._joined(batch.events)
+                    yield await self._joined(batch.events, end)
                 if self.bookmarks and loop.time() >= next_bookmark:
                     yield self.bookmark(batch.revision, False)
                     next_bookmark = self._next_bookmark(loop.time(), end)
-        except (WatcherTooSlow, CacheReset):
+        except (WatcherTooSlow, CacheReset, TimeIsUp):
             return
         except Compacted as compacted:
             error = errors.expired(f"too old resource version: {compacted.compact_revision}")
@@ -88,9 +86,9 @@ class Stream:
         finally:
             watcher.close()
 
-    async def _joined(self, events: list[Delivery]) -> bytes:
-        if self.present is not None:
-            events = await self.present(events)
+    async def _joined(self, events: list[Delivery], end: float) -> bytes:
+        if self.converted is not None:
+            events = await self.converted.present(events, end)
         frame = self.frame
         self.sent(len(events))
         return b"".join([frame(kind, event) for kind, event in events])
@@ -138,6 +136,7 @@ async def watch(scope: Scope) -> Response:
         if not isinstance(error, Compacted):
             raise
         return _expired(revision, error.compact_revision, media)
+    webhook = endpoint.definition.webhook
     stream = Stream(
         watcher=watcher,
         frame=frame,
@@ -147,24 +146,11 @@ async def watch(scope: Scope) -> Response:
         initial_end=bool(initial) and options.allow_watch_bookmarks,
         media=media,
         sent=partial(scope.shared.watch_events.add, (request.info.group, request.info.version, request.info.resource)),
-        present=_presenter(endpoint),
+        converted=webhook
+        if webhook is None
+        else ConvertedEvents(webhook, endpoint.api_version, cache.revision if after is None else 0),
     )
     return Response(200, content_type=_content_type(media), stream=stream.chunks(), finished=watcher.close)
-
-
-def _presenter(endpoint: Endpoint) -> Present | None:
-    webhook = endpoint.definition.webhook
-    if webhook is None:
-        return None
-
-    async def present(events: list[Delivery]) -> list[Delivery]:
-        records = await webhook.shared_records([event.record for _, event in events], endpoint.api_version)
-        return [
-            (kind, msgspec.structs.replace(event, record=record))
-            for (kind, event), record in zip(events, records, strict=True)
-        ]
-
-    return present
 
 
 def _acceptable(scope: Scope) -> MediaType | None:

@@ -1,0 +1,70 @@
+"""Events of a watch in a version that a webhook converts to.
+
+While the webhook fails nothing is lost: the events are held back and it is asked again, later each time, until the
+watch ends. Only a watch that has shown nothing yet is told why: who lists by watching does not wait for ever.
+
+Concurrency: `present` runs in the task of the watch that it belongs to, which takes no further events meanwhile; those
+wait in the watcher's buffer, and whoever falls behind that is ended as every slow watcher.
+Source: apiserver pkg/storage/cacher/cacher.go (startCaching, waitUntilFreshAndBlock) (1.36): there the cache of the
+version stands still until it can list again.
+"""
+
+import asyncio
+from collections.abc import Iterator
+
+import msgspec
+
+from sampan.core.errors import StatusError
+from sampan.registry.definition import WebhookConversion
+from sampan.storage.records import Delivery
+
+RETRY_FIRST_S = 0.5
+RETRY_MAX_S = 10.0
+INITIAL_PATIENCE_S = 3.0
+
+
+class TimeIsUp(Exception):
+    """The watch ended before its events could be converted."""
+
+
+class ConvertedEvents:
+    """The events of one watch. `began`: up to which revision they are the state at its beginning; 0: it has none."""
+
+    def __init__(self, webhook: WebhookConversion, api_version: str, began: int) -> None:
+        self._webhook = webhook
+        self._api_version = api_version
+        self._began = began
+
+    async def present(self, events: list[Delivery], end: float) -> list[Delivery]:
+        """The events in the version. `end` is when the watch ends, in the loop's time.
+
+        Raises `TimeIsUp` then, and `StatusError` when the state at the beginning cannot be had in 3 s.
+        """
+        now = asyncio.get_running_loop().time
+        initial = bool(events) and events[0][1].revision <= self._began
+        impatient = now() + INITIAL_PATIENCE_S
+        for pause_s in _pauses():
+            try:
+                return await self._converted(events)
+            except StatusError:
+                if initial and now() + pause_s > impatient:
+                    raise
+            if now() + pause_s > end:
+                await asyncio.sleep(max(0.0, end - now()))
+                raise TimeIsUp
+            await asyncio.sleep(pause_s)
+        raise AssertionError("pauses never end")
+
+    async def _converted(self, events: list[Delivery]) -> list[Delivery]:
+        records = await self._webhook.shared_records([event.record for _, event in events], self._api_version)
+        return [
+            (kind, msgspec.structs.replace(event, record=record))
+            for (kind, event), record in zip(events, records, strict=True)
+        ]
+
+
+def _pauses() -> Iterator[float]:
+    pause_s = RETRY_FIRST_S
+    while True:
+        yield pause_s
+        pause_s = min(RETRY_MAX_S, 2 * pause_s)
