@@ -60,14 +60,32 @@ def test_the_configuration_of_a_plugin_is_in_the_file_or_beside_it(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("kind: Other\n", "is no AdmissionConfiguration of apiserver.config.k8s.io/v1"),
+        ("apiVersion: v1\nkind: Other\n", 'no kind "Other" is registered for version "v1"'),
+        ("plugins: []\n", "Object 'Kind' is missing in '"),
+        (f"{_HEAD}- {{name: Bad}}\nfoo: 1\n", 'strict decoding error: unknown field "foo"'),
+        (f"{_HEAD}- {{name: 1}}\n", "json: cannot unmarshal number into Go struct field .*name of type string"),
         ("a: [\n", "cannot read"),
         ("[]\n", "holds no object"),
-        (f"{_HEAD}- {{name: Bad}}\n", "there is no admission plug-in 'Bad'"),
         (f"{_HEAD}- {{name: PodSecurity, path: absent.yaml}}\n", "cannot read .*absent.yaml"),
     ],
-    ids=["kind", "yaml", "list", "name", "path"],
+    ids=["kind", "no kind", "field", "type", "yaml", "list", "path"],
 )
 def test_a_file_that_makes_no_sense_prevents_the_start(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(StartError, match=message):
         admission_settings(_written(tmp_path, text))
+
+
+def test_what_a_plugin_that_is_off_or_unknown_is_told_counts_for_nothing(tmp_path: Path) -> None:
+    text = f"{_HEAD}- {{name: EventRateLimit, path: absent.yaml}}\n- {{name: Bad, path: absent.yaml}}\n"
+    assert admission_settings(_written(tmp_path, text)).configurations == {}
+
+
+def test_what_stands_in_the_file_counts_before_the_file_beside_it(tmp_path: Path) -> None:
+    text = f"{_HEAD}- {{name: PodSecurity, path: absent.yaml, configuration: {{a: b}}}}\n"
+    assert admission_settings(_written(tmp_path, text)).configurations == {"PodSecurity": {"a": "b"}}
+
+
+def test_a_file_without_kind_may_be_that_of_the_plugins_whose_files_have_none(tmp_path: Path) -> None:
+    said = {"podNodeSelectorPluginConfig": {"a": "b=c"}}
+    settings = admission_settings(_written(tmp_path, "podNodeSelectorPluginConfig: {a: b=c}\n"))
+    assert settings.configurations == {"PodNodeSelector": said, "ImagePolicyWebhook": said}

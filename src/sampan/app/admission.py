@@ -3,19 +3,20 @@
 Source: apiserver pkg/admission/config.go; kubernetes pkg/kubeapiserver/options/admission.go (1.36).
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.core.object import Object
+from sampan.server.admission.configuration import ADMISSION
 from sampan.server.admission.plugins import NAMES
 from sampan.server.admission.settings import NODE_RESTRICTION, SERVICE_ACCOUNT, AdmissionSettings, check_names
 from sampan.wire import yaml
 
 _ACCOUNTS: Final = "serviceaccount-controller"
-_VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.config.k8s.io/v1alpha1", "apiserver.k8s.io/v1alpha1")
-_KIND: Final = "AdmissionConfiguration"
+_UNVERSIONED: Final = {"ImagePolicyWebhook": "imagePolicy", "PodNodeSelector": "podNodeSelectorPluginConfig"}
 
 
 def admission_settings(settings: UpSettings) -> AdmissionSettings:
@@ -33,7 +34,8 @@ def admission_settings(settings: UpSettings) -> AdmissionSettings:
     if _makes_accounts(settings.controllers):
         added.add(SERVICE_ACCOUNT)
     file = settings.admission_control_config_file
-    return AdmissionSettings(enabled | added, disabled, _configurations(file) if file is not None else {})
+    chosen = AdmissionSettings(enabled | added, disabled)
+    return chosen if file is None else replace(chosen, configurations=_configurations(file, chosen))
 
 
 def _makes_accounts(controllers: str) -> bool:
@@ -42,20 +44,25 @@ def _makes_accounts(controllers: str) -> bool:
     return bool(words & {"*", _ACCOUNTS}) and f"-{_ACCOUNTS}" not in words
 
 
-def _configurations(file: Path) -> dict[str, Object]:
-    """What an AdmissionConfiguration says to each plug-in, itself or in a file beside it."""
+def _configurations(file: Path, chosen: AdmissionSettings) -> dict[str, Object]:
+    """What an AdmissionConfiguration says to each plug-in, itself or in a file beside it; the first that says counts.
+
+    A file that holds the configuration of ImagePolicyWebhook or PodNodeSelector itself is for those two.
+    """
     said = _read(file)
-    if said.get("apiVersion") not in _VERSIONS or said.get("kind") != _KIND:
-        raise StartError(f"{file} is no {_KIND} of {_VERSIONS[0]}")
-    configurations = {}
+    if "kind" not in said and any(field in said for field in _UNVERSIONED.values()):
+        return dict.fromkeys(_UNVERSIONED, said)
+    try:
+        said = ADMISSION.read(said)
+    except ValueError as error:
+        raise StartError(f"cannot read {file}: {error}") from None
+    configurations: dict[str, Object] = {}
     for plugin in said.get("plugins") or ():
         name, path, configuration = plugin.get("name", ""), plugin.get("path"), plugin.get("configuration")
-        if name not in NAMES:
-            raise StartError(f"{file}: there is no admission plug-in {name!r}")
-        if path:
+        if configuration is None and path and name in NAMES and chosen.is_on(name):
             configuration = _read(file.parent / path)
         if configuration is not None:
-            configurations[name] = configuration
+            configurations.setdefault(name, configuration)
     return configurations
 
 

@@ -260,9 +260,12 @@ async def test_an_update_that_brings_no_image_is_not_looked_at(api: Api) -> None
     assert answer.code == 403
 
 
+_CONFIGURATION = {"apiVersion": "pod-security.admission.config.k8s.io/v1", "kind": "PodSecurityConfiguration"}
+
+
 async def test_the_configuration_sets_defaults_and_exempts() -> None:
     said = {
-        "kind": "PodSecurityConfiguration",
+        **_CONFIGURATION,
         "defaults": {"enforce": "baseline"},
         "exemptions": {"namespaces": ["kube-system"]},
     }
@@ -306,7 +309,7 @@ async def test_templates_that_are_warned_of_are_counted(api: Api) -> None:
 
 
 async def test_exemptions_are_counted() -> None:
-    said = {"kind": "PodSecurityConfiguration", "exemptions": {"namespaces": ["kube-system"]}}
+    said = {**_CONFIGURATION, "exemptions": {"namespaces": ["kube-system"]}}
     async with served(admission=AdmissionSettings(configurations={"PodSecurity": said})) as api:
         await api.create("/api/v1/namespaces/kube-system/pods", pod())
         labels = 'request_operation="create",resource="pod",subresource=""'

@@ -106,7 +106,11 @@ async def test_a_selector_of_nodes_that_cannot_be_read_is_told(annotation: str, 
 
 async def test_tolerations_are_merged_and_held_against_the_whitelist() -> None:
     annotation = '[{"key": "a", "operator": "Exists"}]'
-    said = {"whitelist": [{"operator": "Exists", "effect": "NoExecute"}, {"key": "a", "operator": "Exists"}]}
+    said = {
+        "apiVersion": "podtolerationrestriction.admission.k8s.io/v1alpha1",
+        "kind": "Configuration",
+        "whitelist": [{"operator": "Exists", "effect": "NoExecute"}, {"key": "a", "operator": "Exists"}],
+    }
     async with served(admission=_with("PodTolerationRestriction", PodTolerationRestriction=said)) as api:
         annotations = {"scheduler.alpha.kubernetes.io/defaultTolerations": annotation}
         await api.patch("/api/v1/namespaces/default", {"metadata": {"annotations": annotations}})

@@ -191,7 +191,11 @@ async def test_one_that_is_cancelled_does_not_hold_up_the_others(api: Api) -> No
 
 
 async def test_limited_resources_need_a_quota() -> None:
-    said = {"limitedResources": [{"resource": "pods", "matchContains": ["pods"]}]}
+    said = {
+        "apiVersion": "apiserver.config.k8s.io/v1",
+        "kind": "ResourceQuotaConfiguration",
+        "limitedResources": [{"resource": "pods", "matchContains": ["pods"]}],
+    }
     async with served(admission=AdmissionSettings(configurations={"ResourceQuota": said})) as api:
         text = 'pods "p" is forbidden: insufficient quota to consume: count/pods,pods'
         assert await refused(api, PODS, pod()) == text

@@ -82,9 +82,9 @@ class EventRateLimit:
 
 
 def _faults(configuration: Object) -> list[FieldError]:
-    limits, path = configuration.get("limits") or [], Path("limits")
+    limits, path = configuration.get("limits"), Path("limits")
     faults = [] if limits else [invalid(path, limits, "must not be empty")]
-    for index, said in enumerate(limits):
+    for index, said in enumerate(limits or ()):
         at = path.index(index)
         if said.get("type") not in _KEYS:
             faults.append(not_supported(at.child("type"), said.get("type", ""), tuple(_KEYS)))

@@ -76,10 +76,13 @@ class ImagePolicyWebhook:
             raise ValueError("no config specified")
         said = configuration.get("imagePolicy") or {}
         self._settings = _settings(said)
+        file = said.get("kubeConfigFile") or ""
+        if not file:
+            raise ValueError("imagePolicy.kubeConfigFile is not given")
         try:
-            self._webhook = connect(*read_webhook_kubeconfig(Path(said.get("kubeConfigFile") or "")))
+            self._webhook = connect(*read_webhook_kubeconfig(Path(file)))
         except OSError as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(f"{file}: {error.strerror}") from error
         self._now = now
         self._sleep = sleep
         self._kept: OrderedDict[bytes, tuple[float, _Status]] = OrderedDict()
@@ -166,8 +169,6 @@ def _settings(said: Object) -> _Settings:
 def _seconds(said: Object, field: str, unit_ns: int, bounds: tuple[int, int], default_ns: int) -> float:
     """A duration given as a number of units; 0 is the default, -1 none. Raises `ValueError`."""
     number = said.get(field) or 0
-    if not isinstance(number, int):
-        raise ValueError(f"imagePolicy.{field} is no whole number")
     if number == -1:
         return 0.0
     duration_ns = number * unit_ns if number else default_ns

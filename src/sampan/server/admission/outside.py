@@ -61,6 +61,8 @@ def _connect(outside: Outside, configuration: Object) -> Connect:
     Source: apiserver pkg/admission/plugin/webhook/config/kubeconfig.go (1.36).
     """
     cluster = outside.surroundings.cluster
+    if configuration.get("staticManifestsDir"):
+        raise ValueError("staticManifestsDir: Forbidden: manifests in files are not read")
     text = configuration.get("kubeConfigFile") or ""
     if not text:
         return lambda target: cluster.connect(target)

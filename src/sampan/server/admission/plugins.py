@@ -22,6 +22,7 @@ from sampan.server.admission.certificates import (
     ClusterTrustBundleAttest,
 )
 from sampan.server.admission.chain import Plugin
+from sampan.server.admission.configuration import READERS
 from sampan.server.admission.default_class import DefaultIngressClass, DefaultStorageClass
 from sampan.server.admission.default_toleration_seconds import DefaultTolerationSeconds
 from sampan.server.admission.deny_service_external_ips import DenyServiceExternalIPs
@@ -76,8 +77,9 @@ class Parts:
         return self.cluster.reader
 
     def configuration(self, name: str) -> Object:
-        """What the AdmissionConfiguration says to a plug-in."""
-        return self.settings.configurations.get(name) or {}
+        """What the AdmissionConfiguration says to a plug-in; empty: nothing. Raises `ValueError`."""
+        said = self.settings.configurations.get(name)
+        return {} if said is None else READERS[name].read(said)
 
 
 Make = Callable[[Parts], Plugin]

@@ -7,10 +7,13 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 import msgspec
 
+from sampan.core.field import FieldError, Path
 from sampan.core.object import Object
 from sampan.core.quota.scopes import is_best_effort
 from sampan.core.tolerations import Toleration, covers, merge_tolerations
 from sampan.registry.reader import CacheReader
+from sampan.registry.strategies.core.podoptions import PodOptions
+from sampan.registry.strategies.core.scheduling import validate_tolerations
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.kept import Kept
 from sampan.server.admission.pods import POD_ONLY, annotations_of
@@ -39,6 +42,12 @@ class PodTolerationRestriction:
 
     def __init__(self, reader: CacheReader, configuration: Object) -> None:
         """Raises `ValueError` for a configuration that makes no sense."""
+        faults: list[FieldError] = []
+        for name in ("default", "whitelist"):
+            place = Path("podtolerationrestriction", name)
+            validate_tolerations(configuration.get(name) or [], place, faults, PodOptions())
+        if faults:
+            raise ValueError(f"invalid config: [{' '.join(map(str, faults))}]")
         self._defaults = _tolerations(configuration.get("default") or [])
         self._whitelist = _tolerations(configuration.get("whitelist") or [])
         self._said = Kept(reader, "", "namespaces", _said)

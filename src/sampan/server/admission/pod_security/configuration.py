@@ -3,11 +3,12 @@
 Source: k8s.io/pod-security-admission admission/api/{load,validation} (1.36).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sampan.core.field import FieldError, Path, aggregate, invalid
+from sampan.core.field import FieldError, Path, aggregate, duplicate, invalid
+from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.server.admission.pod_security.policy import (
     MODES,
@@ -17,8 +18,6 @@ from sampan.server.admission.pod_security.policy import (
     parse_level,
     parse_version,
 )
-
-_KIND: Final = "PodSecurityConfiguration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +32,35 @@ class Configuration:
 
 def read_configuration(said: Object) -> Configuration:
     """Raises `ValueError` for what makes no sense."""
-    if said and said.get("kind", _KIND) != _KIND:
-        raise ValueError(f"expected {_KIND}, got {said['kind']}")
     exemptions = said.get("exemptions") or {}
+    defaults = _defaults(said.get("defaults") or {})
+    names = {field: exemptions.get(field) or () for field in _CHECKS}
+    faults = [fault for field, check in _CHECKS.items() for fault in _exempt_faults(field, names[field], check)]
+    if faults:
+        raise ValueError(f"PodSecurity invalid: {aggregate(faults)}")
     return Configuration(
-        _defaults(said.get("defaults") or {}),
-        frozenset(exemptions.get("usernames") or ()),
-        frozenset(exemptions.get("namespaces") or ()),
-        frozenset(exemptions.get("runtimeClasses") or ()),
+        defaults, *(frozenset(names[field]) for field in ("usernames", "namespaces", "runtimeClasses"))
     )
+
+
+def _user_errors(name: str) -> list[str]:
+    return [] if name else ["username must not be empty"]
+
+
+_CHECKS: Final[Mapping[str, Callable[[str], list[str]]]] = {
+    "namespaces": dns1123_label_errors,
+    "runtimeClasses": dns1123_subdomain_errors,
+    "usernames": _user_errors,
+}
+
+
+def _exempt_faults(field: str, names: Sequence[str], check: Callable[[str], list[str]]) -> Iterator[FieldError]:
+    for index, name in enumerate(names):
+        place = Path("exemptions", field).index(index)
+        if texts := check(name):
+            yield invalid(place, name, ", ".join(texts))
+        elif name in names[:index]:
+            yield duplicate(place, name)
 
 
 def _defaults(said: Mapping[str, Any]) -> Policy:

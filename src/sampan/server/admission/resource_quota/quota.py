@@ -6,6 +6,7 @@ Source: k8s.io/apiserver pkg/admission/plugin/resourcequota/{controller.go,apis/
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from sampan.core.field import Path, aggregate, required
 from sampan.core.object import Object
 from sampan.core.quantity import Quantity
 from sampan.core.quota import Usage, scope_selectors
@@ -53,12 +54,15 @@ class LimitedResource:
 
 def read_limited(configuration: Object) -> tuple[LimitedResource, ...]:
     """The `limitedResources` of a ResourceQuotaConfiguration. Raises `ValueError`."""
-    limited = []
-    for said in configuration.get("limitedResources") or ():
+    limited, faults = [], []
+    for index, said in enumerate(configuration.get("limitedResources") or ()):
         if not said.get("resource"):
-            raise ValueError("limitedResources: resource must be specified")
+            faults.append(required(Path("limitedResources").index(index).child("resource")))
+            continue
         contains, scopes = said.get("matchContains") or (), said.get("matchScopes") or ()
         limited.append(LimitedResource(said.get("apiGroup", ""), said["resource"], tuple(contains), tuple(scopes)))
+    if faults:
+        raise ValueError(aggregate(faults))
     return tuple(limited)
 
 

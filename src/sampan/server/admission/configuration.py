@@ -1,0 +1,177 @@
+"""What plug-ins are told, read as the types that they have: kinds and versions are checked, and the types of values.
+
+Source: kubernetes plugin/pkg/admission/{eventratelimit,podtolerationrestriction,podnodeselector,imagepolicy}; apiserver
+pkg/admission/plugin/{resourcequota,webhook/config}; k8s.io/pod-security-admission admission/api (1.36).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from sampan.core.field import quote
+from sampan.core.object import Object
+from sampan.registry.webhook.review_body import BOOLEAN, RAW, STRING, STRINGS, struct
+from sampan.schema.compile import DecodeError, unknown_paths
+from sampan.schema.decode import Decoder, DecoderCompiler, Lost
+from sampan.schema.structural import Schema, ValueValidations
+from sampan.wire import json as wire_json
+
+_INT32: Final = Schema(type="integer", validations=ValueValidations(format="int32"))
+_INT64: Final = Schema(type="integer")
+_DURATION: Final = Schema(type="integer", name="time.Duration")
+
+
+def _list(name: str, properties: Mapping[str, Schema]) -> Schema:
+    return Schema(type="array", items=struct(name, properties))
+
+
+class ConfigurationReader:
+    """Reads what one plug-in is told. `kinds` are its schemas by apiVersion and kind; `strict`: no field is unknown."""
+
+    def __init__(self, kinds: Mapping[tuple[str, str], Schema], *, strict: bool = False) -> None:
+        head = {"apiVersion": STRING, "kind": STRING}
+        self._strict = strict
+        self._decoders: dict[tuple[str, str], Decoder] = {
+            key: DecoderCompiler().compile(struct(schema.name, {**head, **schema.properties}))
+            for key, schema in kinds.items()
+        }
+
+    def read(self, said: Object) -> Object:
+        """Raises `ValueError`."""
+        api_version, kind = said.get("apiVersion"), said.get("kind")
+        for name, value in (("Kind", kind), ("apiVersion", api_version)):
+            if not value:
+                raise ValueError(f"Object '{name}' is missing in '{wire_json.encode(said).decode()}'")
+        decode = self._decoders.get((str(api_version), str(kind)))
+        if decode is None:
+            known = f"no kind {quote(str(kind))} is registered for version {quote(str(api_version))}"
+            raise ValueError(f'{known} in scheme "pkg/runtime/scheme.go:111"')
+        return _decoded(decode, said, strict=self._strict)
+
+
+class PlainReader:
+    """Reads what has neither version nor kind."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._decode = DecoderCompiler().compile(schema)
+
+    def read(self, said: Object) -> Object:
+        """Raises `ValueError`."""
+        return _decoded(self._decode, said, strict=False)
+
+
+def _decoded(decode: Decoder, said: Object, *, strict: bool) -> Object:
+    lost: Lost = []
+    try:
+        decoded: Object = decode(said, lost)
+    except DecodeError as error:
+        raise ValueError(str(error)) from None
+    if strict and lost:
+        faults = ", ".join(f"unknown field {quote(path)}" for path in unknown_paths(said, lost))
+        raise ValueError(f"strict decoding error: {faults}")
+    return decoded
+
+
+_EVENT_LIMITS: Final = struct(
+    "Configuration",
+    {"limits": _list("v1alpha1.Limit", {"type": STRING, **dict.fromkeys(("qps", "burst", "cacheSize"), _INT32)})},
+)
+_TOLERATIONS: Final = _list(
+    "v1.Toleration", {**dict.fromkeys(("key", "operator", "value", "effect"), STRING), "tolerationSeconds": _INT64}
+)
+_LIMITED: Final = struct(
+    "Configuration",
+    {
+        "limitedResources": _list(
+            "v1.LimitedResource",
+            {
+                **dict.fromkeys(("apiGroup", "resource"), STRING),
+                "matchContains": STRINGS,
+                "matchScopes": _list(
+                    "v1.ScopedResourceSelectorRequirement", {"scopeName": STRING, "operator": STRING, "values": STRINGS}
+                ),
+            },
+        )
+    },
+)
+_MODES: Final = ("enforce", "enforce-version", "audit", "audit-version", "warn", "warn-version")
+_POD_SECURITY: Final = struct(
+    "PodSecurityConfiguration",
+    {
+        "defaults": struct("v1.PodSecurityDefaults", dict.fromkeys(_MODES, STRING)),
+        "exemptions": struct(
+            "v1.PodSecurityExemptions", dict.fromkeys(("usernames", "namespaces", "runtimeClasses"), STRINGS)
+        ),
+    },
+)
+_WEBHOOKS: Final = ConfigurationReader(
+    {
+        ("apiserver.config.k8s.io/v1", "WebhookAdmissionConfiguration"): struct(
+            "WebhookAdmission", dict.fromkeys(("kubeConfigFile", "staticManifestsDir"), STRING)
+        )
+    },
+    strict=True,
+)
+_PLUGIN: Final = {"name": STRING, "path": STRING, "configuration": RAW}
+ADMISSION: Final = ConfigurationReader(
+    {
+        ("apiserver.config.k8s.io/v1", "AdmissionConfiguration"): struct(
+            "AdmissionConfiguration", {"plugins": _list("v1.AdmissionPluginConfiguration", _PLUGIN)}
+        )
+    },
+    strict=True,
+)
+"""The file that says what each plug-in is told."""
+
+READERS: Final[Mapping[str, ConfigurationReader | PlainReader]] = {
+    "EventRateLimit": ConfigurationReader(
+        {("eventratelimit.admission.k8s.io/v1alpha1", "Configuration"): _EVENT_LIMITS}
+    ),
+    "PodTolerationRestriction": ConfigurationReader(
+        {
+            ("podtolerationrestriction.admission.k8s.io/v1alpha1", "Configuration"): struct(
+                "Configuration", dict.fromkeys(("default", "whitelist"), _TOLERATIONS)
+            )
+        }
+    ),
+    "ResourceQuota": ConfigurationReader(
+        {
+            ("apiserver.config.k8s.io/v1", "ResourceQuotaConfiguration"): _LIMITED,
+            **{
+                (f"resourcequota.admission.k8s.io/{version}", "Configuration"): _LIMITED
+                for version in ("v1beta1", "v1alpha1")
+            },
+        },
+        strict=True,
+    ),
+    "PodSecurity": ConfigurationReader(
+        {
+            (f"pod-security.admission.config.k8s.io/{version}", "PodSecurityConfiguration"): _POD_SECURITY
+            for version in ("v1", "v1beta1", "v1alpha1")
+        },
+        strict=True,
+    ),
+    "MutatingAdmissionWebhook": _WEBHOOKS,
+    "ValidatingAdmissionWebhook": _WEBHOOKS,
+    "PodNodeSelector": PlainReader(
+        struct(
+            "v1.pluginConfig",
+            {"podNodeSelectorPluginConfig": Schema(type="object", additional_properties=STRING)},
+        )
+    ),
+    "ImagePolicyWebhook": PlainReader(
+        struct(
+            "imagepolicy.AdmissionConfig",
+            {
+                "imagePolicy": struct(
+                    "imagepolicy.imagePolicyWebhookConfig",
+                    {
+                        "kubeConfigFile": STRING,
+                        **dict.fromkeys(("allowTTL", "denyTTL", "retryBackoff"), _DURATION),
+                        "defaultAllow": BOOLEAN,
+                    },
+                )
+            },
+        )
+    ),
+}
+"""By the plug-in's name."""
