@@ -145,6 +145,35 @@ async def test_without_an_answer_the_pod_is_refused(kubeconfig: str, answer: byt
     assert (await refused(plugin(kubeconfig, Backend(answer)), pod())).startswith('pods "p" is forbidden: ')
 
 
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (
+            b'{"status":"x"}',
+            "json: cannot unmarshal string into Go struct field ImageReview.status of type v1alpha1.ImageReviewStatus",
+        ),
+        (
+            b'{"status":{"allowed":true,"auditAnnotations":{"a":1}}}',
+            "json: cannot unmarshal number into Go struct field ImageReviewStatus.status.auditAnnotations of type "
+            "string",
+        ),
+        (
+            b'{"kind":"Pod"}',
+            'no kind "Pod" is registered for version "imagepolicy.k8s.io/v1alpha1" in scheme '
+            '"pkg/runtime/scheme.go:111"',
+        ),
+        (b'{"kind":', "couldn't get version/kind; json parse error: unexpected end of JSON input"),
+    ],
+    ids=["status", "annotation", "kind", "syntax"],
+)
+async def test_an_answer_that_is_no_review_is_told(kubeconfig: str, answer: bytes, text: str) -> None:
+    assert await refused(plugin(kubeconfig, Backend(answer)), pod()) == f'pods "p" is forbidden: {text}'
+
+
+async def test_an_answer_may_be_yaml(kubeconfig: str) -> None:
+    await plugin(kubeconfig, Backend(b"kind: ImageReview\nstatus: {allowed: true}\n")).validate(asking(pod()))
+
+
 async def test_without_an_answer_the_pod_may_be_allowed_by_default(kubeconfig: str) -> None:
     attributes = asking(pod())
     await plugin(kubeconfig, Backend(WebhookError("dead")), defaultAllow=True).validate(attributes)

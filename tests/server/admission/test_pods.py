@@ -129,8 +129,11 @@ async def test_tolerations_are_merged_and_held_against_the_whitelist() -> None:
         ("[", "unexpected end of JSON input"),
         ("{x", "invalid character 'x' looking for beginning of object key string"),
         (f'[{{"x":{"[" * 10_000}', "exceeded max depth"),
+        ("{}", "json: cannot unmarshal object into Go value of type []v1.Toleration"),
+        ('["x"]', "json: cannot unmarshal string into Go value of type v1.Toleration"),
+        ('[{"key": 1}]', "json: cannot unmarshal number into Go struct field Toleration.key of type string"),
     ],
-    ids=["end", "syntax", "deep"],
+    ids=["end", "syntax", "deep", "list", "toleration", "key"],
 )
 async def test_default_tolerations_that_cannot_be_read_are_told(annotation: str, text: str) -> None:
     async with served(admission=_with("PodTolerationRestriction")) as api:

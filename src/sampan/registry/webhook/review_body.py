@@ -54,15 +54,19 @@ class NotDecodableError(Exception):
 
 
 class ReviewReader:
-    """Reads reviews of one kind; `responses` are the schemas of `response` by the version of the review."""
+    """Reads reviews of one kind; `responses` are the schemas of the response by the version of the review.
 
-    def __init__(self, group: str, kind: str, responses: Mapping[str, Schema]) -> None:
+    `fields`: what the question and the response are called.
+    """
+
+    def __init__(
+        self, group: str, kind: str, responses: Mapping[str, Schema], fields: tuple[str, str] = ("request", "response")
+    ) -> None:
+        question, answer = fields
         self._kind = kind
         self._decoders: dict[str, Decoder] = {
             f"{group}/{version}": DecoderCompiler().compile(
-                struct(
-                    f"{version}.{kind}", {"apiVersion": STRING, "kind": STRING, "request": RAW, "response": response}
-                )
+                struct(f"{version}.{kind}", {"apiVersion": STRING, "kind": STRING, question: RAW, answer: response})
             )
             for version, response in responses.items()
         }

@@ -75,9 +75,10 @@ _EVENT_LIMITS: Final = struct(
     "Configuration",
     {"limits": _list("v1alpha1.Limit", {"type": STRING, **dict.fromkeys(("qps", "burst", "cacheSize"), _INT32)})},
 )
-_TOLERATIONS: Final = _list(
+TOLERATION: Final = struct(
     "v1.Toleration", {**dict.fromkeys(("key", "operator", "value", "effect"), STRING), "tolerationSeconds": _INT64}
 )
+_TOLERATIONS: Final = Schema(type="array", items=TOLERATION)
 _LIMITED: Final = struct(
     "Configuration",
     {

@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from sampan.core.object import Object
 from sampan.core.time import format_duration
@@ -17,6 +17,7 @@ from sampan.registry.webhook.client import Webhook
 from sampan.registry.webhook.credentials import Credentials
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
 from sampan.registry.webhook.retry import post_patiently
+from sampan.registry.webhook.review_body import BOOLEAN, STRING, STRING_MAP, NotDecodableError, ReviewReader, struct
 from sampan.registry.webhook.target import Target
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.pods import POD_ONLY, annotations_of
@@ -34,6 +35,17 @@ _EPHEMERAL: Final = "ephemeralcontainers"
 _FIELDS: Final = {"": ("containers", "initContainers"), _EPHEMERAL: ("ephemeralContainers",)}
 _MS: Final = 10**6
 _S: Final = 10**9
+
+_READER: Final = ReviewReader(
+    "imagepolicy.k8s.io",
+    KIND,
+    {
+        "v1alpha1": struct(
+            "v1alpha1.ImageReviewStatus", {"allowed": BOOLEAN, "reason": STRING, "auditAnnotations": STRING_MAP}
+        )
+    },
+    ("spec", "status"),
+)
 
 ConnectAs = Callable[[Target, Credentials], Webhook]
 """Gives the webhook at a target, which is shown credentials."""
@@ -143,18 +155,11 @@ def _review_spec(attributes: Attributes, pod: Object) -> Object:
 def _status(answer: bytes) -> _Status:
     """Raises `WebhookError` for what is no review."""
     try:
-        review = wire_json.decode(answer)
-    except wire_json.DecodeError as error:
+        review = _READER.read(answer, API_VERSION)
+    except NotDecodableError as error:
         raise WebhookError(str(error)) from None
-    known = isinstance(review, dict) and (review.get("kind", KIND), review.get("apiVersion", API_VERSION))
-    if known != (KIND, API_VERSION):
-        raise WebhookError(f"the answer is no {KIND} of {API_VERSION}")
-    status: Any = review.get("status") or {}
-    allowed, reason = status.get("allowed", False), status.get("reason", "")
-    annotations = status.get("auditAnnotations") or {}
-    if not isinstance(allowed, bool) or not isinstance(reason, str) or not isinstance(annotations, dict):
-        raise WebhookError(f"the status of the {KIND} cannot be read")
-    return _Status(allowed, reason, {str(key): str(value) for key, value in annotations.items()})
+    status = review.get("status") or {}
+    return _Status(status.get("allowed", False), status.get("reason", ""), status.get("auditAnnotations") or {})
 
 
 def _settings(said: Object) -> _Settings:

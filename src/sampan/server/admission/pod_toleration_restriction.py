@@ -11,10 +11,14 @@ from sampan.core.field import FieldError, Path
 from sampan.core.object import Object
 from sampan.core.quota.scopes import is_best_effort
 from sampan.core.tolerations import Toleration, covers, merge_tolerations
+from sampan.patch.go_text import json_kind
 from sampan.registry.reader import CacheReader
 from sampan.registry.strategies.core.podoptions import PodOptions
 from sampan.registry.strategies.core.scheduling import validate_tolerations
+from sampan.schema.compile import DecodeError
+from sampan.schema.decode import DecoderCompiler
 from sampan.server.admission.chain import Attributes
+from sampan.server.admission.configuration import TOLERATION
 from sampan.server.admission.kept import Kept
 from sampan.server.admission.pods import POD_ONLY, annotations_of
 from sampan.server.admission.refusal import plain_error
@@ -23,6 +27,7 @@ from sampan.wire.json import UNREADABLE
 
 DEFAULTS_ANNOTATION: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
 WHITELIST_ANNOTATION: Final = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+_DECODE: Final = DecoderCompiler().compile(TOLERATION)
 _MEMORY_PRESSURE: Final = Toleration("node.kubernetes.io/memory-pressure", "Exists", "", "NoSchedule")
 
 
@@ -95,7 +100,14 @@ def _tolerations(said: list[Any]) -> list[Toleration]:
 
 
 def _annotated(text: str) -> list[Toleration]:
+    if not text:
+        return []
     try:
-        return _tolerations(wire_json.decode(text.encode())) if text else []
-    except UNREADABLE as error:
+        said = wire_json.decode(text.encode())
+        if said is None:
+            return []
+        if not isinstance(said, list):
+            raise plain_error(f"json: cannot unmarshal {json_kind(said)} into Go value of type []v1.Toleration")
+        return _tolerations([_DECODE(each, []) for each in said])
+    except (*UNREADABLE, DecodeError) as error:
         raise plain_error(str(error)) from None
