@@ -25,8 +25,6 @@ def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object 
     namespace = scope.ctx.namespace
     if not name and obj is not None:
         name = obj["metadata"].get("name", "")
-    if not name and old is not None:
-        name = old["metadata"].get("name", "")
     if not namespace and old is not None:
         namespace = old["metadata"].get("namespace", "")
     return Attributes(
@@ -151,14 +149,13 @@ def binding_attributes(scope: Scope, name: str, binding: Object, dry_run: bool) 
 def delete_validator(
     scope: Scope, dry_run: bool, options: Object | None = None
 ) -> Callable[[Object], Awaitable[None]] | None:
-    """All admission of a deletion with these DeleteOptions."""
+    """All admission of a deletion with these DeleteOptions. It hears no names of the objects of a collection."""
     chain, gvr = scope.admission, scope.endpoint.gvr
     if not (chain.mutates("DELETE", gvr) or chain.validates("DELETE", gvr)):
         return None
 
     async def validate(old: Object) -> None:
         attributes = attributes_of(scope, "DELETE", None, old, dry_run)
-        attributes.name = old["metadata"]["name"]
         attributes.options = options
         await chain.admit(attributes)
         await chain.validate(attributes)
