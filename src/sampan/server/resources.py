@@ -21,7 +21,7 @@ from sampan.server.verbs.create import create
 from sampan.server.verbs.delete import delete, delete_collection
 from sampan.server.verbs.get import get
 from sampan.server.verbs.list import list_objects
-from sampan.server.verbs.patch import patch
+from sampan.server.verbs.patch import patch, patch_type_of
 from sampan.server.verbs.scale import get_scale, patch_scale, update_scale
 from sampan.server.verbs.scope import Scope, Shared
 from sampan.server.verbs.subresources import SUBRESOURCES, VIRTUAL
@@ -171,6 +171,8 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
         if definition.builtin:
             raise no_such_resource() if _is_beside(definition, request) else not_allowed()
         if verb is not None and info.verb in ("update", "patch") and not info.name:
+            if info.verb == "patch":
+                patch_type_of(request, endpoint)
             raise errors.bad_request("name must be provided")
         raise errors.method_not_supported(GroupResource(definition.group, definition.resource), info.verb)
     return verb

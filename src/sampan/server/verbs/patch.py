@@ -20,7 +20,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
 from sampan.registry.rest.update import update as rest_update
 from sampan.schema.compile import DecodeError as SchemaError
-from sampan.server.request import Response
+from sampan.server.request import Request, Response
 from sampan.server.verbs.admit import admit
 from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value, normalise
 from sampan.server.verbs.create import tracked, warn_of_duplicate_owners
@@ -61,20 +61,17 @@ class Refusal:
 async def patch(scope: Scope) -> Response:
     """200, or 201 where an apply created the object."""
     request, endpoint = scope.request, scope.endpoint
-    content_type = patch_type_of(scope)
+    content_type = patch_type_of(scope.request, scope.endpoint)
     options = write_options(request, "PatchOptions", content_type)
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
     request.body_size_bytes = len(body)
     request.step("limitedReadBody succeeded")
-    value, faults = _decode_patch(body, content_type, options)
-    if request.body_read is not None:
-        request.body_read(value, lambda: value)
     if content_type == APPLY_PATCH:
+        value, faults = _decode_apply(body, options)
+        _tell_audit(request, value)
         transform = _apply_transform(scope, value, faults, options)
     else:
-        mechanism = _mechanism(scope, content_type, value)
-        refusal = Refusal(faults, value, content_type == STRATEGIC_MERGE_PATCH)
-        transform = _patch_transform(scope, mechanism, refusal, options)
+        transform = _transform(scope, body, content_type, options)
     part, applies = part_of(scope), content_type == APPLY_PATCH
     result = await rest_update(
         endpoint.store,
@@ -87,11 +84,35 @@ async def patch(scope: Scope) -> Response:
     return await object_response(request, endpoint, result.value, 201 if result.created else 200)
 
 
-def patch_type_of(scope: Scope) -> str:
+def _transform(scope: Scope, body: bytes, content_type: str, options: WriteOptions) -> Any:
+    """What a patch does; one that cannot be read fails only where there is an object, as in Kubernetes."""
+    try:
+        value, faults = _decode_patch(body, content_type, options)
+        mechanism = _mechanism(scope, content_type, value)
+    except errors.StatusError as error:
+        return _patch_transform(scope, _failing(error), Refusal([], None, shows_patch=False), options)
+    _tell_audit(scope.request, value)
+    refusal = Refusal(faults, value, content_type == STRATEGIC_MERGE_PATCH)
+    return _patch_transform(scope, mechanism, refusal, options)
+
+
+def _failing(error: errors.StatusError) -> Mechanism:
+    def fail(current: Object) -> Object:
+        raise error
+
+    return fail
+
+
+def _tell_audit(request: Request, value: Any) -> None:
+    if request.body_read is not None:
+        request.body_read(value, lambda: value)
+
+
+def patch_type_of(request: Request, endpoint: Endpoint) -> str:
     """The patch's media type. Raises 415; of a custom resource it names what is accepted, as in Kubernetes."""
-    content_type = scope.request.headers.get("content-type", "").split(";", 1)[0].strip()
-    accepted = BUILTIN_TYPES if scope.endpoint.definition.builtin else CUSTOM_TYPES
-    if content_type not in accepted and scope.endpoint.definition.builtin:
+    content_type = request.headers.get("content-type", "").split(";", 1)[0].strip()
+    accepted = BUILTIN_TYPES if endpoint.definition.builtin else CUSTOM_TYPES
+    if content_type not in accepted and endpoint.definition.builtin:
         raise errors.StatusError(errors.Reason.UNSUPPORTED_MEDIA_TYPE, 415, "415: Unsupported Media Type", details={})
     if content_type not in accepted:
         known = ", ".join(accepted)
@@ -102,8 +123,6 @@ def patch_type_of(scope: Scope) -> str:
 
 
 def _decode_patch(body: bytes, content_type: str, options: WriteOptions) -> tuple[Any, list[str]]:
-    if content_type == APPLY_PATCH:
-        return _decode_apply(body, options)
     try:
         if options.field_validation == "Ignore":
             return wire_json.decode(body), []

@@ -2,19 +2,27 @@
 
 from sampan.core import errors
 from sampan.core.field import Path, invalid
+from sampan.core.resource_version import parse_resource_version
 from sampan.storage.cache import WatchCache
 from sampan.storage.store import FutureRevision
 
 
-def parse_resource_version(text: str) -> int:
-    """A resourceVersion parameter as a number; "" is 0. Raises 400."""
-    if not text:
-        return 0
-    if not (text.isascii() and text.isdigit()) or int(text) >= 2**64:
-        reason = "value out of range" if text.isascii() and text.isdigit() else "invalid syntax"
-        fault = invalid(Path("resourceVersion"), text, f'strconv.ParseUint: parsing "{text}": {reason}')
-        raise errors.StatusError(errors.Reason.BAD_REQUEST, 400, f"invalid resource version: {fault}")
-    return int(text)
+def revision_of_list(text: str) -> int:
+    """The resourceVersion parameter of a list as a number; "" is 0. Raises 400."""
+    try:
+        return parse_resource_version(text)
+    except ValueError as error:
+        fault = invalid(Path("resourceVersion"), text, str(error))
+        raise errors.StatusError(errors.Reason.BAD_REQUEST, 400, f"invalid resource version: {fault}") from None
+
+
+def revision_of_read(text: str) -> int:
+    """The same of a get or a watch. Raises 500, as Kubernetes does."""
+    try:
+        return parse_resource_version(text)
+    except ValueError as error:
+        fault = invalid(Path("resourceVersion"), text, str(error))
+        raise errors.StatusError(errors.Reason.UNKNOWN, 500, str(fault)) from None
 
 
 async def wait_not_older(cache: WatchCache, revision: int) -> None:

@@ -56,7 +56,7 @@ async def update_scale(scope: Scope) -> Response:
 
 async def patch_scale(scope: Scope) -> Response:
     """PATCH of a Scale (JSON, apply, or merge; strategic merge is the same, a Scale has no lists)."""
-    content_type = patch_type_of(scope)
+    content_type = patch_type_of(scope.request, scope.endpoint)
     options = write_options(scope.request, "PatchOptions", content_type)
     scope.request.headers["content-type"] = "application/yaml" if content_type == APPLY_PATCH else "application/json"
     value, _ = await read_value(scope.request, duplicates=False)

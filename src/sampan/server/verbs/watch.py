@@ -20,7 +20,7 @@ from sampan.server.verbs.converted_events import ConvertedEvents, TimeIsUp
 from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
 from sampan.server.verbs.respond import include_object
-from sampan.server.verbs.revision import parse_resource_version, wait_not_older
+from sampan.server.verbs.revision import revision_of_read, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import selection_of
 from sampan.server.verbs.tables import Tabler
@@ -108,7 +108,7 @@ async def watch(scope: Scope) -> Response:
     request, endpoint = scope.request, scope.endpoint
     options = list_options(request)
     selection = selection_of(endpoint, options, request.info.name)
-    revision = parse_resource_version(options.resource_version)
+    revision = revision_of_read(options.resource_version)
     media = _acceptable(scope)
     frame = framer(scope, media)
     cache = endpoint.store.cache
