@@ -19,7 +19,7 @@ from sampan.server.cache_metrics import CacheMetrics
 from sampan.server.certificate_metrics import CertificateMetrics
 from sampan.server.features import FEATURES
 from sampan.server.histogram import Counter, Histogram, cumulative
-from sampan.server.request import Request, RequestInfo
+from sampan.server.request import OWN, Request, RequestInfo
 from sampan.server.request_details import RequestDetails
 from sampan.server.version import version_info
 from sampan.storage.measured import MeasuredStore
@@ -97,7 +97,16 @@ class ServerMetrics:
         GCCollector(registry=self.registry)
 
     def record(self, request: Request, status: int, seconds: float, size_bytes: int = 0) -> None:
-        """Count, time and measure one answer. A series is found by what it is made of, without making its labels."""
+        """Count, time and measure one answer. A series is found by what it is made of, without making its labels.
+
+        Answers of other servers are theirs to count.
+        """
+        if request.client_certificate is not None and request.user is not None:
+            self.certificates.shown(request.client_certificate)
+        if request.terminated:
+            self.details.terminated(request, request_labels(request), status)
+        if request.component != OWN:
+            return
         info = request.info
         scope = "resource" if info.name else "namespace" if info.namespace else "cluster"
         key = (info.verb, info.group, info.version, info.resource, info.subresource, scope, status)
@@ -110,8 +119,6 @@ class ServerMetrics:
         series[0] += 1
         if request.body_size_bytes >= 0:
             self.details.body(request)
-        if request.terminated:
-            self.details.terminated(request, request_labels(request), status)
         if not request.long_running:
             series[1] += seconds
             series[bisect_left(REQUEST_BUCKETS, seconds) + 2] += 1
@@ -122,8 +129,6 @@ class ServerMetrics:
             if info.verb in _READS:
                 series[_SIZES] += size_bytes
                 series[_SIZES + 1 + bisect_left(SIZE_BUCKETS, size_bytes)] += 1
-        if request.client_certificate is not None and request.user is not None:
-            self.certificates.shown(request.client_certificate)
 
     def ended(self, request: Request, status: int, seconds: float) -> None:
         """A stream that was recorded when it began has come to its end."""

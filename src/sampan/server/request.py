@@ -48,6 +48,9 @@ class RequestInfo:
     field_selector: str = ""
 
 
+OWN = "apiserver"
+
+
 @dataclass(slots=True, eq=False)
 class Request:
     """One request on its way. Filters fill in what they find out."""
@@ -104,8 +107,10 @@ class Request:
     """Monotonic time (`time.monotonic`, which is the loop's too) at which the request began."""
     body_size_bytes: int = -1
     """Of a body that was read for its object; -1: none was."""
-    terminated: str = ""
-    """Who gave the request up before it had come to its end ("apiserver", "aggregator"); "": nobody."""
+    component: str = OWN
+    """Who answers: this server, or ("aggregator") another one that it asks."""
+    terminated: bool = False
+    """Whether the request was given up before it had come to its end."""
     long_running: bool = False
     """Watch, proxy and the streaming subresources: no deadline, ended at shutdown."""
     span: Span | None = None

@@ -56,7 +56,7 @@ class RequestDetails:
 
     def terminated(self, request: Request, labels: tuple[str, ...], status: int) -> None:
         """A request was given up. `labels`: under which it is counted."""
-        self._terminations.add((*labels[:1], *labels[2:-1], request.terminated, str(status)))
+        self._terminations.add((*labels[:1], *labels[2:-1], request.component, str(status)))
 
     def collect(self) -> Iterable[Metric]:
         """For Prometheus."""

@@ -244,3 +244,16 @@ async def test_what_was_authorized_is_what_is_sent(tmp_path: Path) -> None:
         await here.available()
         await here.api.get(f"{PATH}/namespaces%2Fdefault/things/a%20b?fieldSelector=a%3Db&x=1;watch=true")
         assert here.requests(f"{PATH}/namespaces/default/things/a%20b?fieldSelector=a%3Db")
+
+
+async def test_what_others_answer_is_theirs_to_count_but_for_what_they_did_not(tmp_path: Path) -> None:
+    async with cell(tmp_path) as here:
+        await here.available()
+        assert (await here.api.get(f"{THINGS}/a")).code == 200
+        await here.api.delete("/api/v1/namespaces/default/services/metrics")
+        await here.condition("ServiceNotFound")
+        assert (await here.api.get(f"{THINGS}/a")).code == 503
+        lines = (await here.api.client.get("/metrics")).body.decode().splitlines()
+    about = {line.partition("{")[0]: line for line in lines if 'resource="things"' in line}
+    assert list(about) == ["apiserver_request_terminations_total"]
+    assert 'code="503",component="aggregator"' in about["apiserver_request_terminations_total"]

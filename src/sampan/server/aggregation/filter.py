@@ -41,6 +41,7 @@ def with_aggregation(
             found = remote.get(_group_version(request))
             if found is None:
                 return await handler(request)
+            request.component = "aggregator"
             response = await _proxied(request, found, backends, proxy)
             if reject_redirects and 300 <= response.status <= 399 and first(response.headers, b"location"):
                 if response.finished is not None:
@@ -76,7 +77,7 @@ async def _proxied(request: Request, found: ApiService, backends: Backends, prox
 
 def _failed(request: Request, status: int, text: str) -> Response:
     """What is said when the backend is not asked, or cannot be."""
-    request.terminated = "aggregator"
+    request.terminated = True
     return text_response(status, text)
 
 

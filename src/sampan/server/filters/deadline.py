@@ -102,5 +102,5 @@ def _timeout_s(request: Request, maximum_s: float) -> float:
 
 
 def _late(request: Request) -> StatusError:
-    request.terminated = "apiserver"
+    request.terminated = True
     return timeout("request did not complete within the allotted timeout")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from sampan.server.filters.hook import Hook
 from sampan.server.metrics import Labels, ServerMetrics
-from sampan.server.request import Request, Response
+from sampan.server.request import OWN, Request, Response
 
 _log = logging.getLogger("sampan.request")
 
@@ -26,7 +26,7 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
     def after(request: Request, response: Response) -> None:
         seconds = clock() - request.received
         record(request, response.status, seconds, len(response.body) or len(response.gzip_body or b""))
-        if response.stream is not None or response.takeover is not None:
+        if request.component == OWN and (response.stream is not None or response.takeover is not None):
             _count_stream(metrics, clock, request, response)
         if response.status >= 500 or (seconds > slow_s and not request.long_running):
             _log.warning("request", extra=_fields(request, response, seconds))

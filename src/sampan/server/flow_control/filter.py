@@ -39,7 +39,7 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
             if ticket is not None:
                 ticket.request = request
             if ticket is None or not (ticket.executing or await _turn(queue_set, ticket, request, controller)):
-                request.terminated = "apiserver"
+                request.terminated = True
                 return too_many_requests(controller.dropped.record(level.name))
             try:
                 response = await handler(request)
