@@ -18,6 +18,7 @@ from sampan.server.openapi.content import content
 from sampan.server.openapi.documents import Served, document_v2, document_v3, group_versions
 from sampan.server.openapi.merge import Json, merged
 from sampan.server.openapi.protobuf import encode_document
+from sampan.server.openapi.protobuf_v3 import encode_document as encode_v3
 from sampan.server.request import Headers, Request, Response
 from sampan.server.version import GIT_VERSION
 from sampan.wire import json as wire_json
@@ -30,6 +31,9 @@ _PROTOBUF_V2_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 """What clients still ask for; it is answered under the present name."""
 _YEAR_S = 365 * 24 * 3600
 _JSON = "application/json"
+PROTOBUF_V3 = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+_PROTOBUF_V3_OLD = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
+_FORMS_V3 = {_JSON: _JSON, PROTOBUF_V3: PROTOBUF_V3, _PROTOBUF_V3_OLD: PROTOBUF_V3}
 _FORMS_V2 = {_JSON: _JSON, PROTOBUF_V2: PROTOBUF_V2, _PROTOBUF_V2_OLD: PROTOBUF_V2}
 _VARY_V3: Headers = [(b"Vary", b"Accept")]
 _VARY_V2: Headers = [(b"Vary", b"Accept-Encoding"), *_VARY_V3]
@@ -65,6 +69,7 @@ class OpenApi:
         self._builtins = builtins
         self._elsewhere = elsewhere
         self._v3: dict[str, Document] = {}
+        self._v3_messages: dict[str, Document] = {}
         self._hashes: dict[str, tuple[tuple[int, ...], str]] = {}
         self._v2: dict[str, tuple[tuple[int, int], Document]] = {}
         self._lock = asyncio.Lock()
@@ -84,7 +89,8 @@ class OpenApi:
             return content(request, index, "text/plain; charset=utf-8", [])
         if rest not in served:
             return Response(404, content_type="")
-        if _preferred(request, {_JSON: _JSON}) is None:
+        media_type = _preferred(request, _FORMS_V3)
+        if media_type is None:
             return Response(406, content_type="", headers=list(_VARY_V3))
         document = await self._document_v3(rest, served[rest])
         asked = request.param("hash").strip('"')
@@ -92,7 +98,9 @@ class OpenApi:
             target = f"/openapi/v3/{rest}?hash={document.hash}"
             return Response(301, headers=[(b"Location", target.encode()), *_VARY_V3])
         headers = [*_VARY_V3, *_kept_for_ever()] if asked else [*_VARY_V3]
-        return content(request, document.body, _JSON, headers, f'"{document.hash}"')
+        if media_type == PROTOBUF_V3:
+            document = await self._message_v3(rest, document)
+        return content(request, document.body, media_type, headers, f'"{document.hash}"')
 
     async def v2(self, request: Request) -> Response:
         """The one document, as JSON or protobuf; 406 when only other forms are accepted."""
@@ -118,6 +126,15 @@ class OpenApi:
         if found is None or found[0] != key:
             found = self._hashes[path] = (key, served_hash(path, served))
         return found[1]
+
+    async def _message_v3(self, path: str, document: Document) -> Document:
+        """The same document as protobuf."""
+        async with self._lock:
+            found = self._v3_messages.get(path)
+            if found is None or found.hash != document.hash:
+                body = await asyncio.to_thread(lambda: encode_v3(wire_json.decode(document.body)))
+                found = self._v3_messages[path] = Document(body, document.hash)
+        return found
 
     async def _document_v3(self, path: str, served: Served) -> Document:
         wanted = self._hash(path, served)
