@@ -178,6 +178,16 @@ async def test_a_rule_that_loses_something_is_named_once(api: Api) -> None:
     assert all(field.startswith("spec.versions[0].fields[1].") for field in fields), fields
 
 
+async def test_what_can_be_said_is_explained(api: Api) -> None:
+    document = (await api.get("/openapi/v3/apis/conversion.sampan.dev/v1alpha1")).body
+    [schema] = [each for name, each in document["components"]["schemas"].items() if name.endswith(".HubConversion")]
+    spec = schema["properties"]["spec"]
+    version = spec["properties"]["versions"]["items"]
+    rule = version["properties"]["fields"]["items"]
+    described = [schema, spec, schema["properties"]["status"], version, rule, *rule["properties"].values()]
+    assert all(each.get("description") for each in described)
+
+
 async def test_a_conversion_needs_its_crd(api: Api) -> None:
     assert (await api.post(HUBS, hub(MOVE))).code == 422
 

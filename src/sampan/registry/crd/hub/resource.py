@@ -27,8 +27,9 @@ _JUDGED_MAX = 64
 _STRING: dict[str, Any] = {"type": "string"}
 
 
-def _object(properties: dict[str, Any], *needed: str) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, **({"required": list(needed)} if needed else {})}
+def _object(description: str, properties: dict[str, Any], *needed: str) -> dict[str, Any]:
+    required = {"required": list(needed)} if needed else {}
+    return {"type": "object", "description": description, "properties": properties, **required}
 
 
 def _list_of(item: dict[str, Any], key: str = "") -> dict[str, Any]:
@@ -42,6 +43,7 @@ def _text(description: str) -> dict[str, Any]:
 
 def _crd() -> Object:
     rule = _object(
+        "One field of the hub, and the field of this version that says the same.",
         {
             "hub": _text("Path of the field in the hub version, like .spec.cidr or .spec.ports[].number."),
             "field": _text("Path of the field in this version; the same as in the hub unless given."),
@@ -54,16 +56,27 @@ def _crd() -> Object:
         },
         "hub",
     )
-    version = _object({"name": _STRING, "fields": _list_of(rule)}, "name")
+    version = _object(
+        "How one version differs from the hub; fields that no rule names are carried over.",
+        {"name": _text("The version's name in the CustomResourceDefinition."), "fields": _list_of(rule)},
+        "name",
+    )
     spec = _object(
+        "The rules by which objects convert.",
         {
             "hubVersion": _text("The version through which all others convert; the storage version unless given."),
             "versions": _list_of(version, "name"),
-        }
+        },
     )
     names = ("type", "status", "reason", "message", "lastTransitionTime")
-    condition = _object({**dict.fromkeys(names, _STRING), "observedGeneration": {"type": "integer"}}, "type")
-    schema = _object({"spec": spec, "status": _object({"conditions": _list_of(condition, "type")})}, "spec")
+    said = {**dict.fromkeys(names, _STRING), "observedGeneration": {"type": "integer"}}
+    condition = _object("Ready: the rules fit the CustomResourceDefinition as it is.", said, "type")
+    status = _object("Whether objects convert.", {"conditions": _list_of(condition, "type")})
+    schema = _object(
+        "Converts the versions of the CustomResourceDefinition of its name through one of them, without loss.",
+        {"spec": spec, "status": status},
+        "spec",
+    )
     ready = {"name": "Ready", "type": "string", "jsonPath": '.status.conditions[?(@.type=="Ready")].status'}
     names_of = {
         "plural": RESOURCE,
