@@ -1,5 +1,7 @@
 """The built-in definitions: complete, lazy, and published as kube-apiserver publishes them."""
 
+from pathlib import Path
+
 import pytest
 
 from sampan.core.gvk import GroupVersionKind
@@ -19,6 +21,11 @@ def test_every_definition_can_be_built(definitions: Definitions) -> None:
     names = definitions.names()
     assert len(names) > 700
     assert all(definitions.schema(name).name == name for name in names)
+
+
+def test_a_checkout_that_was_never_built_says_how_it_is(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"made when the package is installed .*schemas\.bin"):
+        Definitions(tmp_path / "schemas.bin")
 
 
 def test_a_kind_leads_to_its_schema(definitions: Definitions) -> None:

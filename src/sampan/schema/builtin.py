@@ -3,6 +3,7 @@
 Nothing is decoded before it is asked for: a `Definitions` holds the packed bytes and the nodes that someone uses.
 """
 
+import errno
 import struct
 import zlib
 from dataclasses import replace
@@ -47,6 +48,9 @@ class Definitions:
 
     def __init__(self, path: Path = DATA) -> None:
         self._path = path
+        if not path.exists():
+            told = "it is made when the package is installed (`make`, or `pip install -e .`)"
+            raise FileNotFoundError(errno.ENOENT, told, str(path))
         index, self._packed = _read(path, 2)
         found = orjson.loads(index)
         self._definitions: dict[str, list[int]] = found["definitions"]
