@@ -47,14 +47,21 @@ def column_definitions(columns: Iterable[Column]) -> bytes:
     )
 
 
-def row(cells: Sequence[Any], object_bytes: bytes | None) -> bytes:
+Conditions = Sequence[Mapping[str, str]]
+
+
+def row(cells: Sequence[Any], object_bytes: bytes | None, conditions: Conditions = ()) -> bytes:
     """A row: JSON scalars in the order of the columns, and the object (whole, partial, or None) as JSON."""
-    return b'{"cells":%b,"object":%b}' % (encode(cells), b"null" if object_bytes is None else object_bytes)
+    told = b',"conditions":%b' % encode(list(conditions)) if conditions else b""
+    shown = b"null" if object_bytes is None else object_bytes
+    return b'{"cells":%b%b,"object":%b}' % (encode(cells), told, shown)
 
 
-def row_with_metadata(cells: Sequence[Any], value: bytes, api_version: str = META_V1) -> bytes:
+def row_with_metadata(
+    cells: Sequence[Any], value: bytes, api_version: str = META_V1, conditions: Conditions = ()
+) -> bytes:
     """A row beside the PartialObjectMetadata of an object given as JSON: the form that clients get unless they ask."""
-    return b'{"cells":%b,"object":%b}' % (encode(cells), partial_bytes(value, api_version))
+    return row(cells, partial_bytes(value, api_version), conditions)
 
 
 def table_bytes(

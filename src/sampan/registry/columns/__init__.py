@@ -4,8 +4,10 @@ Source: pkg/printers/internalversion/printers.go (1.36).
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
+from sampan.core.object import Object
 from sampan.registry.columns.access import access_tables
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.autoscaling import autoscaling_tables
@@ -14,18 +16,23 @@ from sampan.registry.columns.cluster import cluster_tables
 from sampan.registry.columns.core import core_tables
 from sampan.registry.columns.events import event_tables
 from sampan.registry.columns.networking import networking_tables
-from sampan.registry.columns.pods import pod_tables
+from sampan.registry.columns.pods import pod_tables, row_conditions
 from sampan.registry.columns.storage import storage_tables
 from sampan.registry.columns.tables import Tables
 from sampan.registry.columns.workloads import workload_tables
 
 __all__ = [
     "DEFAULT_COLUMNS",
+    "ROW_CONDITIONS",
     "builtin_columns",
 ]
 
 DEFAULT_COLUMNS = (NAME, column("Created At", at("metadata", "creationTimestamp"), type="date"))
 """The table of a built-in type that has none of its own (roles, limit ranges, CustomResourceDefinitions ...)."""
+
+RowConditions = Callable[[Object], Sequence[Mapping[str, str]]]
+ROW_CONDITIONS: Final[Mapping[tuple[str, str], RowConditions]] = {("", "pods"): row_conditions}
+"""What is said of whole rows, by group and resource."""
 
 _WITHOUT_TABLE = (
     ("", "limitranges", "v1"),

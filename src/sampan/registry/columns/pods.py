@@ -1,7 +1,7 @@
 """The table of pods: the state of a pod in one word."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from sampan.core.object import Object
 from sampan.registry.columns.age import Ages
@@ -159,6 +159,18 @@ def _readiness_gates(pod: Object) -> str:
 def _ip(pod: Object) -> str:
     addresses = pod.get("status", EMPTY).get("podIPs") or ()
     return (addresses[0].get("ip") if addresses else None) or NONE
+
+
+_COMPLETED: Final = {"type": "Completed", "status": "True"}
+_ENDS: Final[Mapping[str, Sequence[Mapping[str, str]]]] = {
+    "Succeeded": [{**_COMPLETED, "reason": "Succeeded", "message": "The pod has completed successfully."}],
+    "Failed": [{**_COMPLETED, "reason": "Failed", "message": "The pod failed."}],
+}
+
+
+def row_conditions(pod: Object) -> Sequence[Mapping[str, str]]:
+    """Whether it has come to an end."""
+    return _ENDS.get(pod.get("status", EMPTY).get("phase", ""), ())
 
 
 def pod_tables(ages: Ages) -> Tables:

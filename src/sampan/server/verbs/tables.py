@@ -7,7 +7,7 @@ row serves all who ask within that time.
 from collections.abc import Sequence
 from typing import Any
 
-from sampan.registry.columns import DEFAULT_COLUMNS
+from sampan.registry.columns import DEFAULT_COLUMNS, ROW_CONDITIONS
 from sampan.registry.definition import Column
 from sampan.registry.endpoint import Endpoint
 from sampan.storage.encoding import decode
@@ -44,12 +44,13 @@ class RowCache:
 class Tabler:
     """Makes rows out of objects. The version's own columns, or those of a type that declares none."""
 
-    __slots__ = ("_api_version", "_columns", "_definitions", "_endpoint", "_include", "_name")
+    __slots__ = ("_api_version", "_columns", "_conditions", "_definitions", "_endpoint", "_include", "_name")
 
     def __init__(self, endpoint: Endpoint, include_object: str, api_version: str = META_V1) -> None:
         columns = endpoint.version.columns
         self._endpoint = endpoint
         self._columns: tuple[Column, ...] = columns() if columns is not None else DEFAULT_COLUMNS
+        self._conditions = ROW_CONDITIONS.get((endpoint.definition.group, endpoint.definition.resource))
         self._definitions = column_definitions(self._columns)
         self._include = include_object
         self._api_version = api_version
@@ -60,9 +61,10 @@ class Tabler:
         """A table row for an object given as JSON of the endpoint's version."""
         obj: Any = decode(value)
         cells = [column.cell(obj) for column in self._columns]
-        if self._include == "Object":
-            return row(cells, value)
-        return row_with_metadata(cells, value, self._api_version) if self._include == "Metadata" else row(cells, None)
+        conditions = self._conditions(obj) if self._conditions is not None else ()
+        if self._include == "Metadata":
+            return row_with_metadata(cells, value, self._api_version, conditions)
+        return row(cells, value if self._include == "Object" else None, conditions)
 
     def rows(self, records: Sequence[Record], cache: RowCache, now: float) -> list[bytes]:
         """The rows of records, from the cache where it has them."""
