@@ -75,3 +75,12 @@ def test_without_manifests_the_help_is_named(run: Run) -> None:
     done = run("trace")
     assert done.code == 2
     assert done.err.startswith("error: give the manifests with -f")
+
+
+def test_a_name_may_be_left_to_the_server_that_creates(run: Run, account: str, tmp_path: Path) -> None:
+    path = tmp_path / "nameless.yaml"
+    path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: fleet-}\n")
+    done = run("trace", "-f", str(path), "-n", account, "--operation", "create")
+    assert (done.code, done.err) == (0, "")
+    assert done.lines[0].startswith("configmap/fleet-…: POST ")
+    assert run("trace", "-f", str(path), "-n", account).err == "error: a ConfigMap has no name\n"

@@ -84,6 +84,30 @@ def test_folders_are_read_in_order(run: Run, namespace: str, manifest: Callable[
     assert run("apply", "-n", namespace, "-f", folder).lines == ["configmap/a created", "configmap/b created"]
 
 
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ("{name: y}", "metadata.name is no string"),
+        ("{name: a, namespace: 5}", "metadata.namespace is no"),
+        ("5", "no map"),
+    ],
+    ids=["a name that YAML takes for true", "a number", "no metadata"],
+)
+def test_metadata_that_is_something_else_is_told(run: Run, metadata: str, said: str) -> None:
+    done = run("apply", "-f", "-", stdin=f"apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}\n")
+    assert done.code == 1
+    assert done.err.startswith("error: error parsing STDIN: metadata")
+    assert said in done.err
+
+
+def test_urls_are_left_to_others(run: Run) -> None:
+    done = run("apply", "-f", "https://example.com/a.yaml")
+    assert (done.code, done.err) == (
+        1,
+        "error: https://example.com/a.yaml: URLs are not read; give what is there as -f -\n",
+    )
+
+
 def test_a_missing_file_is_named(run: Run) -> None:
     done = run("apply", "-f", "no/such/file.yaml")
     assert (done.code, done.err) == (1, 'error: the path "no/such/file.yaml" does not exist\n')

@@ -14,7 +14,7 @@ from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import explain, on_server
 from sampan.cli.objects.targets import Target, TargetError, display_name, target_for
 from sampan.client import ApiError, Client
-from sampan.resource import Object
+from sampan.resource import Object, meta
 from sampan.wire import json
 
 _TRACE: Final = "sampan.dev/trace"
@@ -69,7 +69,7 @@ async def trace_command(
         query["force"] = "true"
     code, colours = 0, colours_wanted(sys.stdout)
     for obj in read_manifests(files, recursive=recursive):
-        target = await target_for(client, obj)
+        target = await target_for(client, obj, nameless=operation == "create")
         try:
             trace = await _traced(client, target, obj, operation, query=query)
         except ApiError as error:
@@ -80,7 +80,8 @@ async def trace_command(
         if output:
             print_object(trace, output, document=True)
             continue
-        for line in _lines(display_name(target.info, target.names[0]), trace, all_steps=all_steps):
+        name = target.names[0] if target.names else f"{meta(obj).generate_name}…"
+        for line in _lines(display_name(target.info, name), trace, all_steps=all_steps):
             mark = line.strip()[:1] if line.startswith("    ") else ""
             click.echo(click.style(line, fg=_COLOURS.get(mark)) if colours else line)
     return code

@@ -40,6 +40,8 @@ def _bodies(path: str, recursive: bool) -> Iterator[tuple[str, bytes]]:
             raise ManifestError(f"error reading {[path]}: recognized file extensions are {list(_SUFFIXES)}")
     elif where.is_file():
         files = [where]
+    elif path.startswith(("http://", "https://")):
+        raise ManifestError(f"{path}: URLs are not read; give what is there as -f -")
     else:
         raise ManifestError(f'the path "{path}" does not exist')
     for file in files:
@@ -64,6 +66,15 @@ def _objects(name: str, value: object) -> Iterator[Object]:
     for field in ("apiVersion", "kind"):
         if not isinstance(value.get(field), str) or not value[field]:
             raise ManifestError(f"error parsing {name}: {field} is missing in {_short(value)}")
+    metadata = value.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise ManifestError(f"error parsing {name}: metadata is no map in {_short(value)}")
+    for field in ("name", "generateName", "namespace"):
+        if not isinstance(metadata.get(field) or "", str):
+            # YAML reads y, no and 5 as something else.
+            raise ManifestError(
+                f"error parsing {name}: metadata.{field} is no string (put it in quotes) in {_short(value)}"
+            )
     if value["kind"].endswith("List") and isinstance(value.get("items"), list):
         for item in value["items"]:
             yield from _objects(name, item)

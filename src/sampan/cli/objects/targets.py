@@ -80,13 +80,16 @@ async def selected(client: Client, target: Target, chosen: ListOptions) -> list[
     return [replace(target, names=(each.metadata.name,), namespace=each.metadata.namespace or None) for each in found]
 
 
-async def target_for(client: Client, obj: Object) -> Target:
-    """The target that an object is. Raises `NoMatch`, `TargetError` when it has no name."""
+async def target_for(client: Client, obj: Object, *, nameless: bool = False) -> Target:
+    """The target that an object is. Raises `NoMatch`, `TargetError` when it has no name.
+
+    `nameless`: it may have a generateName instead.
+    """
     info = await client.mapper.resource_for(obj)
     metadata = meta(obj)
-    if not metadata.name:
+    if not metadata.name and not (nameless and metadata.generate_name):
         raise TargetError(f"a {info.kind} has no name")
-    return Target(info, (metadata.name,), metadata.namespace or None)
+    return Target(info, (metadata.name,) if metadata.name else (), metadata.namespace or None)
 
 
 async def _slashed(client: Client, argument: str, namespace: str | None) -> Target:
