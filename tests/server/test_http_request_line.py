@@ -68,6 +68,28 @@ async def test_a_method_that_nobody_knows_reaches_the_handler_with_its_body() ->
     await finish(server, writer)
 
 
+@pytest.mark.parametrize("method", [b"FOO", b"GETS", b"GET", b"POST"])
+@pytest.mark.parametrize("first", [1, 2, 3])
+async def test_a_method_may_come_in_two_pieces(method: bytes, first: int) -> None:
+    server, reader, writer = await connect(echo)
+    writer.write(method[:first])
+    await writer.drain()
+    await asyncio.sleep(0.01)
+    writer.write(method[first:] + b" /a HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi")
+    assert (await answer(reader))[2] == method + b" /a  2"
+    await finish(server, writer)
+
+
+async def test_a_method_may_come_letter_by_letter() -> None:
+    server, reader, writer = await connect(echo)
+    for letter in b"PROPFIND /a HTTP/1.1\r\nHost: h\r\n\r\n":
+        writer.write(bytes([letter]))
+        await writer.drain()
+        await asyncio.sleep(0)
+    assert (await answer(reader))[2] == b"PROPFIND /a  0"
+    await finish(server, writer)
+
+
 @pytest.mark.parametrize("line", [b"F(O / HTTP/1.1", b" / HTTP/1.1", b"FOO  / HTTP/1.1 x", b"FOO"])
 async def test_what_has_no_method_is_refused(line: bytes) -> None:
     head, body = await everything(line + b"\r\nHost: h\r\n\r\n")

@@ -407,7 +407,7 @@ async def test_a_revision_that_is_no_number_is_refused_before_the_upgrade() -> N
         with pytest.raises(InvalidStatus) as refused:
             async with watching(api, "&resourceVersion=x"):
                 pass
-        assert refused.value.response.status_code == 400
+        assert refused.value.response.status_code == 500
 
 
 def asking(protocols: str, **more: str) -> Request:

@@ -18,7 +18,7 @@ import httptools
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.heads import BODILESS
 from sampan.server.incoming import HeadFault, Incoming
-from sampan.server.methods import stand_in
+from sampan.server.methods import METHOD_BYTES_MAX, begins_method, stand_in
 from sampan.server.owner import (
     HEADER_BYTES_MAX,
     ConnectionOwner,
@@ -54,6 +54,8 @@ class Connection(Reading, asyncio.Protocol):
         self._peer = Peer()
         self._ahead: SentAhead | None = None
         self._patient = False
+        self._begun = b""
+        """The beginning of a method whose end has not come yet."""
 
     # --- the transport's callbacks
 
@@ -90,6 +92,8 @@ class Connection(Reading, asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.active = monotonic()
+        if self._begun:
+            data, self._begun = self._begun + data, b""
         if not self._in_message and self._current is None and data.startswith(b"GET "):
             repeated = self._repeated.read(data, self)
             if repeated is not None:
@@ -101,6 +105,9 @@ class Connection(Reading, asyncio.Protocol):
                 self._refuse(431)
                 return
         fresh = not self._in_message
+        if fresh and len(data) < METHOD_BYTES_MAX and self._ahead is None and begins_method(data):
+            self._begun, self.head_began = data, self.head_began or self.active
+            return
         try:
             self._feed(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -147,7 +154,7 @@ class Connection(Reading, asyncio.Protocol):
     # --- inside
 
     def _read_unknown_method(self, data: bytes) -> None:
-        """Read once more what the parser gave up at, if it is a request. Its method must have come in one piece."""
+        """Read once more what the parser gave up at, if it is a request."""
         method, known = stand_in(data)
         if not method or self._unknown_method:
             self._refuse(400)

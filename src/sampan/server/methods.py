@@ -5,9 +5,18 @@ from typing import Final
 
 import httptools
 
-_TOKEN: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?= )")
+METHOD_BYTES_MAX: Final = 32
+"""A longer method that nobody knows must come in one piece."""
+_LETTERS: Final = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
+_TOKEN: Final = re.compile(_LETTERS + rb"(?= )")
+_BEGINNING: Final = re.compile(_LETTERS)
 _STAND_IN: Final = b"POST"
 """Whether there is a body is told by the headers, as for methods of which nothing is known."""
+
+
+def begins_method(data: bytes) -> bool:
+    """Whether it is the beginning of a method, of which more may come."""
+    return _BEGINNING.fullmatch(data) is not None
 
 
 def stand_in(head: bytes) -> tuple[str, bytes]:
