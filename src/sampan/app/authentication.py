@@ -26,6 +26,7 @@ from sampan.core.token_keys import (
 )
 from sampan.registry.cluster import Cluster
 from sampan.registry.extension_authentication import publish_authentication
+from sampan.registry.legacy_token_tracking import LastUse, TrackingSince
 from sampan.registry.servers.keys import KeyUse, ServerKeys, digest
 from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
@@ -105,6 +106,7 @@ class Authentication:
             await started.wait()
             if not self._settings.read_only:
                 await keep_running("telling how clients are known", self._publish)
+                await keep_running("tracking of tokens in Secrets", TrackingSince(self._cluster).run)
 
     async def _publish(self) -> None:
         await publish_authentication(self._cluster, self.published())
@@ -130,7 +132,12 @@ class Authentication:
             tokens.append(StaticTokenAuthenticator(read_token_file(self._settings.token_auth_file)))
         tokens.append(
             ServiceAccountTokens(
-                reader, keys, issuers=told.service_account_issuers, api_audiences=told.audiences, counts=counts
+                reader,
+                keys,
+                issuers=told.service_account_issuers,
+                api_audiences=told.audiences,
+                counts=counts,
+                note_use=None if self._settings.read_only else LastUse(self._cluster).note,
             )
         )
         if told.enable_bootstrap_token_auth:

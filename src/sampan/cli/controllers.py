@@ -9,6 +9,7 @@ import click
 from sampan.app.loops.choice import chosen_controllers
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import LoopSettings
+from sampan.cli.durations import positive_seconds
 from sampan.cli.loop_options import controllers_option, leader_elect_option, loop_options, signing_options
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.controllers.node_ipam.cidr_set import CidrSet
@@ -30,6 +31,16 @@ from sampan.server.verbs.components import CONTROLLER_MANAGER_LEASE
     "--node-cidr-mask-size",
     type=int,
     help="How large such a part is: the length of its prefix. [default: 24, IPv6: 64]",
+)
+@click.option(
+    "--legacy-service-account-token-clean-up-period",
+    "legacy_token_clean_up_period_s",
+    default="8760h",
+    show_default=True,
+    metavar="DURATION",
+    callback=positive_seconds,
+    help="How long the token of a Secret that its account names may be out of use until it is marked as invalid, and "
+    "then until it goes.",
 )
 @loop_options
 def controllers_command(

@@ -1,10 +1,12 @@
-"""Tokens of service accounts that lie in Secrets: they last as long as their Secret.
+"""Tokens of service accounts that lie in Secrets: they last as long as their Secret, and their use is tracked.
 
-Source: kubernetes pkg/serviceaccount/legacy.go LegacyClaims (1.36).
+Source: kubernetes pkg/serviceaccount/legacy.go, pkg/controlplane/controller/legacytokentracking (1.36).
 """
 
+import datetime as dt
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import jwt
 
@@ -12,6 +14,16 @@ from sampan.core.token_keys import SigningKey
 
 LEGACY_ISSUER = "kubernetes/serviceaccount"
 CLAIM_PREFIX = "kubernetes.io/serviceaccount/"
+LAST_USED_LABEL: Final = "kubernetes.io/legacy-token-last-used"
+"""On a Secret: the day of the last use of its token."""
+INVALID_SINCE_LABEL: Final = "kubernetes.io/legacy-token-invalid-since"
+"""On a Secret: its token is refused, since this day."""
+TRACKING_NAMESPACE: Final = "kube-system"
+TRACKING_NAME: Final = "kube-apiserver-legacy-service-account-token-tracking"
+"""The ConfigMap that says since when uses are tracked."""
+TRACKING_KEY: Final = "since"
+
+_is_day = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 
 
 def legacy_token(key: SigningKey, account: Mapping[str, Any], secret_name: str) -> str:
@@ -32,3 +44,15 @@ def signed(key: SigningKey, claims: Mapping[str, Any]) -> str:
     """A JWT that names the key."""
     headers = {"kid": key.verifying.key_id, "typ": None}
     return jwt.encode(dict(claims), key.key, algorithm=key.verifying.algorithm, headers=headers)
+
+
+def format_day(instant: dt.datetime) -> str:
+    """A day as the labels say it: `2006-01-02`, in UTC."""
+    return instant.astimezone(dt.UTC).date().isoformat()
+
+
+def parse_day(text: str) -> dt.datetime:
+    """The beginning of a day. Raises `ValueError`."""
+    if not _is_day(text):
+        raise ValueError(f"{text!r} is no day as 2006-01-02")
+    return dt.datetime.combine(dt.date.fromisoformat(text), dt.time(), dt.UTC)

@@ -11,6 +11,7 @@ from sampan.resource import ObjectType, ResourceInfo
 
 CLUSTER_CIDR: Final = "10.128.0.0/9"
 """Where the addresses of Pods are: beside the Services' 10.96.0.0/12."""
+LEGACY_TOKEN_CLEAN_UP_PERIOD_S: Final = 365 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,11 @@ class ControllerContext:
 
     service_account_key: str = field(default="", repr=False)
     """What signs the tokens of Secrets (PEM); empty: no Secret gets a token."""
+
+    legacy_token_clean_up_period_s: float = LEGACY_TOKEN_CLEAN_UP_PERIOD_S
+    """How long the token of a Secret that its account names may be out of use until it is marked as invalid, and then
+    until it goes.
+    """
 
     def informer(self, what: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]:
         """The shared informer of a kind (or of a view of it)."""

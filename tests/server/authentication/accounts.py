@@ -10,6 +10,7 @@ import jwt
 
 from sampan.core.token_keys import SigningKey, make_signing_key
 from sampan.registry.cluster import Cluster
+from sampan.registry.legacy_token_tracking import LastUse
 from sampan.server.authentication.bootstrap_token import BootstrapTokens
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.service_account.counts import TokenCounts
@@ -107,7 +108,13 @@ async def accounts(policy: IssuePolicy | None = None, key: SigningKey = KEY) -> 
         cluster.clock = clock
         keys, counts = [key.verifying], TokenCounts()
         tokens = ServiceAccountTokens(
-            cluster.reader, keys, issuers=[ISSUER], api_audiences=["api"], counts=counts, now=clock.seconds
+            cluster.reader,
+            keys,
+            issuers=[ISSUER],
+            api_audiences=["api"],
+            counts=counts,
+            now=clock.seconds,
+            note_use=LastUse(cluster).note,
         )
         made.append(tokens)
         discovery = IssuerDiscovery(ISSUER, keys, lambda: "127.0.0.1:6443")

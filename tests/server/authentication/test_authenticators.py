@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from sampan.core.errors import StatusError
 from sampan.server.authentication.anonymous import ANYWHERE, AnonymousAuthenticator
-from sampan.server.authentication.authenticator import TokenUser
+from sampan.server.authentication.authenticator import TokenError, TokenUser
 from sampan.server.authentication.bearer_token import CACHE_TTL_S, BearerTokenAuthenticator
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
 from sampan.server.authentication.static_token import StaticTokenAuthenticator, parse_tokens
@@ -68,6 +68,20 @@ async def test_an_unknown_token_is_refused() -> None:
     with pytest.raises(StatusError) as caught:
         await BearerTokenAuthenticator([Tokens()]).authenticate(asking("Bearer bad"))
     assert caught.value.code == 401
+
+
+class Marked(Tokens):
+    """Has something to say about bad tokens."""
+
+    async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
+        raise TokenError("marked as invalid", {"example.com/why": "marked"})
+
+
+async def test_the_audit_event_says_what_is_known_of_a_refused_token() -> None:
+    request = asking("Bearer good")
+    with pytest.raises(StatusError):
+        await BearerTokenAuthenticator([Marked()]).authenticate(request)
+    assert request.annotations == {"example.com/why": "marked"}
 
 
 async def test_a_good_token_is_remembered_for_a_while() -> None:

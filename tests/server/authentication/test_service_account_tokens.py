@@ -7,6 +7,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from sampan.core.legacy_token import INVALID_SINCE_LABEL, LAST_USED_LABEL
 from sampan.core.token_keys import (
     SigningKey,
     make_signing_key,
@@ -17,6 +18,7 @@ from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.bootstrap_token import BootstrapTokens
 from sampan.server.authentication.service_account.issuer import Grant, IssuePolicy, TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
+from sampan.storage.store import StoreUnavailable
 from tests.server.authentication.accounts import ISSUER, KEY, Accounts, Clock, Objects, accounts, claims_of
 from tests.server.authentication.test_token_request import BOUND_TO_POD, pod_of
 from tests.server.frame import MASTER
@@ -210,6 +212,59 @@ async def test_a_secret_may_be_marked_as_invalid() -> None:
         label = {"metadata": {"labels": {"kubernetes.io/legacy-token-invalid-since": "2026-01-01"}}}
         await a.api.patch("/api/v1/namespaces/default/secrets/old", label)
         assert "has been marked invalid" in await fault(a, token)
+
+
+async def labels_of(a: Accounts) -> Any:
+    """The labels of the Secret with the token."""
+    return (await a.api.get("/api/v1/namespaces/default/secrets/old")).metadata.get("labels")
+
+
+async def test_the_secret_says_on_which_day_its_token_was_used_last() -> None:
+    async with accounts() as a:
+        token = await legacy(a)
+        assert await labels_of(a) is None
+        for _ in range(2):
+            await a.tokens.authenticate_token(token)
+            assert await labels_of(a) == {LAST_USED_LABEL: "2026-06-01"}
+        entries = (await a.api.get("/api/v1/namespaces/default/secrets/old")).metadata["managedFields"]
+        assert LAST_USED_LABEL in str(next(each for each in entries if each["manager"] == "kube-apiserver"))
+        a.clock.pass_s(86400)
+        await a.tokens.authenticate_token(token)
+        assert await labels_of(a) == {LAST_USED_LABEL: "2026-06-02"}
+
+
+async def test_the_use_is_written_once_a_day() -> None:
+    async with accounts() as a:
+        token = await legacy(a)
+        await a.tokens.authenticate_token(token)
+        before = (await a.api.get("/api/v1/namespaces/default/secrets/old")).metadata["resourceVersion"]
+        await a.tokens.authenticate_token(token)
+        a.clock.pass_s(-86400)  # A server whose clock is behind leaves what another one has written.
+        await a.tokens.authenticate_token(token)
+        assert (await a.api.get("/api/v1/namespaces/default/secrets/old")).metadata["resourceVersion"] == before
+
+
+async def test_the_use_of_an_invalid_token_is_noted_too() -> None:
+    async with accounts() as a:
+        token = await legacy(a)
+        label = {"metadata": {"labels": {INVALID_SINCE_LABEL: "2026-01-01"}}}
+        await a.api.patch("/api/v1/namespaces/default/secrets/old", label)
+        with pytest.raises(TokenError) as refused:
+            await a.tokens.authenticate_token(token)
+        assert refused.value.annotations["authentication.k8s.io/legacy-token-invalidated"] == "old/default"
+        assert (await labels_of(a))[LAST_USED_LABEL] == "2026-06-01"
+
+
+async def test_a_token_is_good_also_where_its_use_cannot_be_noted(caplog: pytest.LogCaptureFixture) -> None:
+    async with accounts() as a:
+        token = await legacy(a)
+        a.api.cluster.store.update = _unwritable  # type: ignore[method-assign]
+        assert await a.tokens.authenticate_token(token)
+        assert "is not noted" in caplog.text
+
+
+async def _unwritable(*_: Any, **__: Any) -> Any:
+    raise StoreUnavailable("away")
 
 
 async def counted(a: Accounts) -> dict[str, str]:

@@ -25,6 +25,7 @@ def loop_context(manager: Manager, config: Config, settings: LoopSettings) -> Co
         cluster_cidr=settings.cluster_cidr,
         node_cidr_mask_size=settings.node_cidr_mask_size,
         service_account_key=key.read_text() if key else "",
+        legacy_token_clean_up_period_s=settings.legacy_token_clean_up_period_s,
     )
 
 

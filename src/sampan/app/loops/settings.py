@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from sampan.loops.context import CLUSTER_CIDR
+from sampan.loops.context import CLUSTER_CIDR, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
 
 USAGE_ERROR = 2
 """The exit code that says: to start it again would not help."""
@@ -52,6 +52,8 @@ class LoopSettings:
     cluster_cidr: str = CLUSTER_CIDR
     """Of which range nodes get the addresses of their Pods."""
     node_cidr_mask_size: int = 24
+    legacy_token_clean_up_period_s: float = LEGACY_TOKEN_CLEAN_UP_PERIOD_S
+    """How long the token of a Secret that its account names may be out of use."""
     probe_address: str = ""
     """`host:port` of /healthz, /readyz and /metrics; empty: none."""
     ends_with_stdin: bool = False

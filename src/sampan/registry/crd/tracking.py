@@ -1,4 +1,4 @@
-"""What the server itself writes to a status belongs to `kube-apiserver`: there, the server is its own client."""
+"""What the server itself writes belongs to `kube-apiserver`: there, the server is its own client."""
 
 from sampan.core.object import Object
 from sampan.core.time import Clock, timestamp
@@ -9,6 +9,11 @@ _MANAGER = "kube-apiserver"
 
 def track_status(endpoint: Endpoint, old: Object | None, new: Object, clock: Clock) -> None:
     """Note in `new` which fields of the status this write changes. `endpoint` is that of its kind."""
-    endpoint.field_manager("status").update(
-        old, new, manager=_MANAGER, api_version=endpoint.api_version, subresource="status", now=timestamp(clock)
+    track(endpoint, old, new, clock, subresource="status")
+
+
+def track(endpoint: Endpoint, old: Object | None, new: Object, clock: Clock, *, subresource: str = "") -> None:
+    """The same for a write of the object itself; without `old` it is made."""
+    endpoint.field_manager(subresource).update(
+        old, new, manager=_MANAGER, api_version=endpoint.api_version, subresource=subresource, now=timestamp(clock)
     )

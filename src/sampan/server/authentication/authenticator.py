@@ -26,7 +26,14 @@ class Authenticator(Protocol):
 
 
 class TokenError(Exception):
-    """A token is wrong. The text says why, without the token; it is for TokenReviews, not for who sent the token."""
+    """A token is wrong. The text says why, without the token; it is for TokenReviews, not for who sent the token.
+
+    `annotations` are for the audit event of the request.
+    """
+
+    def __init__(self, text: str, annotations: Mapping[str, str] | None = None) -> None:
+        super().__init__(text)
+        self.annotations = annotations or {}
 
 
 @dataclass(frozen=True, slots=True)

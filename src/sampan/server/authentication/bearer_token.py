@@ -59,6 +59,7 @@ class BearerTokenAuthenticator:
             found, by = await ask(self._authenticators, token)
         except TokenError as error:
             self._known.pop(header, None)
+            request.annotations.update(error.annotations)
             _log.debug("token refused", extra={"error": str(error), "source": request.client_address})
             raise unauthorized() from None
         if by.cacheable:
@@ -74,17 +75,19 @@ class BearerTokenAuthenticator:
 async def ask(authenticators: Sequence[TokenAuthenticator], token: str, audiences: tuple[str, ...] = ()) -> Known:
     """Whose token it is. Raises `TokenError` with all that was said against it."""
     faults = [_INVALID]
+    annotations: dict[str, str] = {}
     for authenticator in authenticators:
         try:
             found = await authenticator.authenticate_token(token, audiences)
         except TokenError as error:
             faults.append(str(error))
+            annotations.update(error.annotations)
             continue
         if found is not None:
             user = with_authenticated_group(found.user)
             return Known(TokenUser(user, found.audiences, found.annotations, found.warnings), authenticator)
     texts = list(dict.fromkeys(faults))
-    raise TokenError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
+    raise TokenError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]", annotations)
 
 
 def _taken(found: TokenUser, request: Request) -> UserInfo:

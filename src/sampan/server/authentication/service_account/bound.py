@@ -22,11 +22,15 @@ _GONE = "service account token has been invalidated"
 
 @dataclass(frozen=True, slots=True)
 class Valid:
-    """The account of a good token, and what there is to say about it."""
+    """The account of a token, and what there is to say about it."""
 
     account: ServiceAccountInfo
     annotations: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    secret: Object | None = None
+    """In which the token lies; its use is noted there."""
+    refusal: str = ""
+    """Why the token is good for nothing all the same; its use is noted too."""
 
 
 def validate_bound(reader: ObjectReader, claims: Mapping[str, Any], now_s: float, counts: TokenCounts) -> Valid:

@@ -4,7 +4,7 @@ Source: kubernetes pkg/serviceaccount/jwt.go JWTTokenAuthenticator (1.36).
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import jwt
@@ -12,6 +12,7 @@ import orjson
 
 from sampan.core.field import quote
 from sampan.core.legacy_token import LEGACY_ISSUER
+from sampan.core.object import Object
 from sampan.core.token_keys import VerifyingKey
 from sampan.registry.strategy import ObjectReader
 from sampan.server.authentication.authenticator import TokenError, TokenUser, common
@@ -21,6 +22,9 @@ from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.legacy import validate_legacy
 
 _LEGACY_TOKEN = "authentication.k8s.io/legacy-token"
+
+NoteUse = Callable[[Object], Awaitable[None]]
+"""Is told of a Secret whose token is used."""
 
 
 class ServiceAccountTokens:
@@ -37,6 +41,7 @@ class ServiceAccountTokens:
         api_audiences: Sequence[str],
         counts: TokenCounts | None = None,
         now: Callable[[], float] = time.time,
+        note_use: NoteUse | None = None,
     ) -> None:
         self._reader = reader
         self._keys = tuple(keys)
@@ -44,6 +49,7 @@ class ServiceAccountTokens:
         self._api_audiences = tuple(api_audiences)
         self._counts = counts or TokenCounts()
         self._now = now
+        self._note_use = note_use
         self._signatures = jwt.PyJWS()
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
@@ -65,9 +71,13 @@ class ServiceAccountTokens:
             found = validate_legacy(self._reader, token, claims, self._counts)
         else:
             found = validate_bound(self._reader, claims, self._now(), self._counts)
+        if found.secret is not None and self._note_use is not None:
+            await self._note_use(found.secret)
         annotations = dict(found.annotations)
         if not named:
             annotations[_LEGACY_TOKEN] = str(claims.get("sub", ""))
+        if found.refusal:
+            raise TokenError(found.refusal, annotations)
         return TokenUser(found.account.user(), agreed, annotations, found.warnings)
 
     def _issued(self, claims: Mapping[str, Any]) -> bool:
