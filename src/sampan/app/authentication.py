@@ -44,7 +44,7 @@ from sampan.server.authentication.jwt.configured import (
     anonymous_paths,
     read_configuration,
 )
-from sampan.server.authentication.jwt.tokens import ALGORITHMS
+from sampan.server.authentication.jwt.verifier import ALGORITHMS
 from sampan.server.authentication.request_header import RequestHeaderAuthenticator, RequestHeaders
 from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.discovery import IssuerDiscovery

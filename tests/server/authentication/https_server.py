@@ -12,7 +12,7 @@ from pathlib import Path
 from sampan.server.pki.certificates import make_ca, make_serving
 
 Answer = Callable[[str, bytes], Awaitable[tuple[int, bytes]]]
-"""Gives status and body for a path (with its query) and a body."""
+"""Gives status and body for a path (with its query) and a body; the body of a redirect is where it leads."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ async def https_server(folder: Path, answer: Answer) -> AsyncIterator[HttpsServe
     """Ends with the block."""
     now = datetime.datetime.now(datetime.UTC)
     ca = make_ca("issuer-ca", now)
-    pair = make_serving(ca, ["127.0.0.1"], now)
+    pair = make_serving(ca, ["127.0.0.1", "localhost"], now)
     (folder / "tls.crt").write_bytes(pair.certificate_pem())
     (folder / "tls.key").write_bytes(pair.key_pem())
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -54,7 +54,9 @@ async def https_server(folder: Path, answer: Answer) -> AsyncIterator[HttpsServe
                 made.asked.append(path)
                 made.bodies.append(body)
                 status, content = await answer(path, body)
-                writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n" % (status, len(content)) + content)
+                location = b"Location: %b\r\n" % content if 300 <= status < 400 else b""
+                size = b"Content-Length: %d\r\n" % len(content)
+                writer.write(b"HTTP/1.1 %d X\r\n%b%b\r\n" % (status, location, size) + content)
                 await writer.drain()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)

@@ -138,9 +138,14 @@ class Answer:
         self.complete = self.status >= 200
         self._keeps_connection = self.complete and not self._until_close and self._parser.should_keep_alive()
 
+    @property
+    def body(self) -> bytes:
+        """What has come of the body."""
+        return b"".join(self._chunks)
+
     def checked(self) -> bytes:
         """The body of a good answer, which is not empty. Raises `WebhookError`, `EmptyAnswer`."""
-        body, status = b"".join(self._chunks), self.status
+        body, status = self.body, self.status
         if self._content_type and not self._content_type.partition(";")[0].strip():
             raise WebhookError("Internal error occurred: mime: no media type")
         if 200 <= status <= 206:

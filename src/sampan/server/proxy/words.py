@@ -17,15 +17,20 @@ _ERRNO = {
 
 def dial_text(target: Target, error: Exception) -> str:
     """Why there is no connection to `target`."""
+    return connection_text(target.host, target.dialled, error)
+
+
+def connection_text(host: str, dialled: str, error: Exception) -> str:
+    """Why there is no connection to `dialled`, the address and port of `host`."""
     if isinstance(error, socket.gaierror):
-        return f"dial tcp: lookup {target.host}: no such host"
+        return f"dial tcp: lookup {host}: no such host"
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"tls: failed to verify certificate: x509: {error.verify_message}"
     if isinstance(error, ssl.SSLError):
         return f"tls: {error.reason or error}"
     if isinstance(error, TimeoutError):
-        return f"dial tcp {target.dialled}: i/o timeout"
-    return f"dial tcp {target.dialled}: {_text(error)}"
+        return f"dial tcp {dialled}: i/o timeout"
+    return f"dial tcp {dialled}: {_text(error)}"
 
 
 def _text(error: Exception) -> str:

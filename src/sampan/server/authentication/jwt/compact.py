@@ -24,6 +24,12 @@ def untrusted_claims(token: str) -> dict[str, Any] | None:
     return claims if isinstance(claims, dict) else None
 
 
+def issuer_of(claims: Mapping[str, Any]) -> str:
+    """The issuer that a token names; "" where it names none."""
+    found = claims.get("iss")
+    return found if isinstance(found, str) else ""
+
+
 def audiences_of(claims: Mapping[str, Any]) -> tuple[str, ...]:
     """The audiences that a token names: a text or a list of texts."""
     found = claims.get("aud")

@@ -22,8 +22,9 @@ from sampan.server.authentication.jwt.configuration import (
 )
 from sampan.server.authentication.jwt.https import FetchError, HttpsGet
 from sampan.server.authentication.jwt.keys import IssuerKeys
-from sampan.server.authentication.jwt.tokens import ALGORITHMS, JwtTokens
+from sampan.server.authentication.jwt.tokens import JwtTokens
 from sampan.server.authentication.jwt.validation import ConfigurationValidator
+from sampan.server.authentication.jwt.verifier import ALGORITHMS
 
 _log = logging.getLogger("sampan.authentication")
 

@@ -1,19 +1,25 @@
-"""`HttpsGet`: one GET over TLS, for the documents of an issuer.
+"""`HttpsGet`: GETs over TLS, for the documents of an issuer and for claims that lie elsewhere.
 
 Concurrency: a request runs in its caller's task, on a connection of its own that ends with it.
 """
 
 import asyncio
 import ssl
-from urllib.parse import urlsplit
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import quote, urljoin, urlsplit
 
 import httptools
 
 from sampan.registry.webhook.answer import Answer, WebhookError
+from sampan.server.proxy.words import connection_text
 
 TIMEOUT_S = 30.0
 _READ_BYTES = 1 << 16
-_HTTPS_PORT = 443
+_PORTS: Final = {"https": 443, "http": 80}
+_REDIRECTS_MAX: Final = 10
+_GOOD: Final = range(200, 227)
+_SAFE: Final = "/%:@!$&'()*+,;=~"
 
 
 class FetchError(Exception):
@@ -21,7 +27,7 @@ class FetchError(Exception):
 
 
 class HttpsGet:
-    """Trusts the given CAs, or (with "") those of the system."""
+    """Trusts the given CAs, or (with "") those of the system. Redirects are followed, also to plain http."""
 
     def __init__(self, ca_pem: str = "", timeout_s: float = TIMEOUT_S) -> None:
         self._ca_pem = ca_pem
@@ -29,30 +35,61 @@ class HttpsGet:
         self._tls: ssl.SSLContext | None = None
 
     async def __call__(self, url: str) -> bytes:
-        """The body of a good answer (2xx); redirects are not followed. Raises `FetchError`."""
+        """The body of a good answer (2xx). Raises `FetchError`."""
+        answer = await self._ask(url, "")
+        try:
+            return answer.checked()
+        except WebhookError as error:
+            raise FetchError(f'Get "{url}": {error}') from None
+
+    async def claim(self, url: str, access_token: str) -> str:
+        """The token at a place, for who has the access token; "" is for all. Raises `FetchError`."""
+        answer = await self._ask(url, access_token)
+        if answer.status not in _GOOD:
+            raise FetchError(f"error while getting distributed claim JWT: {_status_text(answer.status)}")
+        return answer.body.decode("utf-8", "replace")
+
+    async def _ask(self, url: str, access_token: str) -> Answer:
+        """What is answered in the end. Raises `FetchError`."""
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._exchange(url)
+                return await self._follow(url, access_token)
         except TimeoutError:
             text = "context deadline exceeded"
-        except (OSError, ValueError, httptools.HttpParserError, WebhookError) as error:
+        except (OSError, EOFError, ValueError, httptools.HttpParserError, WebhookError) as error:
             text = str(error)
         raise FetchError(f'Get "{url}": {text}')
 
-    async def _exchange(self, url: str) -> bytes:
+    async def _follow(self, url: str, access_token: str) -> Answer:
+        """The answer behind all redirects; the access token is for the first host alone."""
+        host = urlsplit(url).netloc
+        for _ in range(_REDIRECTS_MAX):
+            answer = await self._exchange(url, access_token)
+            if not answer.location:
+                return answer
+            url = urljoin(url, answer.location)
+            if urlsplit(url).netloc != host:
+                access_token = ""
+        raise ValueError(f"stopped after {_REDIRECTS_MAX} redirects")
+
+    async def _exchange(self, url: str, access_token: str) -> Answer:
         parts = urlsplit(url)
-        if parts.scheme != "https" or not parts.hostname:
-            raise ValueError("not an https URL")
+        _check(url, access_token)
         if self._tls is None:
             self._tls = ssl.create_default_context(cadata=self._ca_pem or None)
-        port = parts.port or _HTTPS_PORT
-        reader, writer = await asyncio.open_connection(
-            parts.hostname, port, ssl=self._tls, server_hostname=parts.hostname
-        )
+        tls = self._tls if parts.scheme == "https" else None
+        host = parts.hostname or ""
+        port = parts.port or _PORTS[parts.scheme]
+        name = host if tls else None
         try:
-            target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            reader, writer = await asyncio.open_connection(host, port, ssl=tls, server_hostname=name)
+        except OSError as error:
+            raise ValueError(connection_text(host, f"{host}:{port}", error)) from None
+        try:
+            target = quote(parts.path or "/", _SAFE) + (f"?{parts.query}" if parts.query else "")
+            authorization = f"Authorization: Bearer {access_token}\r\n" if access_token else ""
             writer.write(
-                f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: sampan\r\n"
+                f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: sampan\r\n{authorization}"
                 "Accept: application/json\r\nConnection: close\r\n\r\n".encode()
             )
             return await _read(reader)
@@ -60,7 +97,20 @@ class HttpsGet:
             writer.transport.abort()
 
 
-async def _read(reader: asyncio.StreamReader) -> bytes:
+def _check(url: str, access_token: str) -> None:
+    """Nothing of either may end its line. Raises `ValueError`."""
+    parts = urlsplit(url)
+    if parts.scheme not in _PORTS:
+        raise ValueError(f'unsupported protocol scheme "{parts.scheme}"')
+    if not parts.hostname:
+        raise ValueError("no Host in request URL")
+    if not url.isprintable() or " " in parts.netloc + parts.query:
+        raise ValueError("invalid character in URL")
+    if not (access_token.isascii() and access_token.isprintable()):
+        raise ValueError('net/http: invalid header field value for "Authorization"')
+
+
+async def _read(reader: asyncio.StreamReader) -> Answer:
     answer = Answer()
     while not answer.complete:
         data = await reader.read(_READ_BYTES)
@@ -68,4 +118,11 @@ async def _read(reader: asyncio.StreamReader) -> bytes:
             answer.end()
             break
         answer.feed(data)
-    return answer.checked()
+    return answer
+
+
+def _status_text(status: int) -> str:
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)

@@ -5,37 +5,39 @@ Source: go-oidc oidc/jwks.go, oidc/oidc.go NewProvider, as apiserver's token/oid
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import jwt
 import orjson
 
 from sampan.core.field import quote
-from sampan.server.authentication.jwt.https import FetchError
+from sampan.server.authentication.jwt.https import FetchError, HttpsGet
 
 REFETCH_INTERVAL_S = 5.0
 """Who sends tokens that name unknown keys makes us ask the issuer no more often than this."""
 WELL_KNOWN = "/.well-known/openid-configuration"
-
-Get = Callable[[str], Awaitable[bytes]]
-"""Fetches a document by its URL. Raises `FetchError`."""
 
 
 class IssuerKeys:
     """Where the issuer keeps its keys is found out by `discover`, which must have succeeded once."""
 
     def __init__(
-        self, issuer_url: str, get: Get, *, discovery_url: str = "", now: Callable[[], float] = time.monotonic
+        self, issuer_url: str, get: HttpsGet, *, discovery_url: str = "", now: Callable[[], float] = time.monotonic
     ) -> None:
-        self._issuer_url = issuer_url
+        self.issuer_url = issuer_url
         self._discovery_url = discovery_url or issuer_url.rstrip("/") + WELL_KNOWN
-        self._get = get
+        self.get = get
         self._now = now
         self._jwks_url = ""
         self._keys: list[jwt.PyJWK] = []
         self._fetched = float("-inf")
         self._fetching = asyncio.Lock()
+
+    def other(self, issuer_url: str) -> "IssuerKeys":
+        """Those of another issuer, whom the same CAs vouch for."""
+        same = issuer_url.rstrip("/") == self.issuer_url.rstrip("/")
+        return IssuerKeys(issuer_url, self.get, discovery_url=self._discovery_url if same else "", now=self._now)
 
     @property
     def ready(self) -> bool:
@@ -44,10 +46,10 @@ class IssuerKeys:
 
     async def discover(self) -> None:
         """Ask the issuer where its keys are. Raises `FetchError`."""
-        document = _decoded(await self._get(self._discovery_url))
+        document = _decoded(await self.get(self._discovery_url))
         issuer, jwks_url = document.get("issuer"), document.get("jwks_uri")
-        if issuer != self._issuer_url:
-            text = f"expected {quote(self._issuer_url)} got {quote(str(issuer))}"
+        if issuer != self.issuer_url:
+            text = f"expected {quote(self.issuer_url)} got {quote(str(issuer))}"
             raise FetchError(f"oidc: issuer did not match the issuer returned by provider, {text}")
         if not isinstance(jwks_url, str) or not jwks_url:
             raise FetchError("provider did not return JWKS URL")
@@ -66,7 +68,7 @@ class IssuerKeys:
             if self._now() - self._fetched < REFETCH_INTERVAL_S:
                 return False
             self._fetched = self._now()
-            document = _decoded(await self._get(self._jwks_url))
+            document = _decoded(await self.get(self._jwks_url))
             entries = document.get("keys")
             self._keys = [key for entry in (entries if isinstance(entries, list) else ()) for key in _key(entry)]
             return True

@@ -1,0 +1,80 @@
+"""Where the claims are that a token leaves to others: `_claim_names` and `_claim_sources` (OpenID Connect Core 5.6.2).
+
+Source: go-oidc oidc/verify.go, apiserver plugin/pkg/authenticator/token/oidc/oidc.go (1.36).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from sampan.patch.go_text import json_kind
+from sampan.server.authentication.authenticator import TokenError
+
+_NAMES: Final = "_claim_names"
+_SOURCES: Final = "_claim_sources"
+_WRONG: Final = "oidc: failed to unmarshal claims: json: cannot unmarshal"
+
+
+class Place(NamedTuple):
+    """Where a claim is, and what opens it ("": it is open)."""
+
+    url: str
+    access_token: str
+
+
+def check_places(claims: Mapping[str, Any]) -> None:
+    """Each claim must have its place. Raises `TokenError`."""
+    names = _map(claims, _NAMES, "map[string]string")
+    sources = _map(claims, _SOURCES, "map[string]oidc.claimSource")
+    for value in names.values():
+        _check_text(value, f"idToken.{_NAMES}")
+    for source in sources.values():
+        _check_source(source)
+    for source_name in names.values():
+        if not source_name:
+            raise TokenError("oidc: failed to obtain source from claim name")
+        if source_name not in sources:
+            raise TokenError("oidc: source does not exist")
+
+
+def place_of(claims: Mapping[str, Any], name: str) -> Place | None:
+    """The place of a claim, in claims that have been checked; None: it has none. Raises `TokenError`."""
+    source_name = (claims.get(_NAMES) or {}).get(name)
+    if name in claims or source_name is None:
+        return None
+    source = claims[_SOURCES][source_name] or {}
+    packed = field(source, "JWT")
+    if packed is not None and not isinstance(packed, str):
+        text = f"json: cannot unmarshal {json_kind(packed)} into Go struct field endpoint.JWT of type string"
+        raise TokenError(f"oidc: could not parse claim sources: {text}")
+    url = field(source, "endpoint")
+    return Place(url, field(source, "access_token") or "") if url else None
+
+
+def field(value: Mapping[str, Any], name: str) -> Any:
+    """A field of an object, however its letters are written, as Go reads it."""
+    found = value.get(name)
+    return found if found is not None else next((v for key, v in value.items() if key.lower() == name.lower()), None)
+
+
+def _map(claims: Mapping[str, Any], name: str, go_type: str) -> Mapping[str, Any]:
+    found = claims.get(name)
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise TokenError(f"{_WRONG} {json_kind(found)} into Go struct field idToken.{name} of type {go_type}")
+    return found
+
+
+def _check_text(value: Any, place: str) -> None:
+    if value is not None and not isinstance(value, str):
+        raise TokenError(f"{_WRONG} {json_kind(value)} into Go struct field {place} of type string")
+
+
+def _check_source(source: Any) -> None:
+    if source is None:
+        return
+    if not isinstance(source, dict):
+        text = f"Go struct field idToken.{_SOURCES} of type oidc.claimSource"
+        raise TokenError(f"{_WRONG} {json_kind(source)} into {text}")
+    for name in ("endpoint", "access_token"):
+        _check_text(field(source, name), f"claimSource.{_SOURCES}.{name}")

@@ -1,0 +1,212 @@
+"""Groups that a token leaves to others: fetched from an endpoint, over HTTPS, in a token of whoever issued it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from sampan.server.authentication.jwt.configured import ConfiguredIssuers
+from tests.server.authentication.https_server import https_server
+from tests.server.authentication.test_jwt_issuers import FIRST, PLAIN, SECOND, Issuer, fault, known
+
+MAPPINGS = {**PLAIN, "groups": {"claim": "groups", "prefix": "g:"}}
+COULD_NOT = "oidc: could not expand distributed claims: "
+WELL_KNOWN = ".well-known/openid-configuration"
+
+
+@dataclass
+class Claims:
+    """An issuer and, on the same server, `/claims`: a place that says what it is told to, and another issuer."""
+
+    issuer: Issuer
+    issuers: ConfiguredIssuers
+    answers: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        """Where the server is."""
+        return self.issuer.server.url
+
+    def says(self, token: str, path: str = "/claims", status: int = 200) -> None:
+        """Have a place answer so."""
+        self.answers[path] = (status, token.encode())
+
+    def token(self, **source: str) -> str:
+        """A token that leaves the groups to a source."""
+        return self.issuer.token(
+            _claim_names={"groups": "src"}, _claim_sources={"src": {"endpoint": f"{self.url}/claims", **source}}
+        )
+
+
+@asynccontextmanager
+async def claims(folder: Path) -> AsyncIterator[Claims]:
+    """Ends with the block."""
+    jwks: list[dict[str, Any]] = []
+    answers: dict[str, tuple[int, bytes]] = {}
+
+    async def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        if path == f"/{WELL_KNOWN}":
+            return 200, orjson.dumps({"issuer": server.url, "jwks_uri": f"{server.url}/keys"})
+        if path == f"/other/{WELL_KNOWN}":
+            return 200, orjson.dumps({"issuer": f"{server.url}/other", "jwks_uri": f"{server.url}/keys"})
+        if path == "/keys":
+            return 200, orjson.dumps({"keys": jwks})
+        return answers.get(path, (404, b""))
+
+    async with https_server(folder, answer) as server:
+        issuer = Issuer(server, jwks)
+        issuer.publish(("1", FIRST))
+        yield Claims(issuer, await issuer.believers(MAPPINGS), answers)
+
+
+async def test_groups_come_from_where_the_token_says(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        c.says(c.issuer.token(groups=["a", "b"]))
+        assert (await known(c.issuers, c.token())).user.groups == ("g:a", "g:b")
+        assert b"Authorization" not in c.issuer.server.heads[-2]
+
+
+async def test_the_access_token_is_shown(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        c.says(c.issuer.token(groups="a") + "\n")
+        assert (await known(c.issuers, c.token(access_token="secret"))).user.groups == ("g:a",)
+        [head] = [head for head in c.issuer.server.heads if head.startswith(b"GET /claims ")]
+        assert b"\r\nAuthorization: Bearer secret\r\n" in head
+
+
+async def test_the_access_token_is_for_no_other_host(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        c.says("/near", status=302)
+        c.says(f"{c.url.replace('127.0.0.1', 'localhost')}/far", "/near", 307)
+        c.says(c.issuer.token(groups=["a"]), "/far")
+        assert (await known(c.issuers, c.token(access_token="secret"))).user.groups == ("g:a",)
+        asked = [head for head in c.issuer.server.heads if b"secret" in head]
+        assert [head.split()[1] for head in asked] == [b"/claims", b"/near"]
+
+
+async def test_a_source_that_leads_in_circles_is_left(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        c.says("/claims", status=302)
+        assert "stopped after 10 redirects" in await fault(c.issuers, c.token())
+
+
+async def test_another_issuer_may_have_signed_them(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        c.says(c.issuer.token(iss=f"{c.url}/other", groups=["a"]))
+        for _ in range(2):
+            assert (await known(c.issuers, c.token())).user.groups == ("g:a",)
+        assert c.issuer.server.asked.count(f"/other/{WELL_KNOWN}") == 1
+
+
+async def test_groups_in_the_token_itself_are_those(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        token = c.issuer.token(groups=["own"], _claim_names={"groups": "src"}, _claim_sources={"src": {}})
+        assert (await known(c.issuers, token)).user.groups == ("g:own",)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param({}, id="no names"),
+        pytest.param({"_claim_names": {"other": "src"}, "_claim_sources": {"src": {}}}, id="another claim"),
+        pytest.param(
+            {"_claim_names": {"groups": "src"}, "_claim_sources": {"src": {"JWT": "x"}}}, id="an aggregated claim"
+        ),
+    ],
+)
+async def test_who_leaves_no_groups_to_others_has_none(tmp_path: Path, said: dict[str, Any]) -> None:
+    async with claims(tmp_path) as c:
+        assert (await known(c.issuers, c.issuer.token(**said))).user.groups == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        pytest.param({"_claim_names": {"groups": "src"}}, "oidc: source does not exist", id="no sources"),
+        pytest.param(
+            {"groups": "own", "_claim_names": {"groups": "x"}}, "oidc: source does not exist", id="not wanted"
+        ),
+        pytest.param(
+            {"_claim_names": {"groups": None}, "_claim_sources": {}},
+            "oidc: failed to obtain source from claim name",
+            id="no source",
+        ),
+        pytest.param(
+            {"_claim_names": "groups"},
+            "oidc: failed to unmarshal claims: json: cannot unmarshal string into Go struct field "
+            "idToken._claim_names of type map[string]string",
+            id="names are no map",
+        ),
+        pytest.param(
+            {"_claim_names": {"groups": 7}},
+            "oidc: failed to unmarshal claims: json: cannot unmarshal number into Go struct field "
+            "idToken._claim_names of type string",
+            id="a name is no text",
+        ),
+        pytest.param(
+            {"_claim_sources": {"src": []}},
+            "oidc: failed to unmarshal claims: json: cannot unmarshal array into Go struct field "
+            "idToken._claim_sources of type oidc.claimSource",
+            id="a source is no object",
+        ),
+        pytest.param(
+            {"_claim_sources": {"src": {"endpoint": 7}}},
+            "oidc: failed to unmarshal claims: json: cannot unmarshal number into Go struct field "
+            "claimSource._claim_sources.endpoint of type string",
+            id="no URL",
+        ),
+    ],
+)
+async def test_what_makes_no_sense_is_refused(tmp_path: Path, said: dict[str, Any], text: str) -> None:
+    async with claims(tmp_path) as c:
+        assert await fault(c.issuers, c.issuer.token(**said)) == f"oidc: verify token: {text}"
+
+
+async def test_a_source_that_does_not_answer_well_is_told(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        text = 'while getting distributed claim "groups": error while getting distributed claim JWT: 404 Not Found'
+        assert await fault(c.issuers, c.token()) == COULD_NOT + text
+        c.says("nonsense")
+        text = f'getting untrusted issuer from endpoint {c.url}/claims failed for claim "groups": malformed token'
+        assert await fault(c.issuers, c.token()) == COULD_NOT + text
+        c.says(c.issuer.token())
+        text = f'jwt returned by distributed claim endpoint "{c.url}/claims" did not contain claim: groups'
+        assert await fault(c.issuers, c.token()) == COULD_NOT + text
+
+
+async def test_claims_must_be_signed_for_us_and_now(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        c.says(c.issuer.token(SECOND, "2", groups=["a"]))
+        assert "verify distributed claim token: failed to verify signature" in await fault(c.issuers, c.token())
+        c.says(c.issuer.token(aud="others", groups=["a"]))
+        text = 'verify distributed claim token: oidc: expected audience "sampan" got ["others"]'
+        assert await fault(c.issuers, c.token()) == COULD_NOT + text
+        c.says(c.issuer.token(exp=1, groups=["a"]))
+        assert "oidc: token is expired" in await fault(c.issuers, c.token())
+
+
+async def test_a_source_that_is_not_there_is_told_in_go_s_words(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        text = 'while getting distributed claim "groups": Get "https://127.0.0.1:1/x": '
+        refused = await fault(c.issuers, c.token(endpoint="https://127.0.0.1:1/x"))
+        assert refused == f"{COULD_NOT}{text}dial tcp 127.0.0.1:1: connect: connection refused"
+
+
+async def test_an_issuer_of_claims_that_is_none_is_not_asked_again_and_again(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        url = f"{c.url}/nobody"
+        c.says(c.issuer.token(iss=url, groups=["a"]))
+        text = f'verifying untrusted issuer {url} failed: verifier not initialized for issuer: "{url}"'
+        for _ in range(2):
+            assert await fault(c.issuers, c.token()) == COULD_NOT + text
+        assert c.issuer.server.asked.count(f"/nobody/{WELL_KNOWN}") == 1
+
+
+async def test_expressions_fetch_nothing(tmp_path: Path) -> None:
+    async with claims(tmp_path) as c:
+        issuers = await c.issuer.believers({**PLAIN, "groups": {"expression": "'groups' in claims ? ['x'] : ['none']"}})
+        assert (await known(issuers, c.token())).user.groups == ("none",)
