@@ -208,5 +208,5 @@ async def test_an_issuer_of_claims_that_is_none_is_not_asked_again_and_again(tmp
 
 async def test_expressions_fetch_nothing(tmp_path: Path) -> None:
     async with claims(tmp_path) as c:
-        issuers = await c.issuer.believers({**PLAIN, "groups": {"expression": "'groups' in claims ? ['x'] : ['none']"}})
+        issuers = await c.issuer.believers({**PLAIN, "groups": {"expression": "has(claims.groups) ? ['x'] : ['none']"}})
         assert (await known(issuers, c.token())).user.groups == ("none",)

@@ -120,7 +120,7 @@ async def test_a_claim_with_a_prefix_is_the_user(tmp_path: Path) -> None:
 async def test_expressions_make_the_user(tmp_path: Path) -> None:
     mappings = {
         "username": {"expression": "claims.sub + '@' + claims.org.name"},
-        "groups": {"expression": "claims.roles.filter(r, r != '').map(r, 'x:' + r)"},
+        "groups": {"expression": "dyn(claims.roles).filter(r, r != '').map(r, 'x:' + r)"},
         "uid": {"expression": "claims.?oid.orValue('none')"},
         "extra": [
             {"key": "acme.io/tier", "valueExpression": "claims.tier"},
@@ -216,6 +216,49 @@ async def test_numbers_in_claims_are_doubles(tmp_path: Path) -> None:
     async with issuing(tmp_path) as issuer:
         issuers = await issuer.believers({"username": {"expression": "string(type(claims.n) == double) + claims.sub"}})
         assert (await known(issuers, issuer.token(n=5))).user.name == "truejane"
+
+
+@pytest.mark.parametrize(
+    ("expression", "groups"),
+    [
+        ("claims.roles", ("a", "b")),
+        ("claims.text.split(',').map(r, 'p:' + r)", ("p:a", "p:b")),
+        ("dyn(claims.roles).filter(r, r != 'a')", ("b",)),
+        ("claims.text.split(',') + ['c']", ("a", "b", "c")),
+        ("has(claims.text.inner) ? ['x'] : claims.text.?inner.orValue([])", ()),
+        ("claims.exists(value, value == 'a,b') ? 'values' : 'keys'", ("values",)),
+    ],
+)
+async def test_groups_by_expressions(tmp_path: Path, expression: str, groups: tuple[str, ...]) -> None:
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers({**PLAIN, "groups": {"expression": expression}})
+        found = await known(issuers, issuer.token(roles=["a", "b"], text="a,b"))
+        assert found.user.groups == groups
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("claims.text.split(',')", "expression must return a string or a list of strings"),
+        ("true ? claims.text.split(',') : []", "expression must return a string or a list of strings"),
+        ("claims.text.findAll('[a-z]') + []", "expression must return a string or a list of strings"),
+        ("claims.text.inner", "expression 'claims.text.inner' resulted in error: no such key: inner"),
+        ("claims.roles.x", "expression 'claims.roles.x' resulted in error: unsupported index type 'string' in list"),
+        ("[string('x' in claims)]", "expression '[string('x' in claims)]' resulted in error: no such overload"),
+        ("[string(size(claims))]", "expression '[string(size(claims))]' resulted in error: no such overload: size"),
+    ],
+)
+async def test_expressions_without_groups_are_told(tmp_path: Path, expression: str, text: str) -> None:
+    async with issuing(tmp_path) as issuer:
+        issuers = await issuer.believers({**PLAIN, "groups": {"expression": expression}})
+        said = await fault(issuers, issuer.token(roles=["a", "b"], text="a,b"))
+        assert said == f"oidc: error evaluating group claim expression: {text}"
+
+
+async def test_a_claim_must_be_told_to_be_a_list_before_it_is_gone_through(tmp_path: Path) -> None:
+    async with issuing(tmp_path) as issuer:
+        with pytest.raises(ValueError, match="expression of type 'any' cannot be range of a comprehension"):
+            await issuer.believers({**PLAIN, "groups": {"expression": "claims.roles.map(r, r)"}})
 
 
 async def test_claims_with_dots_are_selected_by_their_identifiers(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from sampan.schema.cel.declarations import Overload
 from sampan.schema.cel.errors import CelTypeError, Issue, render
 from sampan.schema.cel.escaping import RESERVED
 from sampan.schema.cel.types import (
+    ANY,
     BOOL,
     BYTES,
     DOUBLE,
@@ -317,7 +318,7 @@ class Checker:
             return (INT, kind.params[0]) if node.iter_var2 else (kind.params[0], ERROR)
         if kind.kind == "map":
             return kind.params[0], kind.params[1]
-        if kind.kind in ("dyn", "error", "param"):
+        if kind.kind in ("dyn", "error", "param") and kind.name != ANY.name:
             self._assign([(DYN, kind)])
             return DYN, DYN
         shown = self._shown(kind)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from sampan.schema.cel.declarations import LATE_COSTS, Cost, Overload
 from sampan.schema.cel.errors import EVALUATION_FAULTS, CelBudgetExceeded, CelRuntimeError, as_runtime_error
 from sampan.schema.cel.types import CelType
-from sampan.schema.cel.values import ABSENT, MapList, ObjectValue, OptionalValue, SetList, UInt, type_name
+from sampan.schema.cel.values import ABSENT, MapList, ObjectValue, OptionalValue, SetList, TextList, UInt, type_name
 
 Frame: TypeAlias = list[Any]
 Closure: TypeAlias = Callable[[Frame], Any]
@@ -69,9 +69,11 @@ _RUNTIME: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "bytes": (bytes,),
     "null": (type(None),),
-    "list": (list, SetList, MapList),
+    "list": (list, SetList, MapList, TextList),
     "map": (dict, ObjectValue),
 }
+_BY_TRAIT = frozenset(("matches", "size"))
+"""Functions for all that can do something, whatever its type: their faults name none."""
 _NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "type": "type"}
 
 
@@ -103,6 +105,8 @@ def _dispatched(name: str, overloads: list[Overload]) -> Callable[..., Any]:
                 return overload.impl(*args)
         if not name[0].isalpha():
             raise CelRuntimeError("no such overload")
+        if name in _BY_TRAIT:
+            raise CelRuntimeError(f"no such overload: {name}")
         raise CelRuntimeError(f"no such overload: {name}({', '.join(map(type_name, args))})")
 
     return call

@@ -10,9 +10,9 @@ from sampan.schema.cel.code import COST, LIMIT, Code, Frame, charge, over_limit,
 from sampan.schema.cel.declarations import LIST_CREATE_COST
 from sampan.schema.cel.errors import EVALUATION_FAULTS, CelRuntimeError, as_runtime_error
 from sampan.schema.cel.library.lists import insert
-from sampan.schema.cel.values import ABSENT, MapList, ObjectValue, SetList
+from sampan.schema.cel.values import ABSENT, FieldMap, MapList, ObjectValue, SetList, TextList
 
-_LISTS = frozenset((list, SetList, MapList))
+_LISTS = frozenset((list, SetList, MapList, TextList))
 
 
 def _single(value: Any) -> Iterable[Any]:
@@ -21,6 +21,8 @@ def _single(value: Any) -> Iterable[Any]:
         return value  # type: ignore[no-any-return]  # a list, by its type
     if kind is dict:
         return list(value)
+    if kind is FieldMap:
+        return list(value.values())
     if kind is ObjectValue:
         return [key for key, _ in value.items()]
     raise CelRuntimeError("no such overload")

@@ -17,10 +17,12 @@ from sampan.schema.cel.values import (
     NONE,
     UINT_MAX,
     Duration,
+    FieldMap,
     MapList,
     ObjectValue,
     OptionalValue,
     SetList,
+    TextList,
     Timestamp,
     UInt,
     contains,
@@ -30,8 +32,9 @@ from sampan.schema.cel.values import (
 )
 
 _EXPONENT_MIN = 6
-_LISTS = (list, SetList, MapList)
+_LISTS = (list, SetList, MapList, TextList)
 _MAPS = (dict, ObjectValue)
+_KEYED = (dict, ObjectValue, FieldMap)
 
 
 def no_overload() -> CelRuntimeError:
@@ -61,7 +64,7 @@ def _joined(left: list[Any], right: list[Any]) -> list[Any]:
         for item in right:
             merged[left.key_of(item)] = item
         return MapList(list(merged.values()), left.keys)
-    return [*left, *right]
+    return [*left, *right] if left and right else left or right
 
 
 def add(left: Any, right: Any) -> Any:
@@ -177,7 +180,7 @@ def show(value: Any) -> str:
 def index(container: Any, key: Any) -> Any:
     """`container[key]`."""
     kind = type(container)
-    if kind in _MAPS:
+    if kind in _KEYED:
         found = find_key(container, key)
         if found is ABSENT:
             raise CelRuntimeError(f"no such key: {show(key)}")
@@ -189,7 +192,7 @@ def index(container: Any, key: Any) -> Any:
         raise CelRuntimeError(f"index out of bounds: {position}")
     if kind is OptionalValue:
         return optional_index(container, key)
-    raise no_overload()
+    raise CelRuntimeError(f"no such key: {show(key)}")
 
 
 def list_position(key: Any) -> int:
@@ -207,13 +210,13 @@ def optional_index(container: Any, key: Any) -> OptionalValue:
         if container.value is ABSENT:
             return NONE
         container = container.value
-    if type(container) in _MAPS:
+    if type(container) in _KEYED:
         found = find_key(container, key)
         return NONE if found is ABSENT else OptionalValue(found)
     if type(container) in _LISTS:
         position = list_position(key)
         return OptionalValue(container[position]) if 0 <= position < len(container) else NONE
-    raise no_overload()
+    return NONE
 
 
 def is_in(value: Any, container: Any) -> bool:
@@ -229,7 +232,7 @@ def size(value: Any) -> int:
     """`size(value)`."""
     if type(value) in (str, bytes) or type(value) in _LISTS or type(value) in _MAPS:
         return size_of(value)
-    raise no_overload()
+    raise CelRuntimeError("no such overload: size")
 
 
 def format_double(value: float) -> str:

@@ -7,7 +7,7 @@ from sampan.schema.cel import operators
 from sampan.schema.cel.code import Code, Frame
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import CelType
-from sampan.schema.cel.values import ABSENT, NONE, ObjectValue, OptionalValue, find_key
+from sampan.schema.cel.values import ABSENT, NONE, FieldMap, ObjectValue, OptionalValue, find_key
 
 
 def _no_such_key(name: str) -> CelRuntimeError:
@@ -80,11 +80,14 @@ def entry(operand: Callable[[Frame], Any], key: str) -> Callable[[Frame], Any]:
 
 
 def find_field(value: Any, key: str, *, declared: bool) -> Any:
-    """The field's value or ABSENT; null is absent in objects with declared fields."""
-    if type(value) is dict or type(value) is ObjectValue:
+    """The field's value or ABSENT; null is absent in objects with declared fields. What has no fields has not this."""
+    kind = type(value)
+    if kind is dict or kind is ObjectValue or kind is FieldMap:
         found = find_key(value, key)
         return ABSENT if declared and found is None else found
-    raise operators.no_overload()
+    if isinstance(value, list):
+        operators.list_position(key)
+    return ABSENT
 
 
 def select_any(value: Any, key: str) -> Any:

@@ -46,6 +46,8 @@ NULL = CelType("null", "null", min_size_bytes=4)
 TIMESTAMP = CelType("timestamp", "timestamp")
 DURATION = CelType("duration", "duration")
 DYN = CelType("dyn", "dyn")
+ANY = CelType("dyn", "any")
+"""As `DYN`, but for comprehensions, which must be told by `dyn()` that they go over a list or a map."""
 ERROR = CelType("error", "!error!")
 
 

@@ -4,6 +4,7 @@ Null, bool, int, double (`float`), string, bytes, list and map are Python's own.
 Equality never fails; values of different types are unequal, but numbers are compared across their types.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from sampan.schema.cel.errors import CelRuntimeError
@@ -114,6 +115,25 @@ class MapList(list[Any]):
         return tuple(value if value.__hash__ is not None else repr(value) for value in values)
 
 
+class TextList(list[str]):
+    """The texts that a function has made of one text. As any other list, but for who asks whether it is that one."""
+
+    __slots__ = ()
+
+
+class FieldMap(dict[str, Any]):
+    """A map that gives its fields to who names them, and nothing else: no size, no `in`; a walk is over its values.
+
+    Source: apiserver pkg/cel/lazy/lazy.go MapValue (1.36).
+    """
+
+    __slots__ = ("type_name",)
+
+    def __init__(self, fields: Mapping[str, Any], type_name: str) -> None:
+        super().__init__(fields)
+        self.type_name = type_name
+
+
 class ObjectValue:
     """A JSON object with declared fields of which some are seen in another form than JSON's.
 
@@ -159,6 +179,7 @@ _NAMES: dict[type, str] = {
     list: "list",
     SetList: "list",
     MapList: "list",
+    TextList: "list",
     dict: "map",
     ObjectValue: "map",
     Timestamp: "google.protobuf.Timestamp",
@@ -173,11 +194,11 @@ def type_name(value: Any) -> str:
     found = _NAMES.get(type(value))
     if found is not None:
         return found
-    return value.type_name if isinstance(value, LibraryValue) else type(value).__name__
+    return value.type_name if isinstance(value, LibraryValue | FieldMap) else type(value).__name__
 
 
 _NUMBERS = frozenset((int, UInt, float))
-_LISTS = frozenset((list, SetList, MapList))
+_LISTS = frozenset((list, SetList, MapList, TextList))
 _MAPS = frozenset((dict, ObjectValue))
 
 
@@ -237,6 +258,8 @@ def equal(left: Any, right: Any) -> bool:
             return _equal_lists(left, right)
         if kind in _MAPS:
             return _equal_maps(left, right)
+        if kind is FieldMap:
+            return left is right
         if kind is OptionalValue:
             if left.value is ABSENT or right.value is ABSENT:
                 return left.value is right.value
@@ -250,6 +273,8 @@ def equal(left: Any, right: Any) -> bool:
         return _equal_lists(left, right)
     if kind in _MAPS and other in _MAPS:
         return _equal_maps(left, right)
+    if kind is FieldMap:
+        raise CelRuntimeError(NO_OVERLOAD)
     return False
 
 

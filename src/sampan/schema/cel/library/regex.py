@@ -8,6 +8,7 @@ import re2
 from sampan.schema.cel.declarations import Library, member, regex_traversal, with_cost
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import INT, STRING, list_of
+from sampan.schema.cel.values import TextList
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
@@ -56,10 +57,10 @@ def _find(text: str, pattern: str) -> str:
     return found[0] if found is not None else ""
 
 
-def _find_all(text: str, pattern: str, count: int = -1) -> list[str]:
+def _find_all(text: str, pattern: str, count: int = -1) -> TextList:
+    found = TextList()
     if count == 0:
-        return []
-    found: list[str] = []
+        return found
     for match in compile_pattern(pattern).finditer(text):
         found.append(match[0])
         if len(found) == count:

@@ -16,7 +16,7 @@ from sampan.schema.cel.declarations import (
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.library.formatting import format_text
 from sampan.schema.cel.types import DYN, INT, STRING, list_of
-from sampan.schema.cel.values import size_of
+from sampan.schema.cel.values import TextList, size_of
 
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _RESULT_SIZE_MAX = 32 * 1024 * 1024
@@ -82,7 +82,11 @@ def _replace(text: str, old: str, new: str, count: int = -1) -> str:
     return text.replace(old, new, count)
 
 
-def _split(text: str, separator: str, count: int = -1) -> list[str]:
+def _split(text: str, separator: str, count: int = -1) -> TextList:
+    return TextList(_parts(text, separator, count))
+
+
+def _parts(text: str, separator: str, count: int) -> list[str]:
     if count == 0:
         return []
     if separator:

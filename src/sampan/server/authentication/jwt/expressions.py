@@ -9,7 +9,8 @@ from typing import Any
 from sampan.core.field import FieldError, Path, invalid
 from sampan.schema.cel import Budget, CelCompileError, CelError, CelSyntaxError, CelTypeError, Environment, Program
 from sampan.schema.cel.ast import Ident, Node, Select
-from sampan.schema.cel.types import DYN, STRING, list_of, map_of, struct
+from sampan.schema.cel.types import ANY, STRING, list_of, map_of, struct
+from sampan.schema.cel.values import FieldMap, TextList
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.request import UserInfo
 
@@ -23,7 +24,7 @@ _USER = struct(
     },
 )
 CLAIMS, USER = "claims", "user"
-BOOL, ANY = "bool", ""
+BOOL, UNBOUND = "bool", ""
 """What an expression must give."""
 _NOT_TEXTS = "expression must return a string or a list of strings"
 
@@ -33,7 +34,7 @@ class Expressions:
 
     def __init__(self) -> None:
         self._environments = {
-            CLAIMS: Environment({CLAIMS: map_of(STRING, DYN)}, escaped_keys=True),
+            CLAIMS: Environment({CLAIMS: map_of(STRING, ANY)}, escaped_keys=True),
             USER: Environment({USER: _USER}, escaped_keys=True),
         }
 
@@ -52,7 +53,8 @@ class Expressions:
 
 def evaluate_claims(program: Program, claims: Mapping[str, Any]) -> Any:
     """The value over claims, of which all numbers are doubles. Raises `TokenError`."""
-    return _evaluate(program, {CLAIMS: {name: _with_doubles(value) for name, value in claims.items()}})
+    fields = {name: _with_doubles(value) for name, value in claims.items()}
+    return _evaluate(program, {CLAIMS: FieldMap(fields, "kubernetes.claims")})
 
 
 def evaluate_user(program: Program, user: UserInfo) -> Any:
@@ -63,12 +65,16 @@ def evaluate_user(program: Program, user: UserInfo) -> Any:
 
 
 def texts_of(value: Any) -> tuple[str, ...]:
-    """A value as a list of texts: a text, a list of texts, or nothing; empty ones are left out. Raises `TokenError`."""
+    """A value as a list of texts: a text, a list of texts, or nothing; empty ones are left out. Raises `TokenError`.
+
+    What `split` and `findAll` give is refused, as kube-apiserver does, for which it is a list of another make; what
+    `map`, `filter` and their like make of it is taken.
+    """
     if value is None:
         return ()
     if isinstance(value, str):
         return (value,) if value else ()
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if isinstance(value, list) and type(value) is not TextList and all(isinstance(item, str) for item in value):
         return tuple(item for item in value if item)
     raise TokenError(_NOT_TEXTS)
 

@@ -20,7 +20,7 @@ from sampan.server.authentication.jwt.configuration import (
     JwtIssuer,
     PrefixedMapping,
 )
-from sampan.server.authentication.jwt.expressions import ANY, BOOL, CLAIMS, USER, Expressions, uses_claim
+from sampan.server.authentication.jwt.expressions import BOOL, CLAIMS, UNBOUND, USER, Expressions, uses_claim
 
 ISSUERS_MAX = 64
 _MATCH_ANY = "MatchAny"
@@ -208,7 +208,7 @@ class ConfigurationValidator:
             self.faults.append(invalid(path.child("uid"), "", _BOTH))
         elif mappings.uid.expression:
             at = path.child("uid", "expression")
-            compiled.uid = self._compile(mappings.uid.expression, CLAIMS, ANY, at)
+            compiled.uid = self._compile(mappings.uid.expression, CLAIMS, UNBOUND, at)
         keys: set[str] = set()
         for index, mapping in enumerate(mappings.extra):
             self._extra(compiled, mapping, keys, path.child("extra").index(index))
@@ -221,7 +221,7 @@ class ConfigurationValidator:
             if mapping.prefix is not None:
                 text = "may not be specified when expression is set"
                 self.faults.append(invalid(path.child("prefix"), mapping.prefix, text))
-            return self._compile(mapping.expression, CLAIMS, ANY, path.child("expression"))
+            return self._compile(mapping.expression, CLAIMS, UNBOUND, path.child("expression"))
         elif mapping.claim:
             if mapping.prefix is None:
                 text = "prefix is required when claim is set. It can be set to an empty string to disable prefixing"
@@ -241,7 +241,7 @@ class ConfigurationValidator:
         if not mapping.value_expression:
             self.faults.append(required(value_path))
             return
-        program = self._compile(mapping.value_expression, CLAIMS, ANY, value_path)
+        program = self._compile(mapping.value_expression, CLAIMS, UNBOUND, value_path)
         if program is not None:
             compiled.extra[key] = program
 
