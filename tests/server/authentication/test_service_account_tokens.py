@@ -315,6 +315,14 @@ async def test_a_review_says_whose_a_token_is_and_for_whom() -> None:
         assert status["user"]["uid"]
 
 
+async def test_a_review_says_who_set_its_fields() -> None:
+    async with accounts() as a:
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": "x"}}
+        answer = await a.api.create("/apis/authentication.k8s.io/v1/tokenreviews", body)
+        [entry] = answer["metadata"]["managedFields"]
+        assert (entry["manager"], entry["fieldsV1"]) == ("tests", {"f:spec": {"f:token": {}}})
+
+
 async def test_a_review_of_a_token_for_others_says_why_not() -> None:
     async with accounts() as a:
         status = await a.review(await a.token(), "vault")

@@ -3,6 +3,7 @@
 Source: apiserver pkg/endpoints/handlers/{create,update,rest}.go (1.36).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from sampan.core import errors
@@ -11,9 +12,11 @@ from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint
 from sampan.schema.compile import DecodeError as SchemaError
+from sampan.schema.go_nulls import with_nulls
 from sampan.server.request import Request
 from sampan.server.verbs.options import WriteOptions
 from sampan.server.verbs.recognition import NO_TYPE, check_kind, check_other_kind, type_fault, unreadable, unrecognized
+from sampan.server.verbs.scope import Scope
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
@@ -21,6 +24,9 @@ from sampan.wire.json_syntax import Duplicates
 from sampan.wire.negotiation import CUSTOM_OFFERED, OFFERED, body_format
 
 BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
+Default = Callable[[Object], None]
+"""Sets defaults in an object."""
+
 _CODECS: dict[str, Any] = {"json": wire_json, "yaml": wire_yaml, "protobuf": wire_protobuf}
 
 
@@ -55,13 +61,18 @@ async def read_undecoded(request: Request, endpoint: Endpoint, *, duplicates: bo
     return await _read_typed(request, definition.kind, duplicates=duplicates, builtin=definition.builtin)
 
 
+def _unchanged(obj: Object) -> None:
+    """Sets no defaults."""
+
+
 async def read_kind(
-    request: Request, endpoint: Endpoint, wanted: GroupVersionKind, *, duplicates: bool = False
+    scope: Scope, wanted: GroupVersionKind, *, duplicates: bool = False, default: Default = _unchanged
 ) -> tuple[Object, list[str]]:
     """The body of a subresource, which is of a built-in type of its own (or says nothing of types), not yet decoded.
 
-    Raises 400, 413, 415.
+    `default` sets what the type's schema does not say, for the audit. Raises 400, 413, 415.
     """
+    request, endpoint = scope.request, scope.endpoint
     value, faults = await _read_typed(request, wanted.kind, duplicates=duplicates)
     value = {
         **value,
@@ -70,8 +81,22 @@ async def read_kind(
     }
     check_other_kind(value, wanted, endpoint)
     if request.body_read is not None:
-        request.body_read(value, lambda: value)
+        request.body_read(value, lambda: _encoded(scope, wanted, value, default))
     return value, faults
+
+
+def _encoded(scope: Scope, gvk: GroupVersionKind, value: Object, default: Default) -> Object:
+    """An object as Go writes it once it has read it."""
+    schema = scope.cluster.schemas.schema_for_kind(gvk)
+    obj = copy_json(value)
+    if schema is None:
+        return value
+    try:
+        scope.cluster.compiler.compile(schema).decode(obj)
+    except SchemaError:
+        return value
+    default(obj)
+    return with_nulls(schema, obj)
 
 
 async def _read_typed(
@@ -132,10 +157,11 @@ def _all_faults(faults: list[str], unknown: list[str], endpoint: Endpoint) -> li
 
 
 def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
-    """A copy with those defaults too that the strategy knows."""
+    """A copy with those defaults too that the strategy knows, as Go writes it."""
     hub = endpoint.to_hub(copy_json(obj))
     endpoint.store.strategy.default(hub)
-    return endpoint.from_hub(hub)
+    found = endpoint.from_hub(hub)
+    return with_nulls(endpoint.schema, found) if endpoint.definition.builtin else found
 
 
 def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None, *, converted: bool = False) -> None:

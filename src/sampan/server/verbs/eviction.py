@@ -64,7 +64,7 @@ async def _read(scope: Scope, options: WriteOptions) -> Object:
     """The Eviction of the body, as policy/v1. Raises 400 and 415."""
     request, kind = scope.request, _EVICTION.kind
     duplicates = options.field_validation != "Ignore"
-    value, texts = await read_kind(request, scope.endpoint, _EVICTION, duplicates=duplicates)
+    value, texts = await read_kind(scope, _EVICTION, duplicates=duplicates)
     api_version = value["apiVersion"]
     if api_version not in _VERSIONS:
         raise errors.bad_request(

@@ -48,7 +48,7 @@ async def get_scale(scope: Scope) -> Response:
 async def update_scale(scope: Scope) -> Response:
     """PUT of a Scale."""
     options = write_options(scope.request, "UpdateOptions")
-    value, _ = await read_kind(scope.request, scope.endpoint, _SCALE_KIND)
+    value, _ = await read_kind(scope, _SCALE_KIND)
     if not (value.get("metadata") or {}).get("name"):
         match_name(scope.request.info.name, {})
     return await _write(scope, options, lambda _current: value)

@@ -43,7 +43,7 @@ _SELF_REVIEW: Final = GroupVersionKind("authentication.k8s.io", "v1", "SelfSubje
 
 
 async def _body(scope: Scope, wanted: GroupVersionKind) -> Object:
-    value, _ = await read_kind(scope.request, scope.endpoint, wanted)
+    value, _ = await read_kind(scope, wanted)
     metadata = value.get("metadata")
     if not isinstance(metadata, dict):
         value["metadata"] = {}

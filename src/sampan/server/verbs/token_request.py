@@ -66,7 +66,7 @@ async def create_token(scope: Scope) -> Response:
 
 async def _body(scope: Scope) -> Object:
     """The decoded TokenRequest. Raises 400."""
-    value, _ = await read_kind(scope.request, scope.endpoint, _GVK)
+    value, _ = await read_kind(scope, _GVK, default=_default)
     shown = _GVK.api_version
     if value["apiVersion"] != shown:
         given = value["apiVersion"]
@@ -79,9 +79,13 @@ async def _body(scope: Scope) -> Object:
     except DecodeError as error:
         text = f'{_GVK.kind} in version "{_GVK.version}" cannot be handled as a {_GVK.kind}: {error}'
         raise errors.bad_request(text) from None
-    value.setdefault("metadata", {})
-    value.setdefault("spec", {}).setdefault("expirationSeconds", EXPIRATION_DEFAULT_S)
+    _default(value)
     return value
+
+
+def _default(request: Object) -> None:
+    request.setdefault("metadata", {})
+    request.setdefault("spec", {}).setdefault("expirationSeconds", EXPIRATION_DEFAULT_S)
 
 
 def _account(scope: Scope, name: str, request: Object) -> Object:

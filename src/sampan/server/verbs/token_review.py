@@ -13,6 +13,7 @@ from sampan.server.authentication.identity import AudienceError
 from sampan.server.request import Response, UserInfo
 from sampan.server.verbs.admit import admit, validator
 from sampan.server.verbs.body import decode_object, read_undecoded
+from sampan.server.verbs.create import tracked
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.respond import dict_response
 from sampan.server.verbs.scope import Scope
@@ -25,6 +26,7 @@ async def create_token_review(scope: Scope) -> Response:
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
     review = decode_object(value, endpoint, options, faults, request)
     match_namespace(endpoint.definition, scope.ctx.namespace, review["metadata"])
+    await tracked(scope, None, review, options)
     review = await admit(scope, "CREATE", review, None, options.dry_run)
     spec = review.get("spec") or {}
     if not spec.get("token"):
