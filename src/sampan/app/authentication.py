@@ -62,6 +62,7 @@ from sampan.server.pki.directory import (
     write_private,
 )
 from sampan.server.request import UserInfo
+from sampan.server.security_metrics import SecurityMetrics
 
 
 class Authentication:
@@ -77,7 +78,9 @@ class Authentication:
         verifier: ClientCertificateVerifier,
         cluster: Cluster,
         address: Callable[[], str],
+        metrics: SecurityMetrics | None = None,
     ) -> None:
+        self.metrics = metrics or SecurityMetrics()
         self._settings, self._told, self._cluster = settings, settings.authentication, cluster
         self._credentials = credentials
         self._webhook: HttpsWebhook | None = None
@@ -92,7 +95,7 @@ class Authentication:
         self.authenticators: list[Authenticator] = [
             RequestHeaderAuthenticator(ClientCertificateVerifier(proxies), self.request_headers),
             ClientCertificateAuthenticator(verifier),
-            BearerTokenAuthenticator(self.identity.tokens),
+            BearerTokenAuthenticator(self.identity.tokens, metrics=self.metrics.tokens),
             WebSocketTokenAuthenticator(self.identity.tokens),
         ]
 
@@ -184,8 +187,9 @@ class Authentication:
     def _configured(self, configuration: AuthenticationConfiguration) -> ConfiguredIssuers:
         told = self._told
         algorithms = ALGORITHMS if told.authentication_config else told.oidc.signing_algs
-        rules = IssuerRules(told.service_account_issuers, algorithms)
-        return ConfiguredIssuers(configuration, rules, file=told.authentication_config)
+        rules = IssuerRules(told.service_account_issuers, algorithms, metrics=self.metrics.issuers)
+        reloads = self.metrics.authentication_config
+        return ConfiguredIssuers(configuration, rules, file=told.authentication_config, reloads=reloads)
 
     # --- the front proxy
 

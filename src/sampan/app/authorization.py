@@ -23,7 +23,9 @@ from sampan.server.authorization.modes import AuthorizerMaker
 from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.authorization.webhook.authorizer import WebhookAuthorizer, WebhookRules
 from sampan.server.authorization.webhook.configuration import MODES, parse_configuration
+from sampan.server.reload_metrics import ReloadMetrics
 from sampan.server.request import RequestInfo, UserInfo
+from sampan.server.security_metrics import SecurityMetrics
 
 _log = logging.getLogger(__name__)
 
@@ -34,12 +36,16 @@ _DEFAULTS: Final = UpSettings()
 class ConfiguredAuthorizer:
     """Decides as the file says now. A file that is wrong is logged, and what held before goes on."""
 
-    def __init__(self, file: Path, make: Callable[[bytes], list[Authorizer]]) -> None:
+    def __init__(
+        self, file: Path, make: Callable[[bytes], list[Authorizer]], reloads: ReloadMetrics | None = None
+    ) -> None:
         """`make` gives the authorizers of the file's content. Raises what it raises, and `OSError`."""
+        self._reloads = reloads or ReloadMetrics("authorization", "")
         self._file = file
         self._make = make
         self._content = file.read_bytes()
         self._current = UnionAuthorizer(make(self._content))
+        self._reloads.began(self._content)
         self.decisions = self._current.decisions
         """See `DecisionCounting`."""
 
@@ -60,8 +66,10 @@ class ConfiguredAuthorizer:
             self._current = UnionAuthorizer(self._make(content))
             self._current.decisions = self.decisions
         except (OSError, ValueError) as error:
+            self._reloads.failed()
             _log.warning("authorization configuration not reloaded", extra={"error": str(error)})
             return False
+        self._reloads.succeeded(content)
         _log.info("authorization configuration reloaded")
         return True
 
@@ -72,9 +80,10 @@ class ConfiguredAuthorizer:
             self.reload()
 
 
-def authorizers_of(settings: UpSettings, cluster: Cluster) -> list[Authorizer]:
+def authorizers_of(settings: UpSettings, cluster: Cluster, metrics: SecurityMetrics | None = None) -> list[Authorizer]:
     """In their order. Raises `StartError`."""
-    maker = AuthorizerMaker(cluster.reader)
+    metrics = metrics or SecurityMetrics()
+    maker = AuthorizerMaker(cluster.reader, metrics.authorization)
 
     def connect(file: Path) -> Webhook:
         target, credentials = read_webhook_kubeconfig(file)
@@ -84,10 +93,13 @@ def authorizers_of(settings: UpSettings, cluster: Cluster) -> list[Authorizer]:
         _check_modes(settings)
         if settings.authorization_config is not None:
             file = settings.authorization_config
-            return [ConfiguredAuthorizer(file, lambda text: maker.configured(parse_configuration(text), connect))]
+            reloads = metrics.authorization_config
+            return [
+                ConfiguredAuthorizer(file, lambda text: maker.configured(parse_configuration(text), connect), reloads)
+            ]
         modes = settings.authorization_mode
         special: dict[str, Callable[[], Authorizer]] = {
-            "Webhook": lambda: _webhook(settings, connect),
+            "Webhook": lambda: _webhook(settings, connect, metrics),
             "ABAC": lambda: _abac(settings),
         }
         return [special[mode]() if mode in special else maker.of_mode(mode) for mode in modes]
@@ -130,7 +142,7 @@ def _check_modes(settings: UpSettings) -> None:
         raise ValueError("cannot specify --authorization-webhook-config-file without mode Webhook")
 
 
-def _webhook(settings: UpSettings, connect: Callable[[Path], Webhook]) -> Authorizer:
+def _webhook(settings: UpSettings, connect: Callable[[Path], Webhook], metrics: SecurityMetrics) -> Authorizer:
     assert settings.authorization_webhook_config_file is not None
     rules = WebhookRules(
         "default",
@@ -139,7 +151,10 @@ def _webhook(settings: UpSettings, connect: Callable[[Path], Webhook]) -> Author
         unauthorized_ttl_s=settings.authorization_webhook_cache_unauthorized_ttl_s,
     )
     return WebhookAuthorizer(
-        connect(settings.authorization_webhook_config_file), rules, asyncio.get_running_loop().time
+        connect(settings.authorization_webhook_config_file),
+        rules,
+        asyncio.get_running_loop().time,
+        metrics.authorization,
     )
 
 

@@ -39,6 +39,7 @@ from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KubernetesService
 from sampan.registry.servers.addresses import Address
+from sampan.registry.servers.identity import ServerName
 from sampan.registry.strategies.core.allocators import Allocators
 from sampan.server.admission.settings import SERVICE_ACCOUNT
 from sampan.server.apiserver import ApiServer, ApiServerSettings
@@ -51,6 +52,7 @@ from sampan.server.pki.directory import (
     write_private,
 )
 from sampan.server.pki.kubeconfig import kubeconfig
+from sampan.server.security_metrics import SecurityMetrics
 from sampan.server.settings import HttpSettings
 from sampan.server.sni import CertKey
 from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
@@ -86,14 +88,14 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     _check_origins(settings)
     at_rest = at_rest_of(settings)
     cluster = _cluster(settings, at_rest)
-    authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address)
+    authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address, _metrics(port))
     observability = Observability(settings, cluster)
     loops = LoopsChild(command_of(settings))
     how = _api_settings(settings, credentials, authentication, observability, components_of(settings, loops))
     api = ApiServer(
         cluster,
         authentication.authenticators,
-        authorizers := authorizers_of(settings, cluster),
+        authorizers := authorizers_of(settings, cluster, authentication.metrics),
         settings=how,
         server_address=lambda: address,
     )
@@ -129,6 +131,10 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
                 await _end(api, http, settings)
             for task in tasks:
                 task.cancel()
+
+
+def _metrics(port: int) -> SecurityMetrics:
+    return SecurityMetrics(ServerName(socket.gethostname(), port).lease)
 
 
 def _cluster(settings: UpSettings, at_rest: AtRest) -> Cluster:
@@ -171,6 +177,7 @@ def _api_settings(
         identity=authentication.identity,
         anonymous=authentication.anonymous,
         request_headers=authentication.request_headers,
+        security_metrics=authentication.metrics,
         audit=observability.audit,
         tracer=observability.tracer,
     )

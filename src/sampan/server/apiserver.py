@@ -41,6 +41,7 @@ from sampan.server.proxy.upstreams import ProxySettings, Upstreams
 from sampan.server.request import Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
+from sampan.server.security_metrics import SecurityMetrics
 from sampan.server.status import text_response
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.scope import Shared
@@ -74,6 +75,8 @@ class ApiServerSettings:
     """In which headers a front proxy says who the user is."""
     audit: Audit | None = None
     """Records who did what. Whoever makes it runs it."""
+    security_metrics: SecurityMetrics = field(default_factory=SecurityMetrics)
+    """Shared by whoever finds out who asks and who may what."""
     tracer: Tracer | None = None
     """Collects spans. Whoever makes it ends it."""
     proxy: ProxySettings = field(default_factory=ProxySettings)
@@ -159,7 +162,8 @@ class ApiServer:
         deciding = [each for each in (self.authorizer, *asked) if isinstance(each, DecisionCounting)]
         self.metrics.access.deciding = deciding
         audit = settings.audit.metrics if settings.audit is not None else AuditMetrics()
-        for collector in (audit, self.aggregator.metrics, ClusterMetrics(self.cluster), settings.identity.counts):
+        security = (settings.identity.counts, settings.security_metrics)
+        for collector in (audit, self.aggregator.metrics, ClusterMetrics(self.cluster), *security):
             self.metrics.registry.register(collector)
 
     def _add_routes(self, settings: ApiServerSettings) -> None:

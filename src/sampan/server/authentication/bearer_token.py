@@ -15,6 +15,7 @@ from sampan.server.authentication.authenticator import (
     TokenUser,
     with_authenticated_group,
 )
+from sampan.server.authentication.metrics import TokenCacheMetrics
 from sampan.server.request import Request, UserInfo
 
 _log = logging.getLogger("sampan.authentication")
@@ -35,15 +36,24 @@ class Known(NamedTuple):
 class BearerTokenAuthenticator:
     """Knows the users of `Authorization: Bearer <token>`; tokens that were good are remembered for ten seconds."""
 
-    def __init__(self, authenticators: Sequence[TokenAuthenticator], now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        authenticators: Sequence[TokenAuthenticator],
+        now: Callable[[], float] = time.monotonic,
+        metrics: TokenCacheMetrics | None = None,
+    ) -> None:
         self._authenticators = tuple(authenticators)
+        self._metrics = metrics or TokenCacheMetrics()
         self._now = now
         self._known: dict[str, tuple[TokenUser, float]] = {}
 
     def recall(self, request: Request) -> UserInfo | None:
         """The user of a token that was good a moment ago."""
         known = self._known.get(request.headers.get("authorization", ""))
-        return _taken(known[0], request) if known is not None and known[1] > self._now() else None
+        if known is None or known[1] <= self._now():
+            return None
+        self._metrics.hits += 1
+        return _taken(known[0], request)
 
     async def authenticate(self, request: Request) -> UserInfo | None:
         """The token's user; None without a token. Raises `StatusError` 401 for a token that nobody knows."""
@@ -56,7 +66,8 @@ class BearerTokenAuthenticator:
                 request.warnings.append(_EXTRA_SPACE)
             return None
         try:
-            found, by = await ask(self._authenticators, token)
+            with self._metrics.fetching(_INVALID):
+                found, by = await ask(self._authenticators, token)
         except TokenError as error:
             self._known.pop(header, None)
             request.annotations.update(error.annotations)

@@ -14,6 +14,7 @@ from sampan.registry.reader import CacheReader
 from sampan.registry.webhook.client import Webhook
 from sampan.server.authorization.always import AlwaysAllow, AlwaysDeny
 from sampan.server.authorization.authorizer import Authorizer, Decision
+from sampan.server.authorization.metrics import AuthorizationMetrics
 from sampan.server.authorization.node.authorizer import NodeAuthorizer
 from sampan.server.authorization.node.graph import NodeGraph
 from sampan.server.authorization.rbac.authorizer import RbacAuthorizer
@@ -37,7 +38,8 @@ Connect = Callable[[Path], Webhook]
 class AuthorizerMaker:
     """Makes the authorizers of one cluster. Node and RBAC are made once, whatever configurations come."""
 
-    def __init__(self, reader: CacheReader) -> None:
+    def __init__(self, reader: CacheReader, metrics: AuthorizationMetrics | None = None) -> None:
+        self._metrics = metrics
         self._rbac = RbacAuthorizer(RbacIndex(reader))
         self._node = NodeAuthorizer(NodeGraph(reader))
         self._compiler = ConditionCompiler()
@@ -86,7 +88,7 @@ class AuthorizerMaker:
             _ON_ERROR[part.failure_policy],
             MatchConditions(compiled_conditions(part.match_conditions, FieldPath(""), self._compiler, faults)),
         )
-        return WebhookAuthorizer(connect(Path(file)), rules, time.monotonic)
+        return WebhookAuthorizer(connect(Path(file)), rules, time.monotonic, self._metrics)
 
 
 def default_authorizers(reader: CacheReader) -> list[Authorizer]:

@@ -9,7 +9,7 @@ Source: kubernetes pkg/kubeapiserver/authenticator/config.go, pkg/kubeapiserver/
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sampan.core.field import aggregate
@@ -25,6 +25,8 @@ from sampan.server.authentication.jwt.keys import IssuerKeys
 from sampan.server.authentication.jwt.tokens import JwtTokens
 from sampan.server.authentication.jwt.validation import ConfigurationValidator
 from sampan.server.authentication.jwt.verifier import ALGORITHMS
+from sampan.server.authentication.metrics import IssuerMetrics
+from sampan.server.reload_metrics import ReloadMetrics
 
 _log = logging.getLogger("sampan.authentication")
 
@@ -45,6 +47,7 @@ class IssuerRules:
     algorithms: Sequence[str] = ALGORITHMS
     keys: Callable[[JwtIssuer], IssuerKeys] = _keys
     """Gives the keys of an issuer."""
+    metrics: IssuerMetrics = field(default_factory=IssuerMetrics)
 
     def made(self, configuration: AuthenticationConfiguration) -> list[JwtTokens]:
         """The authenticators of a configuration. Raises `ValueError` with all that is wrong."""
@@ -52,7 +55,9 @@ class IssuerRules:
         issuers = validator.check(configuration)
         if validator.faults:
             raise ValueError(aggregate(validator.faults))
-        return [JwtTokens(one, self.keys(one.spec), algorithms=self.algorithms) for one in issuers]
+        return [
+            JwtTokens(one, self.keys(one.spec), algorithms=self.algorithms, metrics=self.metrics) for one in issuers
+        ]
 
 
 class ConfiguredIssuers:
@@ -61,12 +66,19 @@ class ConfiguredIssuers:
     cacheable = True
 
     def __init__(
-        self, configuration: AuthenticationConfiguration, rules: IssuerRules, *, file: Path | None = None
+        self,
+        configuration: AuthenticationConfiguration,
+        rules: IssuerRules,
+        *,
+        file: Path | None = None,
+        reloads: ReloadMetrics | None = None,
     ) -> None:
         """`file`: where new configurations come from. Raises `ValueError` when the configuration is wrong."""
         self._rules = rules
         self._file = file
         self._text = _text_of(file)
+        self._reloads = reloads or ReloadMetrics("authentication", "")
+        self._reloads.began(self._text or b"")
         self._current = rules.made(configuration)
         self._next: list[JwtTokens] | None = None
 
@@ -94,6 +106,8 @@ class ConfiguredIssuers:
                     group.create_task(_discover(tokens))
         if self._next is not None and all(tokens.keys.ready for tokens in self._next):
             self._current, self._next = self._next, None
+            self._rules.metrics.keep(tokens.url for tokens in self._current)
+            self._reloads.succeeded(self._text or b"")
             _log.info("authentication configuration reloaded", extra={"issuers": len(self._current)})
 
     def _read(self) -> None:
@@ -104,6 +118,7 @@ class ConfiguredIssuers:
         try:
             self._next = self._rules.made(parse_configuration(text))
         except ValueError as error:
+            self._reloads.failed()
             _log.warning("authentication configuration not reloaded", extra={"error": str(error)})
 
 

@@ -30,6 +30,8 @@ class IssuerKeys:
         self.get = get
         self._now = now
         self._jwks_url = ""
+        self.note: Callable[[bytes | None], None] | None = None
+        """Is told of each document with keys that was fetched; None: it could not be."""
         self._keys: list[jwt.PyJWK] = []
         self._fetched = float("-inf")
         self._fetching = asyncio.Lock()
@@ -68,10 +70,21 @@ class IssuerKeys:
             if self._now() - self._fetched < REFETCH_INTERVAL_S:
                 return False
             self._fetched = self._now()
-            document = _decoded(await self.get(self._jwks_url))
-            entries = document.get("keys")
-            self._keys = [key for entry in (entries if isinstance(entries, list) else ()) for key in _key(entry)]
+            await self._fetch()
             return True
+
+    async def _fetch(self) -> None:
+        body: bytes | None = None
+        try:
+            body = await self.get(self._jwks_url)
+            entries = _decoded(body).get("keys")
+        except FetchError:
+            body = None
+            raise
+        finally:
+            if self.note is not None:
+                self.note(body)
+        self._keys = [key for entry in (entries if isinstance(entries, list) else ()) for key in _key(entry)]
 
 
 def _key(entry: Any) -> list[jwt.PyJWK]:

@@ -5,6 +5,7 @@ Source: apiserver plugin/pkg/authenticator/token/oidc/oidc.go (1.36).
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from sampan.server.authentication.authenticator import TokenError, TokenUser
 from sampan.server.authentication.jwt.claims import user_of
@@ -14,6 +15,7 @@ from sampan.server.authentication.jwt.https import FetchError
 from sampan.server.authentication.jwt.keys import IssuerKeys
 from sampan.server.authentication.jwt.validation import CompiledIssuer
 from sampan.server.authentication.jwt.verifier import ALGORITHMS, IdTokenVerifier
+from sampan.server.authentication.metrics import IssuerMetrics
 
 
 class JwtTokens:
@@ -28,10 +30,13 @@ class JwtTokens:
         *,
         algorithms: Sequence[str] = ALGORITHMS,
         now: Callable[[], float] = time.time,
+        metrics: IssuerMetrics | None = None,
     ) -> None:
         self.keys = keys
         self.url = issuer.spec.issuer.url
         self._issuer = issuer
+        self._metrics = metrics or IssuerMetrics()
+        keys.note = partial(self._metrics.fetched, self.url)
         audiences, groups = issuer.spec.issuer.audiences, issuer.spec.claim_mappings.groups.claim
 
         def verifier(of: IssuerKeys) -> IdTokenVerifier:
@@ -45,6 +50,15 @@ class JwtTokens:
         claimed = untrusted_claims(token)
         if claimed is None or issuer_of(claimed) != self.url:
             return None
+        began, result = time.monotonic(), "failure"
+        try:
+            found = await self._user(token)
+            result = "success"
+        finally:
+            self._metrics.looked_at(self.url, result, time.monotonic() - began)
+        return found
+
+    async def _user(self, token: str) -> TokenUser:
         if not self.keys.ready:
             raise TokenError("oidc: authenticator not initialized")
         try:

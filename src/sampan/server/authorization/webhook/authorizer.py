@@ -5,18 +5,21 @@ Differs from Kubernetes in one point: a webhook that fails is not asked again fo
 Source: apiserver plugin/pkg/authorizer/webhook/webhook.go (1.36).
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.registry.webhook.client import Webhook, WebhookError
 from sampan.server.authorization.authorizer import NO_OPINION, Decision, RulesFound, Verdict
+from sampan.server.authorization.metrics import AuthorizationMetrics
 from sampan.server.authorization.webhook.conditions import ConditionFault, MatchConditions
 from sampan.server.authorization.webhook.spec import review_spec
 from sampan.server.request import RequestInfo, UserInfo
 from sampan.wire import json as wire_json
 
 KEPT_MAX: Final = 8192
+_TIMEOUTS: Final = ("context deadline exceeded", "unable to return a response in the time allotted")
 _TEXT_MAX: Final = 10_000
 """How long the texts of a request may be together for its answer to be kept."""
 
@@ -40,8 +43,15 @@ class WebhookRules:
 class WebhookAuthorizer:
     """See the module. `clock` gives monotonic seconds."""
 
-    def __init__(self, webhook: Webhook, rules: WebhookRules, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        webhook: Webhook,
+        rules: WebhookRules,
+        clock: Callable[[], float],
+        metrics: AuthorizationMetrics | None = None,
+    ) -> None:
         self.title = ("Webhook", rules.name or "webhook")
+        self._metrics = metrics or AuthorizationMetrics()
         self._webhook = webhook
         self._rules = rules
         self._clock = clock
@@ -50,7 +60,7 @@ class WebhookAuthorizer:
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         spec = review_spec(user, info)
         try:
-            if not self._rules.conditions.matches(spec):
+            if not self._matches(spec):
                 return NO_OPINION
         except ConditionFault as fault:
             return Verdict(self._rules.on_error, error=str(fault))
@@ -58,16 +68,40 @@ class WebhookAuthorizer:
         kept = self._kept.get(key)
         if kept is not None and self._clock() < kept[0]:
             return kept[1]
+        began, result = time.monotonic(), "canceled"
         try:
             verdict = await self._ask(spec)
+            result = "success"
         except WebhookError as error:
+            result = "timeout" if any(text in str(error) for text in _TIMEOUTS) else "error"
+            if self._rules.on_error is Decision.NO_OPINION:
+                self._metrics.fail_open.add((self.title[1], result))
             return Verdict(self._rules.on_error, error=str(error))
+        finally:
+            self._metrics.webhooks.observe((self.title[1], result), time.monotonic() - began)
         self._keep(key, verdict, info)
         return verdict
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
         """Nobody knows what the webhook would say."""
         return RulesFound(incomplete=True, errors=("webhook authorizer does not support user rule resolution",))
+
+    def _matches(self, spec: dict[str, Any]) -> bool:
+        """Whether the webhook is to be asked. Raises `ConditionFault`."""
+        conditions, metrics = self._rules.conditions, self._metrics
+        if not conditions:
+            return True
+        began = time.monotonic()
+        try:
+            matches = conditions.matches(spec)
+        except ConditionFault:
+            metrics.condition_errors.add(self.title)
+            raise
+        finally:
+            metrics.conditions.observe(self.title, time.monotonic() - began)
+        if not matches:
+            metrics.exclusions.add(self.title)
+        return matches
 
     async def _ask(self, spec: dict[str, Any]) -> Verdict:
         version = self._rules.version

@@ -44,6 +44,10 @@ class MatchConditions:
     def __init__(self, programs: Sequence[Program] = ()) -> None:
         self._programs = tuple(programs)
 
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._programs)
+
     def matches(self, spec: dict[str, Any]) -> bool:
         """Whether all hold. Raises `ConditionFault`."""
         faults = []

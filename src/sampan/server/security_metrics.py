@@ -1,0 +1,28 @@
+"""`SecurityMetrics`: all that is measured of who is known and who may what, beside each request."""
+
+from collections.abc import Iterable
+
+from prometheus_client.core import Metric
+
+from sampan.server.authentication.metrics import IssuerMetrics, TokenCacheMetrics
+from sampan.server.authorization.metrics import AuthorizationMetrics
+from sampan.server.reload_metrics import ReloadMetrics, hash_of
+
+
+class SecurityMetrics:
+    """A collector for Prometheus, of one server."""
+
+    def __init__(self, server_id: str = "") -> None:
+        """`server_id` tells servers apart; it is shown as a hash."""
+        shown = hash_of(server_id)
+        self.tokens = TokenCacheMetrics()
+        self.issuers = IssuerMetrics(shown)
+        self.authorization = AuthorizationMetrics()
+        self.authentication_config = ReloadMetrics("authentication", shown)
+        self.authorization_config = ReloadMetrics("authorization", shown)
+
+    def collect(self) -> Iterable[Metric]:
+        """For Prometheus."""
+        configurations = (self.authentication_config, self.authorization_config)
+        for each in (self.tokens, self.issuers, self.authorization, *configurations):
+            yield from each.collect()
