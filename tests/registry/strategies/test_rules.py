@@ -449,6 +449,16 @@ CREATE: list[tuple[str, Change, list[str]]] = [
     ),
     (
         "resourceclaims",
+        {"spec/devices/constraints": [{"matchAttribute": "c"}, {"distinctAttribute": "d"}]},
+        [
+            'spec.devices.constraints[0].matchAttribute: Invalid value: "c": a fully qualified name must be a domain '
+            "and a name separated by a slash",
+            'spec.devices.constraints[1].distinctAttribute: Invalid value: "d": a fully qualified name must be a '
+            "domain and a name separated by a slash",
+        ],
+    ),
+    (
+        "resourceclaims",
         {"spec/devices/constraints": [{"requests": ["x"], "matchAttribute": "a.b/c"}]},
         [
             'spec.devices.constraints[0].requests[0]: Invalid value: "x": must be the name of a request in the claim '

@@ -20,6 +20,7 @@ _STATUS = Path("status")
 _SUBREQUESTS_MAX = 8
 _RESERVED_MAX = 256
 _MODES = ("All", "ExactCount")
+_NOT_QUALIFIED = "a fully qualified name must be a domain and a name separated by a slash"
 _NO_SUCH_REQUEST = (
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 )
@@ -117,7 +118,11 @@ def check_claim_spec(spec: Object, path: Path, errors: Errors) -> None:
             _check_references(entry.get("requests") or [], known, here.index(index).child("requests"), errors)
             if name == "config":
                 check_configuration(entry, here.index(index), errors)
-            elif "matchAttribute" not in entry and "distinctAttribute" not in entry:
+                continue
+            for field in ("matchAttribute", "distinctAttribute"):
+                if "/" not in entry.get(field, "/"):
+                    errors.append(invalid(here.index(index).child(field), entry[field], _NOT_QUALIFIED))
+            if "matchAttribute" not in entry and "distinctAttribute" not in entry:
                 detail = (
                     'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
                 )
