@@ -1,7 +1,11 @@
 """Whether somebody wrote to a resource since it was last looked at."""
 
+import asyncio
+
 from sampan.server.admission.watched import Watched
+from sampan.storage.cache import WatchCache
 from tests.server.cluster import served
+from tests.server.several.servers import Server, several
 
 NAMESPACES = "/api/v1/namespaces"
 
@@ -14,3 +18,34 @@ async def test_a_change_is_seen_at_once_and_once() -> None:
         assert [watched.has_changed() for _ in range(2)] == [True, False]
         await api.create(f"{NAMESPACES}/a/configmaps", {"metadata": {"name": "a"}})
         assert not watched.has_changed()
+
+
+async def test_a_change_that_is_heard_of_later_than_a_newer_one_is_seen() -> None:
+    async with several(2) as (a, b):
+        watched = Watched(b.cluster, ("", "namespaces"), ("", "secrets"))
+        b.late.held = True
+        older, newer = _cache(b, "namespaces"), _cache(b, "secrets")
+        await a.create(NAMESPACES, {"metadata": {"name": "a"}})
+        before = older.changed
+        await a.create(f"{NAMESPACES}/default/secrets", {"metadata": {"name": "a"}})
+        watched.has_changed()
+        for cache in (newer, older):
+            await _hear(b, cache)
+            assert watched.has_changed()
+        assert older.changed > before
+        b.late.held = False
+
+
+def _cache(server: Server, resource: str) -> WatchCache:
+    definition = server.cluster.registry.get("", resource)
+    assert definition is not None
+    return server.cluster.caches[definition.storage_prefix]
+
+
+async def _hear(server: Server, cache: WatchCache) -> None:
+    """This cache alone is told what it has missed."""
+    changed = cache.changed
+    async with asyncio.timeout(30):
+        while cache.changed == changed:
+            server.late.hear(cache.prefix)
+            await asyncio.sleep(0)

@@ -44,6 +44,12 @@ class LateStore:
                 if self._random.random() < 0.7:
                     watch.hear()
 
+    def hear(self, prefix: str) -> None:
+        """Let what is pending for the watches of this prefix come."""
+        for watch in self._watches:
+            if watch.start == prefix:
+                watch.hear()
+
     async def revision(self) -> Revision:
         """Has the watches tell how far they are, too."""
         for watch in self._watches:
@@ -77,7 +83,7 @@ class LateStore:
         return await self.shared.delete(key, expected)
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
-        return LateWatch(self._watches, self.shared.watch(start, end, after))
+        return LateWatch(self._watches, start, self.shared.watch(start, end, after))
 
     async def compact(self, revision: int) -> None:
         await self.shared.compact(revision)
@@ -90,9 +96,10 @@ class LateWatch:
     """A watch that is not a `LocalWatch`: its batches come when the store lets it hear."""
 
     def __init__(
-        self, watches: "list[LateWatch]", inner: AbstractAsyncContextManager[AsyncIterator[EventBatch]]
+        self, watches: "list[LateWatch]", start: str, inner: AbstractAsyncContextManager[AsyncIterator[EventBatch]]
     ) -> None:
         self.asked = False
+        self.start = start
         self._watches = watches
         self._context = inner
         self._inner: LocalWatch

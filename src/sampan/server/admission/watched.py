@@ -16,14 +16,13 @@ class Watched:
 
     def has_changed(self) -> bool:
         """Whether one of them is different from when this was last asked; True the first time."""
-        newest = 0
+        sum_ = 0  # which grows with each of them; the newest would hide what an other cache is told of later
         for cache in self._caches:
             cache.poll_events()
-            if cache.changed > newest:
-                newest = cache.changed
-        if newest == self._seen:
+            sum_ += cache.changed
+        if sum_ == self._seen:
             return False
-        self._seen = newest
+        self._seen = sum_
         return True
 
 
