@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from sampan.storage import watcher as watcher_module
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode
 from sampan.storage.memory import MemoryStore
@@ -46,6 +47,39 @@ async def test_a_prompt_watch_is_told_of_each_write_at_once(store: AnyStore) -> 
             await asyncio.sleep(0)
             assert taker.done(), number
             await taker
+
+
+async def test_events_that_come_one_soon_after_the_other_are_told_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watcher_module, "_QUIET_S", 60.0)
+    monkeypatch.setattr(watcher_module, "_GATHER_S", 1.0)
+    store = MemoryStore()
+    await store.open()
+    async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
+        await store.create(key("0"), pod("0"))
+        await take(watcher)
+        taker = asyncio.create_task(take(watcher))
+        for name in ("1", "2"):
+            await asyncio.sleep(2 * watcher_module.WAKE_INTERVAL_S)
+            await store.create(key(name), pod(name))
+        assert len((await taker).events) == 2
+
+
+async def test_events_that_never_cease_are_told_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watcher_module, "_QUIET_S", 60.0)
+    monkeypatch.setattr(watcher_module, "_GATHER_S", 0.5)
+    store = MemoryStore()
+    await store.open()
+    async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
+        await store.create(key("first"), pod("first"))
+        await take(watcher)
+        taker = asyncio.create_task(watcher.next(60))
+        for number in range(900):
+            await store.create(key(str(number)), pod(str(number)))
+            await asyncio.sleep(0.001)
+            if taker.done():
+                break
+        assert taker.done()
+        assert (await taker).events
 
 
 async def test_the_whole_life_of_an_object(store: AnyStore) -> None:

@@ -13,6 +13,10 @@ from sampan.storage.records import Batch, CacheEvent, Delivery, Matches, Record,
 from sampan.storage.signal import Signal
 
 WAKE_INTERVAL_S = 0.010
+_QUIET_S = 0.050
+"""After so long without an event the next one is told at once."""
+_GATHER_S = 0.002
+"""After so long without another event there are likely to be no more of the writes that are under way together."""
 
 
 class WatchedCache(Protocol):
@@ -206,14 +210,14 @@ class WatchGroup:
 class WatchGroups:
     """The groups by scope: the whole resource, one namespace (both end in a slash) or one key.
 
-    Watchers are woken at once when it was quiet, and else together, at most every `WAKE_INTERVAL_S`: under load a
-    watcher then takes many events in one write, instead of one write for each commit. Those that are prompt are always
-    woken at once.
+    Watchers are woken at once when it was quiet, and else together, at most every `WAKE_INTERVAL_S`, and when no more
+    events come, which is waited for as long again at most: under load a watcher then takes many events in one write,
+    instead of one write for each commit. Those that are prompt are always woken at once.
     """
 
     def __init__(self, prefix: str, respliced: Respliced) -> None:
         self.to_wake: list[Watcher] = []
-        self._woken_at = 0.0
+        self._woken_at = self._waiting_since = self._event_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._prefix = prefix
         self._respliced = respliced
@@ -266,16 +270,27 @@ class WatchGroups:
             chosen, group.chosen = group.chosen, []
             for watcher in tuple(group.watchers):
                 watcher.offer(chosen)
-        if self.to_wake and self._timer is None:
+        if self.to_wake:
             self._wake_in_time()
 
     def _wake_in_time(self) -> None:
         loop = asyncio.get_running_loop()
-        wait_s = self._woken_at + WAKE_INTERVAL_S - loop.time()
-        if wait_s <= 0:
+        now = self._event_at = loop.time()
+        if self._timer is not None:
+            return
+        if now - self._woken_at > _QUIET_S:
             self._wake()
         else:
-            self._timer = loop.call_later(wait_s, self._wake)
+            self._waiting_since = now
+            self._timer = loop.call_at(max(self._woken_at + WAKE_INTERVAL_S, now + _GATHER_S), self._wake_or_gather)
+
+    def _wake_or_gather(self) -> None:
+        loop = asyncio.get_running_loop()
+        now, gathered_at = loop.time(), self._event_at + _GATHER_S
+        if now < gathered_at and now < self._waiting_since + WAKE_INTERVAL_S:
+            self._timer = loop.call_at(gathered_at, self._wake_or_gather)
+        else:
+            self._wake()
 
     def _wake(self) -> None:
         self._timer = None
