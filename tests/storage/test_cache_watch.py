@@ -73,6 +73,7 @@ async def test_events_that_never_cease_are_told_all_the_same(monkeypatch: pytest
         await store.create(key("first"), pod("first"))
         await take(watcher)
         taker = asyncio.create_task(watcher.next(60))
+        await asyncio.sleep(0.01)
         for number in range(900):
             await store.create(key(str(number)), pod(str(number)))
             await asyncio.sleep(0.001)
