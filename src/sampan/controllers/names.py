@@ -20,6 +20,7 @@ NAMES: Final = (
     "garbage-collector-controller",
     "horizontal-pod-autoscaler-controller",
     "job-controller",
+    "legacy-serviceaccount-token-cleaner-controller",
     "namespace-controller",
     "node-ipam-controller",
     "node-lifecycle-controller",
