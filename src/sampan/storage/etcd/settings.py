@@ -25,7 +25,7 @@ class EtcdSettings:
     """Whether it is to write: then others get to know of it when it is opened, not only with its first write."""
     always_ask: bool = False
     """Whether there are others who write and are not seen to."""
-    entry_wait_s: float = 0.5
+    entry_wait_s: float = 0.3
     """How long a store is there before it writes. The same for all stores of one prefix."""
     attempt_s: float = 2.0
     """How long one endpoint may take for one call, before another one is asked."""
