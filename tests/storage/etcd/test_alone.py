@@ -172,7 +172,8 @@ async def test_what_a_refusal_told_is_read_after_it(
 ) -> None:
     async with running(store) as cache:
         await store.create(key("b"), pod("b"))
-        await until_alone(store)
+        monkeypatch.setattr(store._alone, "_clock", Clock())
+        await store._alone.ask()
         delay_events(store, monkeypatch)
         await put(client, A.encode(), pod("a"))
         with pytest.raises(KeyExists):
