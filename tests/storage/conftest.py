@@ -44,7 +44,7 @@ def etcd(etcd_pool: EtcdPool) -> Iterator[Member]:
     """An etcd server with nothing in it."""
     member = etcd_pool.take()
     yield member
-    member.kill()
+    member.discard()
 
 
 @pytest.fixture(params=["memory", "sqlite", "etcd"])

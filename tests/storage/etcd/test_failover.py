@@ -38,7 +38,7 @@ async def cluster(tmp_path: Path) -> AsyncIterator[list[Member]]:
         pass
     yield members
     for member in members:
-        member.kill()
+        member.discard()
 
 
 @asynccontextmanager

@@ -157,7 +157,7 @@ def small(etcd_pool: EtcdPool, tmp_path: Path) -> Iterator[Member]:
     """An etcd with little room."""
     member = started(tmp_path, more=("--quota-backend-bytes=200000",))[0]
     yield member
-    member.kill()
+    member.discard()
 
 
 async def test_an_etcd_without_room_refuses_writes_and_goes_on_reading(small: Member) -> None:

@@ -35,7 +35,7 @@ def server(files: Files) -> Iterator[Member]:
     )
     member = started(files.folder / "etcd", more=options, scheme="https")[0]
     yield member
-    member.kill()
+    member.discard()
 
 
 def settings(server: Member, ca_file: Path, pair: CertKey | None) -> EtcdSettings:
