@@ -9,7 +9,7 @@ from cryptography.x509.oid import NameOID
 
 from sampan.server.certificate_metrics import CertificateMetrics
 from sampan.server.metrics import ServerMetrics
-from sampan.server.request import Request, RequestInfo
+from sampan.server.request import Counted, Request, RequestInfo
 from tests.server.cluster import Api, served
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -59,14 +59,15 @@ async def test_answers_to_reads_are_measured() -> None:
 
 
 def sli(found: dict[str, float], part: str) -> float:
-    """A series of the SLI of GET /version."""
+    """A series of the SLI of GET /readyz."""
     start = f"apiserver_request_sli_duration_seconds_{part}"
-    return next(found[name] for name in found if name.startswith(start) and '"/version"' in name)
+    return next(found[name] for name in found if name.startswith(start) and '"/readyz"' in name)
 
 
 async def test_the_sli_leaves_out_the_time_that_others_took() -> None:
     server_metrics = ServerMetrics()
-    request = Request("GET", "/version", "", {}, read_body=_no_body, info=RequestInfo("/version", "get"))
+    info, counted = RequestInfo("/readyz", "get"), Counted("/readyz", component="")
+    request = Request("GET", "/readyz", "", {}, read_body=_no_body, info=info, counted=counted)
     request.latencies = {"mutating-webhook": 2.0, "authorization": 0.5}
     server_metrics.record(request, 200, 3.0)
     text = (await server_metrics.exposition()).decode()

@@ -7,7 +7,7 @@ import pytest
 
 from sampan.server.filters.observe import observe_hook
 from sampan.server.metrics import ServerMetrics
-from sampan.server.request import Request, RequestInfo, Response
+from sampan.server.request import BUILTIN, Request, RequestInfo, Response
 from tests.server.cluster import Api, served
 from tests.server.frame import JANE
 from tests.server.verbs.conftest import api
@@ -58,7 +58,7 @@ async def test_a_request_that_is_late_is_counted_as_terminated() -> None:
         assert (await api.post(f"{CONFIG_MAPS}?timeout=10ms", config_map("a"))).code == 504
         released.set()
         (line,) = await series(api, "apiserver_request_terminations_total{")
-    assert 'code="504",component="apiserver",group="",resource="configmaps",scope="namespace"' in line
+    assert 'code="504",component="apiserver",group="",resource="configmaps",scope="resource"' in line
 
 
 async def test_who_allows_a_request_is_counted(api: Api) -> None:
@@ -88,7 +88,7 @@ async def test_a_stream_is_timed_when_it_ends() -> None:
     now = 1.0
     metrics = ServerMetrics()
     request = Request("GET", "/", "", {}, no_body, info=RequestInfo("/", "watch", is_resource=True))
-    request.long_running, request.received = True, 1.0
+    request.long_running, request.received, request.counted = True, 1.0, BUILTIN
     response = Response(stream=nothing())
     after = observe_hook(metrics, lambda: now).after
     assert after is not None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sampan.core.field import quote
 from sampan.server.health_metrics import HealthMetrics
 from sampan.server.lifecycle import Lifecycle
-from sampan.server.request import Request, Response
+from sampan.server.request import Counted, Request, Response
 from sampan.server.status import text_response
 
 _log = logging.getLogger("sampan.health")
@@ -36,6 +36,7 @@ class Health:
     def __init__(self, lifecycle: Lifecycle, store: CheckFunction, writes: CheckFunction | None = None) -> None:
         """`store` raises when the store cannot be read; `writes` returns when writes go on (None: then they do)."""
         self._checks: dict[str, list[Check]] = {endpoint: [] for endpoint in ENDPOINTS}
+        self._counted = {endpoint: Counted(f"/{endpoint}", component="") for endpoint in ENDPOINTS}
         self.metrics = HealthMetrics()
         self.add("ping", _pass)
         self.add("log", _pass)
@@ -68,6 +69,7 @@ class Health:
         endpoint, below, name = request.path[1:].partition("/")
         checks = self._checks[endpoint]
         if not below:
+            request.counted = self._counted[endpoint]
             return await self._all(endpoint, checks, request)
         for check in checks:
             if check.name == name:

@@ -256,6 +256,7 @@ class Connection(Reading, asyncio.Protocol):
             self.streaming = True
             async for chunk in stream:
                 if chunk:
+                    response.sent_bytes += len(chunk)
                     transport.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if chunked else chunk)
                     if self._can_write is not None:
                         await self.drain()

@@ -19,8 +19,9 @@ from sampan.server.cache_metrics import CacheMetrics
 from sampan.server.certificate_metrics import CertificateMetrics
 from sampan.server.features import FEATURES
 from sampan.server.histogram import Counter, Histogram, cumulative
-from sampan.server.request import OWN, Request, RequestInfo
+from sampan.server.request import NOT_COUNTED, OWN, Request
 from sampan.server.request_details import RequestDetails
+from sampan.server.request_labels import Labels, is_sized, labels_by_target, labels_of_refused, request_labels
 from sampan.server.version import version_info
 from sampan.storage.measured import MeasuredStore
 from sampan.storage.store import Store
@@ -37,6 +38,8 @@ _NOT_OURS = frozenset({"apf-queue-wait", "mutating-webhook", "validating-webhook
 _SIZES = len(REQUEST_BUCKETS) + 3
 _SERIES_LENGTH = _SIZES + len(SIZE_BUCKETS) + 2
 _READS = frozenset({"get", "list"})
+_WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+_TOO_MANY = 429
 STORE_BUCKETS = (0.0005, 0.001, 0.0025, *REQUEST_BUCKETS)
 """Those of etcd, and lower ones for engines in this process."""
 _REQUEST_LABELS = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component")
@@ -49,10 +52,7 @@ _BUILD_LABELS = {
 }  # fmt: skip
 _SERIES_MAX = 8192
 _OTHER = ("other", "", "", "", "", "", "", "apiserver", "0")
-_VERBS = {"create": "POST", "update": "PUT"}
 _MUTATING = frozenset({"create", "update", "patch", "delete", "deletecollection", "post", "put"})
-
-Labels = tuple[str, ...]
 
 
 class ServerMetrics:
@@ -62,7 +62,7 @@ class ServerMetrics:
         self.registry = CollectorRegistry()
         self._requests: dict[Labels, list[float]] = {}
         """By labels with the code: count, sum of seconds and buckets, sum of bytes and buckets."""
-        self._streams: set[Labels] = set()
+        self._watches: set[Labels] = set()
         """Labels of requests without an SLI: they last as long as their clients like."""
         self._elsewhere: dict[Labels, list[float]] = {}
         """By labels: what the SLI's sum and buckets have more than those of the durations."""
@@ -99,16 +99,14 @@ class ServerMetrics:
     def record(self, request: Request, status: int, seconds: float, size_bytes: int = 0) -> None:
         """Count, time and measure one answer. A series is found by what it is made of, without making its labels.
 
-        Answers of other servers are theirs to count.
+        Counted is what somebody here has served, and what was refused as there is too much.
         """
-        if request.client_certificate is not None and request.user is not None:
-            self.certificates.shown(request.client_certificate)
         if request.terminated:
-            self.details.terminated(request, request_labels(request), status)
-        if request.component != OWN:
+            self._terminated(request, status)
+        if request.counted is NOT_COUNTED:
             return
         info = request.info
-        scope = "resource" if info.name else "namespace" if info.namespace else "cluster"
+        scope = "resource" if info.name or info.verb == "create" else "namespace" if info.namespace else "cluster"
         key = (info.verb, info.group, info.version, info.resource, info.subresource, scope, status)
         plain = info.is_resource and not request.query and info.verb != "patch"
         series = self._series.get(key) if plain else None
@@ -119,22 +117,20 @@ class ServerMetrics:
         series[0] += 1
         if request.body_size_bytes >= 0:
             self.details.body(request)
-        if not request.long_running:
-            series[1] += seconds
-            series[bisect_left(REQUEST_BUCKETS, seconds) + 2] += 1
-            if not _NOT_OURS.isdisjoint(request.latencies):
-                self._leave_out(request, seconds)
-            if not plain and "fieldValidation" in request.query:
-                self.details.validated(request.query["fieldValidation"], seconds)
-            if info.verb in _READS:
-                series[_SIZES] += size_bytes
-                series[_SIZES + 1 + bisect_left(SIZE_BUCKETS, size_bytes)] += 1
-
-    def ended(self, request: Request, status: int, seconds: float) -> None:
-        """A stream that was recorded when it began has come to its end."""
-        series = self._find(request, status)
         series[1] += seconds
         series[bisect_left(REQUEST_BUCKETS, seconds) + 2] += 1
+        if not _NOT_OURS.isdisjoint(request.latencies):
+            self._leave_out(request, seconds)
+        if not plain and "fieldValidation" in request.query:
+            self.details.validated(request.query["fieldValidation"], seconds)
+        if (info.verb in _READS and not info.subresource) or (info.verb not in _WRITES and is_sized(request)):
+            series[_SIZES] += size_bytes
+            series[_SIZES + 1 + bisect_left(SIZE_BUCKETS, size_bytes)] += 1
+
+    def _terminated(self, request: Request, status: int) -> None:
+        self.details.terminated(request, labels_by_target(request), status)
+        if status == _TOO_MANY and request.component == OWN:
+            self._series_of((*labels_of_refused(request), str(status)))[0] += 1
 
     def _leave_out(self, request: Request, seconds: float) -> None:
         """Note for the SLI what of a request's time was not ours."""
@@ -144,19 +140,18 @@ class ServerMetrics:
         more[bisect_left(REQUEST_BUCKETS, seconds) + 1] -= 1
         more[bisect_left(REQUEST_BUCKETS, seconds - elsewhere) + 1] += 1
 
-    def labels(self, request: Request) -> Labels:
-        """The labels that a request is counted under."""
-        return request_labels(request)
-
     def _find(self, request: Request, status: int) -> list[float]:
-        """The series of a request; beyond `_SERIES_MAX` all new ones share one, as clients choose paths."""
         key = (*request_labels(request), str(status))
+        if request.info.verb == "watch" and key not in self._requests:
+            self._watches.add(key[:-1])
+        return self._series_of(key)
+
+    def _series_of(self, key: Labels) -> list[float]:
+        """The series with these labels; beyond `_SERIES_MAX` all new ones share one."""
         series = self._requests.get(key)
         if series is None:
             if len(self._requests) >= _SERIES_MAX:
                 key = _OTHER
-            elif request.long_running:
-                self._streams.add(key[:-1])
             series = self._requests.setdefault(key, [0.0] * _SERIES_LENGTH)
         return series
 
@@ -187,7 +182,7 @@ class ServerMetrics:
             shown = labels[:1] + labels[2:]
             if any(series[_SIZES + 1 :]):
                 _add(size_sums, shown, series[_SIZES:])
-            if labels in self._streams or labels[1]:
+            if labels in self._watches or labels[1]:
                 continue
             more = self._elsewhere.get(labels, nothing)
             counts = [a + b for a, b in zip(series[2:_SIZES], more[1:], strict=True)]
@@ -206,7 +201,7 @@ class ServerMetrics:
         family = self.details.validations.family(buckets)
         unsaid_s, unsaid = -said_s, [-count for count in said]
         for key, series in list(self._requests.items()):
-            if key[:-1] in self._streams:
+            if key[:-1] in self._watches:
                 continue
             unsaid_s += series[1]
             counts = series[2:_SIZES]
@@ -309,24 +304,3 @@ def _add(sums: dict[Labels, list[float]], labels: Labels, series: list[float]) -
 def is_mutating(request: Request) -> bool:
     """Whether a request counts as a write."""
     return request.info.verb in _MUTATING
-
-
-def request_labels(request: Request) -> Labels:
-    """Under which labels a request is counted; non-resource requests by their first path segment."""
-    info = request.info
-    if not info.is_resource:
-        first = info.path.split("/", 2)[1] if info.path.startswith("/") else ""
-        return (request.method, "", "", "", "", f"/{first}"[:64], "", "apiserver")
-    verb = info.verb
-    if verb == "patch" and request.headers.get("content-type", "").startswith("application/apply-patch"):
-        label = "APPLY"
-    else:
-        label = _VERBS.get(verb) or verb.upper()
-    dry_run = "All" if "dryRun" in request.query else ""
-    return (label, dry_run, info.group, info.version, info.resource, info.subresource, _scope(info), "apiserver")
-
-
-def _scope(info: RequestInfo) -> str:
-    if info.name:
-        return "resource"
-    return "namespace" if info.namespace else "cluster"

@@ -51,6 +51,25 @@ class RequestInfo:
 OWN = "apiserver"
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """As what metrics count a request. For a resource they know the labels; the fields are for what is none."""
+
+    subresource: str = ""
+    resource: str = ""
+    component: str = OWN
+    group: str = ""
+    version: str = ""
+    custom: bool = False
+    """Whether the resource is a custom one."""
+
+
+NOT_COUNTED = Counted()
+"""Nobody has served the request: it was refused before, or its path leads nowhere."""
+BUILTIN, CUSTOM = Counted(), Counted(custom=True)
+"""Of resources; told apart by identity."""
+
+
 @dataclass(slots=True, eq=False)
 class Request:
     """One request on its way. Filters fill in what they find out."""
@@ -109,6 +128,8 @@ class Request:
     """Of a body that was read for its object; -1: none was."""
     component: str = OWN
     """Who answers: this server, or ("aggregator") another one that it asks."""
+    counted: Counted = NOT_COUNTED
+    """Set by whoever serves it."""
     terminated: bool = False
     """Whether the request was given up before it had come to its end."""
     long_running: bool = False
@@ -152,6 +173,8 @@ class Response:
     """
     close: bool = False
     """Close the connection after this answer."""
+    sent_bytes: int = 0
+    """Of `stream`, as far as it has been sent."""
     patient: bool = False
     """The client may leave what it is sent unread for as long as it likes (`kubectl logs -f | less`)."""
     takeover: Callable[[Tunnel], Awaitable[None]] | None = None

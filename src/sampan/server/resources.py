@@ -12,7 +12,7 @@ from sampan.registry.definition import ResourceDefinition
 from sampan.registry.endpoint import Endpoint
 from sampan.server.admission.chain import AdmissionChain
 from sampan.server.media import media_of
-from sampan.server.request import Handler, Request, Response
+from sampan.server.request import BUILTIN, CUSTOM, NOT_COUNTED, Handler, Request, Response
 from sampan.server.status import no_such_resource, not_allowed, not_found_page, not_produced
 from sampan.server.trace.handle import PARAMETER as TRACE
 from sampan.server.trace.handle import traced
@@ -65,6 +65,7 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
         if endpoint.definition.terminating and info.verb == "create":
             text = "create not allowed while custom resource definition is terminating"
             raise errors.forbidden(endpoint.definition.group_resource, info.name, text)
+        request.counted = BUILTIN if endpoint.definition.builtin else CUSTOM
         warning = endpoint.version.deprecation_warning
         if warning:
             request.warnings.append(warning)
@@ -97,6 +98,7 @@ def _check_accepted(request: Request, endpoint: Endpoint) -> None:
             f"{clause.type}/{clause.subtype}" in OFFERED for clause in parse_accept(accept)
         ):
             raise
+        request.counted = NOT_COUNTED
         raise not_produced(", ".join(OFFERED + (_STREAMED if info.verb == "list" else ()))) from None
 
 
@@ -171,6 +173,7 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
         if definition.builtin:
             raise no_such_resource() if _is_beside(definition, request) else not_allowed()
         if verb is not None and info.verb in ("update", "patch") and not info.name:
+            request.counted = CUSTOM
             if info.verb == "patch":
                 patch_type_of(request, endpoint)
             raise errors.bad_request("name must be provided")

@@ -7,7 +7,7 @@ import datetime
 import platform
 from collections.abc import Callable, Iterable
 
-from sampan.server.request import Handler, Request, Response
+from sampan.server.request import Counted, Handler, Request, Response
 from sampan.server.version import GIT_VERSION, MAJOR, MINOR
 
 _TEXT = "text/plain; charset=utf-8"
@@ -16,9 +16,10 @@ _WARNING = "Warning: This endpoint is not meant to be machine parseable, has no 
 
 def statusz(component: str, paths: Callable[[], Iterable[str]]) -> Handler:
     """Version, start and age of the process."""
-    started = datetime.datetime.now(datetime.UTC)
+    started, counted = datetime.datetime.now(datetime.UTC), Counted(resource="statusz", component=component)
 
     async def handle(request: Request) -> Response:
+        request.counted = counted
         up = datetime.datetime.now(datetime.UTC) - started
         lines = [
             f"\n{component} statusz\n{_WARNING}\n",
@@ -37,9 +38,10 @@ def statusz(component: str, paths: Callable[[], Iterable[str]]) -> Handler:
 def flagz(component: str, flags: Iterable[tuple[str, str]]) -> Handler:
     """The flags that the process runs with."""
     lines = [f"\n{component} flagz\n{_WARNING}\n", *(f"{name}={value}" for name, value in sorted(flags))]
-    body = ("\n".join(lines) + "\n").encode()
+    body, counted = ("\n".join(lines) + "\n").encode(), Counted(resource="flagz", component=component)
 
     async def handle(request: Request) -> Response:
+        request.counted = counted
         return Response(200, body, _TEXT)
 
     return handle

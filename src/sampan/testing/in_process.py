@@ -151,6 +151,7 @@ class _Exchange:
             return
         async for chunk in response.stream:
             if chunk:
+                response.sent_bytes += len(chunk)
                 answer.feed(bytes(chunk))
             await self._wanted.wait()
 

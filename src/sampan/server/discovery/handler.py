@@ -14,11 +14,13 @@ from sampan.registry.definition import ResourceDefinition
 from sampan.server.discovery.documents import aggregated, api_group, api_group_list, api_resource_list, api_versions
 from sampan.server.discovery.resources import NOTHING_AGGREGATED, Aggregated, Document, served_groups
 from sampan.server.media import formatted, wants_pretty
-from sampan.server.request import Headers, Request, Response
+from sampan.server.request import Counted, Headers, Request, Response
 from sampan.server.status import no_such_resource, not_allowed, not_found_page
 from sampan.wire.negotiation import MediaType, negotiate, negotiate_discovery
 
 _NOPEER: Final = "nopeer"
+_COUNTED: Final = {"/api": Counted("api"), "/apis": Counted("apis")}
+"""The others are not counted."""
 
 
 class Definitions(Protocol):
@@ -102,6 +104,7 @@ class Discovery:
             return _answer(request, legacy, negotiate(accept, allow_transforms=False))
         media = negotiate_discovery(accept)
         if media.transform:
+            request.counted = _COUNTED[path]
             return _aggregated_answer(request, page, media)
         return _answer(request, legacy, media, (b"Vary", b"Accept"))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sampan.core.errors import Reason, StatusError, internal_error, too_large_resource_version
 from sampan.server.filters.hook import Hook
-from sampan.server.request import Filter, Handler, Request, Response
+from sampan.server.request import NOT_COUNTED, Filter, Handler, Request, Response
 from sampan.server.status import status_response
 from sampan.storage.store import (
     FutureRevision,
@@ -89,4 +89,5 @@ def _fault(request: Request, error: Exception) -> Response:
         exc_info=error,
         extra={"method": request.method, "path": request.path, "audit_id": request.audit_id},
     )
+    request.counted = NOT_COUNTED
     return status_response(internal_error(PANIC_MESSAGE), request)

@@ -8,8 +8,9 @@ import logging
 from collections.abc import Callable
 
 from sampan.server.filters.hook import Hook
-from sampan.server.metrics import Labels, ServerMetrics
-from sampan.server.request import OWN, Request, Response
+from sampan.server.metrics import ServerMetrics
+from sampan.server.request import NOT_COUNTED, Request, Response
+from sampan.server.request_labels import labels_by_target
 
 _log = logging.getLogger("sampan.request")
 
@@ -19,15 +20,18 @@ SLOW_S = 1.0
 def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: float = SLOW_S) -> Hook:
     """Record every answer in `metrics`, log those that took longer than `slow_s`. `clock`: monotonic seconds.
 
-    A stream counts as open until its transport has finished it.
+    A stream counts as open until its transport has finished it, and is recorded then.
     """
     record = metrics.record
 
     def after(request: Request, response: Response) -> None:
         seconds = clock() - request.received
-        record(request, response.status, seconds, len(response.body) or len(response.gzip_body or b""))
-        if request.component == OWN and (response.stream is not None or response.takeover is not None):
-            _count_stream(metrics, clock, request, response)
+        if request.client_certificate is not None and request.user is not None:
+            metrics.certificates.shown(request.client_certificate)
+        if response.stream is not None or response.takeover is not None:
+            _record_at_the_end(metrics, clock, request, response)
+        else:
+            record(request, response.status, seconds, len(response.body) or len(response.gzip_body or b""))
         if response.status >= 500 or (seconds > slow_s and not request.long_running):
             _log.warning("request", extra=_fields(request, response, seconds))
         elif _log.isEnabledFor(logging.DEBUG):
@@ -36,16 +40,20 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
     return Hook(after=after)
 
 
-def _count_stream(metrics: ServerMetrics, clock: Callable[[], float], request: Request, response: Response) -> None:
-    open_streams = metrics.long_running
-    labels: Labels = metrics.labels(request)
-    open_streams[labels] = open_streams.get(labels, 0) + 1
+def _record_at_the_end(
+    metrics: ServerMetrics, clock: Callable[[], float], request: Request, response: Response
+) -> None:
+    """A connection that was handed over has no code any more when it ends."""
+    counted, labels = request.counted is not NOT_COUNTED, labels_by_target(request)
+    status = 0 if response.takeover is not None else response.status
+    if counted:
+        metrics.long_running[labels] = metrics.long_running.get(labels, 0) + 1
     before = response.finished
 
     def finished() -> None:
-        open_streams[labels] -= 1
-        if request.long_running:
-            metrics.ended(request, response.status, clock() - request.received)
+        if counted:
+            metrics.long_running[labels] -= 1
+        metrics.record(request, status, clock() - request.received, response.sent_bytes)
         if before is not None:
             before()
 

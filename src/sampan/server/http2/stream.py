@@ -235,6 +235,7 @@ class Stream:
             if not self._too_late:
                 async for chunk in response.stream:
                     if chunk:
+                        response.sent_bytes += len(chunk)
                         await self._send_data(chunk, end=False)
         except asyncio.CancelledError:
             if self.closed or not self._connection.ending:

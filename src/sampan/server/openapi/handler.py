@@ -19,7 +19,7 @@ from sampan.server.openapi.documents import Served, document_v2, document_v3, gr
 from sampan.server.openapi.merge import Json, merged
 from sampan.server.openapi.protobuf import encode_document
 from sampan.server.openapi.protobuf_v3 import encode_document as encode_v3
-from sampan.server.request import Headers, Request, Response
+from sampan.server.request import Counted, Headers, Request, Response
 from sampan.server.version import GIT_VERSION
 from sampan.wire import json as wire_json
 from sampan.wire.negotiation import parse_accept
@@ -35,6 +35,7 @@ PROTOBUF_V3 = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
 _PROTOBUF_V3_OLD = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 _FORMS_V3 = {_JSON: _JSON, PROTOBUF_V3: PROTOBUF_V3, _PROTOBUF_V3_OLD: PROTOBUF_V3}
 _FORMS_V2 = {_JSON: _JSON, PROTOBUF_V2: PROTOBUF_V2, _PROTOBUF_V2_OLD: PROTOBUF_V2}
+_INDEX, _DOCUMENT = Counted("openapi/v3", component=""), Counted("openapi/v3/", component="")
 _VARY_V3: Headers = [(b"Vary", b"Accept")]
 _VARY_V2: Headers = [(b"Vary", b"Accept-Encoding"), *_VARY_V3]
 
@@ -76,6 +77,7 @@ class OpenApi:
 
     async def v3(self, request: Request) -> Response:
         """The index, or one document. With its hash it may be kept for ever; another hash: 301 to the right one."""
+        request.counted = _INDEX if request.path == "/openapi/v3" else _DOCUMENT
         if request.path.endswith("/"):
             return Response(404, content_type="")
         rest = request.path.removeprefix("/openapi/v3").lstrip("/")
