@@ -391,8 +391,33 @@ async def test_a_handler_can_wait_for_its_client_to_go() -> None:
         return Response()
 
     server, _, writer = await connect(route)
-    writer.write(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    writer.write(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
     await asyncio.sleep(0.01)
     writer.close()
     await asyncio.wait_for(gone.wait(), 60)
     await finish(server, writer)
+
+
+@pytest.mark.parametrize(("method", "ended"), [("GET", True), ("HEAD", True), ("POST", False)])
+async def test_a_client_that_goes_ends_its_reads_and_no_writes(method: str, ended: bool) -> None:
+    begun, gone, cancelled = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def wait(request: Request) -> Response:
+        begun.set()
+        assert request.disconnected is not None
+        try:
+            await request.disconnected()
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        finally:
+            gone.set()
+        return Response()
+
+    server, _, writer = await connect(wait)
+    writer.write(f"{method} / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n".encode())
+    await begun.wait()
+    await finish(server, writer)
+    await gone.wait()
+    assert cancelled.is_set() is ended

@@ -3,8 +3,8 @@
 Concurrency: a connection runs one task at a time, for the request at its head; later requests that were sent without
 waiting (pipelining) queue up to `PIPELINE_MAX`, then reading stops. A request body is buffered up to what its reader
 allows, and until there is a reader up to `BODY_AHEAD_BYTES`. What is written waits for the client beyond the
-transport's own high-water mark. The task of a stream is cancelled when its client goes; any other runs to its end, as a
-write may be under way.
+transport's own high-water mark. The task of a read or a stream is cancelled when its client goes; any other runs to its
+end, as a write may be under way.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ import httptools
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.heads import BODILESS
 from sampan.server.incoming import HeadFault, Incoming
-from sampan.server.methods import METHOD_BYTES_MAX, begins_method, stand_in
+from sampan.server.methods import METHOD_BYTES_MAX, SAFE, begins_method, stand_in
 from sampan.server.owner import (
     HEADER_BYTES_MAX,
     ConnectionOwner,
@@ -73,8 +73,8 @@ class Connection(Reading, asyncio.Protocol):
             self._gone.set_result(None)
         if self._current is not None:
             self._current.wake()
-        if self.streaming and self._task is not None:
-            self._task.cancel()
+            if self._task is not None and (self.streaming or self._current.method in SAFE):
+                self._task.cancel()
         self._queue.clear()
         # Both know us; and what a client has used is to be free when it has gone, not when the collector comes by.
         self._incoming, self._feed = None, bytes.isascii  # a feed that does nothing

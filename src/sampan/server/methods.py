@@ -1,10 +1,15 @@
-"""Methods that the parser of HTTP/1 does not know. To Kubernetes they are methods as others: most paths answer 405."""
+"""Methods: those that change nothing, and those that the parser of HTTP/1 does not know.
+
+To Kubernetes the latter are methods as others: most paths answer 405.
+"""
 
 import re
 from typing import Final
 
 import httptools
 
+SAFE: Final = frozenset({"GET", "HEAD"})
+"""Nothing is lost when a request of these is given up in the middle."""
 METHOD_BYTES_MAX: Final = 32
 """A longer method that nobody knows must come in one piece."""
 _LETTERS: Final = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"

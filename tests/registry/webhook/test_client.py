@@ -334,3 +334,75 @@ def test_users_are_found_by_host(host: str, port: int, token: str, tmp_path: Pat
     names = {"a.svc": "exact", "*.example.com:9": "star port", "*.example.com": "star", "*": "any"}
     users = [{"name": name, "user": {"token": text}} for name, text in names.items()]
     assert WebhookCredentials({"users": users}, tmp_path).of(host, port).authorization == f"Bearer {token}"
+
+
+STATUS = b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"m"%s}'
+RETRY_AFTER = b"HTTP/1.1 503 S\r\nContent-Length: 0\r\nRetry-After: 0\r\n\r\n"
+
+
+async def busy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Asks for another try, again and again."""
+    async for _ in requests(reader):
+        writer.write(RETRY_AFTER)
+
+
+@pytest.mark.parametrize(
+    ("handler", "may_pass"),
+    [
+        (answering(failed(500, b"x")), True),
+        (answering(failed(502, b"x")), True),
+        (answering(failed(503, b"x")), False),
+        (answering(failed(504, b"x")), True),
+        (answering(failed(429, b"x")), True),
+        (answering(failed(403, b"x")), False),
+        (busy, True),
+        (answering(failed(503, STATUS % b',"reason":"InternalError"')), True),
+        (answering(failed(500, STATUS % b',"reason":"Forbidden","code":500')), False),
+        (answering(failed(400, STATUS % b',"code":500')), True),
+        (answering(failed(400, STATUS % b',"details":{"retryAfterSeconds":1}')), True),
+        (answering(close=True), False),
+    ],
+    ids=[
+        "500",
+        "502",
+        "503",
+        "504",
+        "429",
+        "403",
+        "asked to",
+        "reason",
+        "another reason",
+        "code",
+        "details",
+        "closed",
+    ],
+)
+async def test_faults_of_the_server_and_what_asks_for_it_are_worth_another_try(
+    tmp_path: Path, handler: Handler, may_pass: bool
+) -> None:
+    async with listening(tmp_path, handler) as port:
+        with pytest.raises(WebhookError) as error:
+            await webhook(port).post(b"{}", 30)
+    assert error.value.may_pass is may_pass
+
+
+async def test_of_several_kept_connections_that_are_closed_one_is_noticed(tmp_path: Path) -> None:
+    calls = 0
+
+    async def first_then_none(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal calls
+        for number in range(2):
+            await reader.readuntil(b"{}")
+            calls += 1
+            await (asyncio.sleep(0.05) if calls < 4 else asyncio.sleep(0))
+            if number or calls > 3:
+                break
+            writer.write(ok(b"{}"))
+        writer.transport.abort()
+
+    async with listening(tmp_path, first_then_none) as port:
+        hook = webhook(port)
+        await asyncio.gather(*(hook.post(b"{}", 30) for _ in range(3)))
+        with pytest.raises(WebhookError):
+            await hook.post(b"{}", 30)
+    assert calls == 5

@@ -38,7 +38,7 @@ async def test_a_server_without_tls_is_asked_and_told_no_token(tmp_path: Path) -
         assert await webhook.post(b"{}", 5) == b"{}"
         webhook.close()
     [head] = heads
-    assert head.startswith(f"POST /audit HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n")
+    assert head.startswith(f"POST /audit?timeout=5s HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n")
     assert "sesame" not in head
 
 

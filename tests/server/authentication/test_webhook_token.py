@@ -13,9 +13,11 @@ import yaml
 from sampan.registry.reader import CacheReader
 from sampan.registry.webhook.client import HttpsWebhook, WebhookError
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
+from sampan.registry.webhook.retry import TRIES
 from sampan.registry.webhook.services import ServiceResolver
+from sampan.server.authentication import webhook_token
 from sampan.server.authentication.authenticator import TokenError
-from sampan.server.authentication.webhook_token import TRIES, WebhookTokens, WebhookTokenSettings
+from sampan.server.authentication.webhook_token import WebhookTokens, WebhookTokenSettings
 from tests.server.authentication.https_server import HttpsServer, https_server
 
 JANE = {"authenticated": True, "user": {"username": "jane", "uid": "7", "groups": ["dev"], "extra": {"a": ["b"]}}}
@@ -60,6 +62,11 @@ async def fault(tokens: WebhookTokens) -> str:
     return str(caught.value)
 
 
+async def endless(seconds: float) -> None:
+    """A wait that only ends by being cancelled."""
+    await asyncio.Event().wait()
+
+
 async def test_the_webhook_says_who_it_is() -> None:
     webhook = FakeWebhook(JANE)
     found = await webhook.tokens().authenticate_token("t0ken")
@@ -89,16 +96,18 @@ async def test_a_token_for_others_is_nobodys() -> None:
 
 
 async def test_faults_that_pass_are_tried_again() -> None:
-    broken = WebhookError('an error on the server ("busy") has prevented the request from succeeding')
+    broken = WebhookError("busy", may_pass=True)
     webhook = FakeWebhook(broken, broken, JANE)
     assert await webhook.tokens().authenticate_token("t0ken") is not None
-    assert webhook.waits == [0.5, 0.75]
+    assert [wait / least for wait, least in zip(webhook.waits, (0.5, 0.75), strict=True)] == [
+        pytest.approx(1.1, abs=0.1)
+    ] * 2
 
 
 async def test_a_webhook_that_stays_broken_is_given_up_and_asked_again_next_time() -> None:
-    webhook = FakeWebhook(WebhookError("unexpected EOF"))
+    webhook = FakeWebhook(WebhookError("busy", may_pass=True))
     tokens = webhook.tokens()
-    assert await fault(tokens) == "unexpected EOF"
+    assert await fault(tokens) == "busy"
     assert len(webhook.asked) == TRIES
     await fault(tokens)
     assert len(webhook.asked) == 2 * TRIES
@@ -110,19 +119,26 @@ async def test_a_webhook_that_stays_broken_is_given_up_and_asked_again_next_time
         b"nonsense",
         b"[]",
         b'{"kind":"Pod"}',
-        b'{"kind":"TokenReview"}',
         review(JANE, "v1beta1"),
         review({"authenticated": True, "user": {"groups": 7}}),
+        review({"authenticated": "true", "user": {"username": "x"}}),
     ],
-    ids=["no JSON", "a list", "another kind", "no status", "another version", "groups that are none"],
+    ids=["no JSON", "a list", "another kind", "another version", "groups that are none", "a text is no truth"],
 )
 async def test_a_webhook_that_answers_nonsense_lets_nobody_in(answer: bytes) -> None:
     assert await fault(FakeWebhook(answer).tokens())
 
 
-@pytest.mark.parametrize("status", [{"authenticated": "true", "user": {"username": "x"}}, {"user": {"username": "x"}}])
-async def test_only_true_is_yes(status: Any) -> None:
-    assert await FakeWebhook(status).tokens().authenticate_token("t0ken") is None
+async def test_an_answer_that_does_not_say_yes_is_no() -> None:
+    for answer in (review({"user": {"username": "x"}}), b'{"kind":"TokenReview"}'):
+        assert await FakeWebhook(answer).tokens().authenticate_token("t0ken") is None
+
+
+async def test_all_tries_together_have_half_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_token, "LOOKUP_S", 0.01)
+    webhook = FakeWebhook(WebhookError("busy", may_pass=True))
+    tokens = WebhookTokens(webhook, SETTINGS, sleep=endless)
+    assert (await fault(tokens), len(webhook.asked)) == ("context deadline exceeded", 1)
 
 
 async def test_an_old_webhook_is_asked_in_its_version() -> None:
@@ -171,7 +187,7 @@ async def test_a_webhook_is_asked_over_https_as_its_kubeconfig_says(tmp_path: Pa
     async with https_server(tmp_path, answer) as server:
         with over_https(kubeconfig(tmp_path, server)) as tokens:
             assert await tokens.authenticate_token("t0ken") is not None
-        assert server.asked == ["/check"]
+        assert server.asked == ["/check?timeout=30s"]
         assert b"Authorization: Bearer server-token" in server.heads[0]
 
 

@@ -1,5 +1,6 @@
 """The webhook authorizer: what it sends, what it makes of answers, and what it remembers."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -19,21 +20,26 @@ PODS = RequestInfo("", "list", True, "", "v1", "east", "pods", field_selector="s
 
 
 class FakeWebhook:
-    """Answers with `status`; `down` is an error."""
+    """Answers with `status`, after `faults`; `waits` holds what was slept."""
 
     def __init__(self, status: Any = None) -> None:
         self.asked: list[Any] = []
         self.status: Any = {"allowed": True} if status is None else status
         self.answer: Callable[[Any], bytes] = orjson.dumps
-        self.down = ""
+        self.faults: list[WebhookError] = []
+        self.waits: list[float] = []
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """As `Webhook.post`."""
         review = orjson.loads(body)
         self.asked.append(review)
-        if self.down:
-            raise WebhookError(self.down)
+        if self.faults:
+            raise self.faults.pop(0)
         return self.answer({**review, "status": self.status})
+
+    async def sleep(self, seconds: float) -> None:
+        """Takes no time."""
+        self.waits.append(seconds)
 
 
 class Clock:
@@ -58,7 +64,12 @@ def conditions(*expressions: str) -> MatchConditions:
 
 def authorizer(webhook: FakeWebhook, clock: Clock | None = None, **rules: Any) -> WebhookAuthorizer:
     """One that asks `webhook`."""
-    return WebhookAuthorizer(webhook, WebhookRules("w", **rules), clock or Clock())
+    return WebhookAuthorizer(webhook, WebhookRules("w", **rules), clock or Clock(), sleep=webhook.sleep)
+
+
+async def endless(seconds: float) -> None:
+    """A wait that only ends by being cancelled."""
+    await asyncio.Event().wait()
 
 
 async def test_a_review_says_who_wants_what() -> None:
@@ -103,7 +114,6 @@ ANSWERS = [
         id="both",
     ),
     pytest.param({}, Verdict(Decision.NO_OPINION), id="nothing"),
-    pytest.param({"allowed": "true"}, Verdict(Decision.NO_OPINION), id="a text is no truth"),
 ]
 
 
@@ -115,7 +125,9 @@ async def test_an_answer_is_taken_at_its_word(status: Any, verdict: Verdict) -> 
 LIES: list[Any] = [
     pytest.param(lambda review: b"no JSON", id="no JSON"),
     pytest.param(lambda review: b"[]", id="a list"),
-    pytest.param(lambda review: orjson.dumps({"status": {"allowed": True}}), id="no kind"),
+    pytest.param(lambda review: orjson.dumps({**review, "kind": "Pod"}), id="another kind"),
+    pytest.param(lambda review: orjson.dumps({**review, "apiVersion": "authorization.k8s.io/v9"}), id="no version"),
+    pytest.param(lambda review: orjson.dumps({**review, "status": {"allowed": "true"}}), id="a text is no truth"),
     pytest.param(lambda review: orjson.dumps({**review, "status": [True]}), id="a strange status"),
 ]
 
@@ -132,11 +144,42 @@ async def test_an_answer_that_is_none_never_allows(lie: Callable[[Any], bytes], 
 @pytest.mark.parametrize("on_error", [Decision.DENY, Decision.NO_OPINION])
 async def test_a_dead_webhook_is_what_the_failure_policy_says(on_error: Decision) -> None:
     webhook = FakeWebhook()
-    webhook.down = "connection refused"
+    webhook.faults = [WebhookError("connection refused")]
     asking = authorizer(webhook, on_error=on_error)
     assert await asking.authorize(JANE, PODS) == Verdict(on_error, "", "connection refused")
-    webhook.down = ""
     assert (await asking.authorize(JANE, PODS)).decision is Decision.ALLOW
+
+
+async def test_an_answer_need_not_say_what_it_is() -> None:
+    webhook = FakeWebhook()
+    webhook.answer = lambda review: b'{"status":{"allowed":true}}'
+    assert (await authorizer(webhook).authorize(JANE, PODS)).decision is Decision.ALLOW
+
+
+async def test_faults_that_pass_are_tried_again_after_longer_and_longer_waits() -> None:
+    webhook = FakeWebhook()
+    webhook.faults = [WebhookError("busy", may_pass=True) for _ in range(4)]
+    assert (await authorizer(webhook).authorize(JANE, PODS)).decision is Decision.ALLOW
+    least = (0.5, 0.75, 1.125, 1.6875)
+    assert [wait / wanted for wait, wanted in zip(webhook.waits, least, strict=True)] == [
+        pytest.approx(1.1, abs=0.1)
+    ] * 4
+
+
+async def test_the_fifth_fault_counts() -> None:
+    webhook = FakeWebhook()
+    webhook.faults = [WebhookError(f"busy {number}", may_pass=True) for number in range(6)]
+    verdict = await authorizer(webhook).authorize(JANE, PODS)
+    assert (verdict, len(webhook.asked)) == (Verdict(Decision.NO_OPINION, "", "busy 4"), 5)
+
+
+async def test_whoever_gives_up_ends_the_tries() -> None:
+    webhook = FakeWebhook()
+    webhook.faults = [WebhookError("busy", may_pass=True) for _ in range(4)]
+    asking = WebhookAuthorizer(webhook, WebhookRules("w"), Clock(), sleep=endless)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asking.authorize(JANE, PODS), 0.01)
+    assert len(webhook.asked) == 1
 
 
 async def test_answers_are_remembered_allowances_longer() -> None:

@@ -6,6 +6,7 @@ Source: client-go rest/request.go; apimachinery pkg/api/errors/errors.go NewGene
 import httptools
 import msgspec
 
+from sampan.core.errors import Reason
 from sampan.core.field import quote
 
 ANSWER_SIZE_BYTES_MAX = 32 << 20
@@ -13,7 +14,10 @@ _SHOWN_BYTES_MAX = 2048
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SAME_METHOD = frozenset({307, 308})
 _TOO_MANY_REQUESTS = 429
-_MAY_PASS = frozenset({429, 500, 504})
+_UNAVAILABLE = 503
+_MAY_PASS = frozenset({Reason.INTERNAL_ERROR, Reason.TIMEOUT, Reason.TOO_MANY_REQUESTS})
+_MAY_PASS_CODES = frozenset({429, 500, 504})
+_REASONS = frozenset(Reason) - {Reason.UNKNOWN}
 _SHOWN = frozenset({403, 415})
 """Statuses of which the body is the text."""
 _NOT_ACCEPTABLE = 406
@@ -153,7 +157,12 @@ class Answer:
                 text = f"0-length response with status code: {status} and content type: {self._content_type}"
                 raise EmptyAnswer(text)
             return body
-        raise WebhookError(_told_status(body) or self._text(status, body), may_pass=status in _MAY_PASS)
+        told = _told_status(body)
+        if told is not None and told.message:
+            raise WebhookError(told.message, may_pass=told.may_pass)
+        is_fault = status == _TOO_MANY_REQUESTS or (status >= 500 and status != _UNAVAILABLE)
+        may_pass = is_fault or self.retry_after_s is not None
+        raise WebhookError(self._text(status, body), may_pass=may_pass)
 
     def _text(self, status: int, body: bytes) -> str:
         """What a status means to clients."""
@@ -169,14 +178,18 @@ class Answer:
         return f"the server responded with the status code {status} but did not return more information"
 
 
-def _told_status(body: bytes) -> str:
-    """The message of a body that is a Status and no success; empty when it is none."""
+def _told_status(body: bytes) -> "_Status | None":
+    """A body that is a Status and no success; None when it is none."""
     try:
         status = msgspec.json.decode(body, type=_Status)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return ""
+        return None
     is_failure = (status.kind, status.api_version) == ("Status", "v1") and status.status != "Success"
-    return status.message if is_failure else ""
+    return status if is_failure else None
+
+
+class _Details(msgspec.Struct, rename="camel"):
+    retry_after_seconds: int = 0
 
 
 class _Status(msgspec.Struct, rename="camel"):
@@ -184,3 +197,13 @@ class _Status(msgspec.Struct, rename="camel"):
     api_version: str = ""
     status: str = ""
     message: str = ""
+    reason: str = ""
+    code: int = 0
+    details: _Details | None = None
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether another try may help."""
+        if self.details is not None and (self.details.retry_after_seconds > 0 or self.reason == Reason.SERVER_TIMEOUT):
+            return True
+        return self.reason in _MAY_PASS if self.reason in _REASONS else self.code in _MAY_PASS_CODES

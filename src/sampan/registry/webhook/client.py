@@ -73,8 +73,7 @@ class HttpsWebhook:
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """See `Webhook.post`."""
-        query = f"timeout={_shown_seconds(timeout_s)}" if self._target.tells_timeout else ""
-        call = Call(self._target, "POST", body, query)
+        call = Call(self._target, "POST", body, f"timeout={_shown_seconds(timeout_s)}")
         try:
             async with asyncio.timeout(timeout_s):
                 return (await self._answer(call)).checked()
@@ -140,13 +139,15 @@ class HttpsWebhook:
 
     async def _exchanged(self, call: "Call") -> Answer:
         request = call.head(self._credentials, self._target) + call.body
+        fresh = False
         while True:
-            connection = await self._connect(call)
+            connection = await self._connect(call, fresh=fresh)
             answer = call.answer = Answer()
             try:
                 await _ask(connection, request, call)
             except (EOFError, ConnectionError):
                 if connection.reused and not answer.begun:
+                    fresh = True
                     continue
                 raise
             finally:
@@ -156,14 +157,14 @@ class HttpsWebhook:
                     connection.close()
             return answer
 
-    async def _connect(self, call: "Call") -> Connection:
+    async def _connect(self, call: "Call", *, fresh: bool) -> Connection:
         target = call.target
         host, port = self._place(target)
         if target.secure and self._tls is None:
             self._tls = self._credentials.tls(target.ca_pem)
         tls = self._tls if target.secure else None
         try:
-            return await self._connections.take((host, port), tls, target.host)
+            return await self._connections.take((host, port), tls, target.host, fresh=fresh)
         except socket.gaierror:
             raise call.failure(f"dial tcp: lookup {host}: no such host") from None
         except ConnectionRefusedError:

@@ -45,11 +45,16 @@ class Connections:
         """How many are idle."""
         return len(self._idle)
 
-    async def take(self, place: Place, tls: ssl.SSLContext | None, server_name: str) -> Connection:
-        """An idle connection, or a new one; None: without TLS. Raises what `asyncio.open_connection` raises."""
+    async def take(
+        self, place: Place, tls: ssl.SSLContext | None, server_name: str, *, fresh: bool = False
+    ) -> Connection:
+        """An idle connection, or a new one (always, if `fresh`); `tls` None: without TLS.
+
+        Raises what `asyncio.open_connection` raises.
+        """
         for entry in reversed(self._idle):
             connection, timer = entry
-            if connection.place == place:
+            if connection.place == place and not fresh:
                 self._idle.remove(entry)
                 timer.cancel()
                 if connection.usable:

@@ -33,8 +33,6 @@ class Target:
     path: str
     ca_pem: str = ""
     service: Service | None = None
-    tells_timeout: bool = True
-    """Whether the webhook is told in the query how long it may take."""
     secure: bool = True
     """False: without TLS, which only webhooks of kubeconfigs may be."""
 

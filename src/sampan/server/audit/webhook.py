@@ -4,22 +4,17 @@ Source: apiserver plugin/pkg/audit/webhook/webhook.go, pkg/util/webhook/webhook.
 """
 
 import asyncio
-import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from sampan.registry.webhook.answer import EmptyAnswer
 from sampan.registry.webhook.client import Webhook, WebhookError
+from sampan.registry.webhook.retry import Sleep, growing_waits
 from sampan.server.audit.event import Event
 from sampan.server.audit.metrics import AuditMetrics
 
 INITIAL_BACKOFF_S = 10.0
 TIMEOUT_S = 30.0
-_STEPS = 5
-_FACTOR = 1.5
-_JITTER = 0.2
 _HEAD = b'{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":['
-
-Sleep = Callable[[float], Awaitable[None]]
 
 
 class WebhookBackend:
@@ -43,20 +38,18 @@ class WebhookBackend:
     async def process(self, events: Sequence[Event]) -> bool:
         """See `Backend`."""
         body = _HEAD + b",".join([event.item() for event in events]) + b"]}"
-        wait_s = self._initial_backoff_s
-        for step in range(_STEPS):
+        for wait_s in (*growing_waits(self._initial_backoff_s), None):
             try:
                 await self._webhook.post(body, TIMEOUT_S)
                 return True
             except EmptyAnswer:
                 return True  # It was not asked anything.
             except WebhookError as error:
-                if step == _STEPS - 1:
+                if wait_s is None:
                     self._metrics.failed(self.name, str(error), events)
-            if step < _STEPS - 1:
-                await self._sleep(wait_s * random.uniform(1, 1 + _JITTER))
-                wait_s *= _FACTOR
-        return False
+                    return False
+            await self._sleep(wait_s)
+        raise AssertionError("the last try returns")
 
     async def run(self) -> None:
         """See `Backend`."""

@@ -9,7 +9,7 @@ import hashlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +18,9 @@ import orjson
 from sampan.core.object import Object
 from sampan.registry.webhook.answer import WebhookError
 from sampan.registry.webhook.client import Webhook
+from sampan.registry.webhook.retry import Sleep, ask_patiently
+from sampan.registry.webhook.review_body import BOOLEAN, STRING, STRINGS, NotDecodableError, ReviewReader, struct
+from sampan.schema.structural import Schema
 from sampan.server.authentication.authenticator import TokenError, TokenUser, common
 from sampan.server.request import UserInfo
 
@@ -26,12 +29,22 @@ _log = logging.getLogger("sampan.authentication")
 GROUP = "authentication.k8s.io"
 VERSIONS = ("v1", "v1beta1")
 TIMEOUT_S = 30.0
-TRIES = 5
-FIRST_WAIT_S = 0.5
-WAIT_FACTOR = 1.5
+LOOKUP_S = 30.0
+"""How long all tries for one token may take."""
 _CACHE_ENTRIES_MAX = 4096
-_RETRIED = ("an error on the server", "unexpected EOF", "connection reset", "status 429")
-"""Parts of the texts of faults that pass; a webhook that refuses connections is down, and is not asked again."""
+
+_EXTRA = Schema(type="object", additional_properties=STRINGS)
+
+
+def _status_schema(version: str) -> Schema:
+    user = struct(f"{version}.UserInfo", {"username": STRING, "uid": STRING, "groups": STRINGS, "extra": _EXTRA})
+    fields = {"authenticated": BOOLEAN, "user": user, "audiences": STRINGS, "error": STRING}
+    return struct(f"{version}.TokenReviewStatus", fields)
+
+
+_READER = ReviewReader(
+    GROUP, "TokenReview", {version: _status_schema(version) for version in VERSIONS}, ("spec", "status")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,7 @@ class WebhookTokens:
         settings: WebhookTokenSettings,
         *,
         now: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._webhook = webhook
         self._settings = settings
@@ -90,16 +103,15 @@ class WebhookTokens:
         if wanted:
             spec["audiences"] = list(wanted)
         review = {"kind": "TokenReview", "apiVersion": f"{GROUP}/{version}", "metadata": {}, "spec": spec, "status": {}}
-        body, wait_s = orjson.dumps(review), FIRST_WAIT_S
-        for left in reversed(range(TRIES)):
-            try:
-                return _status(await self._webhook.post(body, self._settings.timeout_s), version)
-            except WebhookError as error:
-                text = str(error)
-                if not left or not any(part in text for part in _RETRIED):
-                    break
-            await self._sleep(wait_s)
-            wait_s *= WAIT_FACTOR
+        body, timeout_s = orjson.dumps(review), self._settings.timeout_s
+        try:
+            async with asyncio.timeout(LOOKUP_S):
+                answer = await ask_patiently(lambda: self._webhook.post(body, timeout_s), sleep=self._sleep)
+            return _status(answer, version)
+        except TimeoutError:
+            text = "context deadline exceeded"
+        except WebhookError as error:
+            text = str(error)
         _log.error("token webhook gave no answer", extra={"error": text})
         raise TokenError(text)
 
@@ -128,20 +140,10 @@ def _key(token: str, wanted: tuple[str, ...]) -> bytes:
 def _status(body: bytes, version: str) -> Object:
     """The status of a review. Raises `WebhookError` for what is none."""
     try:
-        review = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise WebhookError(f"couldn't decode the answer: {error}") from None
-    if not isinstance(review, dict) or review.get("kind", "TokenReview") != "TokenReview":
-        raise WebhookError("the answer is no TokenReview")
-    if review.get("apiVersion", f"{GROUP}/{version}") != f"{GROUP}/{version}":
-        raise WebhookError(f"the answer is of version {review.get('apiVersion')!r}, expected {GROUP}/{version}")
-    status = review.get("status")
-    if not isinstance(status, dict):
-        raise WebhookError("the answer has no status")
-    try:
-        _user(status.get("user") or {})
-    except (AttributeError, TypeError) as error:
-        raise WebhookError(f"the answer's user cannot be read: {error}") from None
+        review = _READER.read(body, f"{GROUP}/{version}")
+    except NotDecodableError as error:
+        raise WebhookError(str(error)) from None
+    status: Object = review.get("status") or {}
     return status
 
 

@@ -18,6 +18,7 @@ from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.heads import BODILESS
 from sampan.server.http2.frames import Frames
 from sampan.server.incoming import BODY_PIECES_MAX, Incoming, joined
+from sampan.server.methods import SAFE
 from sampan.server.owner import ConnectionOwner, Peer, header_name, make_request, release
 from sampan.server.request import Headers, Request, Response
 from sampan.server.status import unreadable
@@ -26,7 +27,6 @@ _log = logging.getLogger("sampan.http")
 
 SEND_BYTES_MAX = 64 << 10
 """How much one stream sends before it looks whether the client still reads."""
-_SAFE = frozenset({"GET", "HEAD"})
 
 
 class Stalled(Exception):
@@ -101,7 +101,7 @@ class Stream:
         self.open_window()
         if self._gone is not None and not self._gone.done():
             self._gone.set_result(None)
-        if self.streaming or self.incoming.method in _SAFE:
+        if self.streaming or self.incoming.method in SAFE:
             self.task.cancel()
 
     def open_window(self) -> None:

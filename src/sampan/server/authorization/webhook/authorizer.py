@@ -1,16 +1,20 @@
 """`WebhookAuthorizer`: asks a webhook, and remembers what it said.
 
 Concurrency: each question runs in its request's task. At most `KEPT_MAX` answers are kept, the oldest leave first.
-Differs from Kubernetes in one point: a webhook that fails is not asked again for the same request.
+What may pass is asked again, up to five times in all; whoever gives up the request ends that.
 Source: apiserver plugin/pkg/authorizer/webhook/webhook.go (1.36).
 """
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.registry.webhook.client import Webhook, WebhookError
+from sampan.registry.webhook.retry import Sleep, ask_patiently
+from sampan.registry.webhook.review_body import BOOLEAN, STRING, NotDecodableError, ReviewReader, struct
+from sampan.schema.structural import Schema
 from sampan.server.authorization.authorizer import NO_OPINION, Decision, RulesFound, Verdict
 from sampan.server.authorization.metrics import AuthorizationMetrics
 from sampan.server.authorization.webhook.conditions import ConditionFault, MatchConditions
@@ -18,10 +22,22 @@ from sampan.server.authorization.webhook.spec import review_spec
 from sampan.server.request import RequestInfo, UserInfo
 from sampan.wire import json as wire_json
 
+GROUP: Final = "authorization.k8s.io"
+VERSIONS: Final = ("v1", "v1beta1")
 KEPT_MAX: Final = 8192
 _TIMEOUTS: Final = ("context deadline exceeded", "unable to return a response in the time allotted")
 _TEXT_MAX: Final = 10_000
 """How long the texts of a request may be together for its answer to be kept."""
+
+
+def _status_schema(version: str) -> Schema:
+    fields = {"allowed": BOOLEAN, "denied": BOOLEAN, "reason": STRING, "evaluationError": STRING}
+    return struct(f"{version}.SubjectAccessReviewStatus", fields)
+
+
+_READER: Final = ReviewReader(
+    GROUP, "SubjectAccessReview", {version: _status_schema(version) for version in VERSIONS}, ("spec", "status")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +46,7 @@ class WebhookRules:
 
     name: str = ""
     version: str = "v1"
-    """Of the SubjectAccessReview."""
+    """Of the SubjectAccessReview: of `VERSIONS`."""
     timeout_s: float = 30.0
     authorized_ttl_s: float = 300.0
     """How long an allowance counts; 0: for one request."""
@@ -49,12 +65,15 @@ class WebhookAuthorizer:
         rules: WebhookRules,
         clock: Callable[[], float],
         metrics: AuthorizationMetrics | None = None,
+        *,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.title = ("Webhook", rules.name or "webhook")
         self._metrics = metrics or AuthorizationMetrics()
         self._webhook = webhook
         self._rules = rules
         self._clock = clock
+        self._sleep = sleep
         self._kept: dict[bytes, tuple[float, Verdict]] = {}
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
@@ -68,17 +87,13 @@ class WebhookAuthorizer:
         kept = self._kept.get(key)
         if kept is not None and self._clock() < kept[0]:
             return kept[1]
-        began, result = time.monotonic(), "canceled"
+        body = self._review(spec)
         try:
-            verdict = await self._ask(spec)
-            result = "success"
+            verdict = await ask_patiently(lambda: self._ask(body), sleep=self._sleep)
         except WebhookError as error:
-            result = "timeout" if any(text in str(error) for text in _TIMEOUTS) else "error"
             if self._rules.on_error is Decision.NO_OPINION:
-                self._metrics.fail_open.add((self.title[1], result))
+                self._metrics.fail_open.add((self.title[1], _result(error)))
             return Verdict(self._rules.on_error, error=str(error))
-        finally:
-            self._metrics.webhooks.observe((self.title[1], result), time.monotonic() - began)
         self._keep(key, verdict, info)
         return verdict
 
@@ -103,13 +118,25 @@ class WebhookAuthorizer:
             metrics.exclusions.add(self.title)
         return matches
 
-    async def _ask(self, spec: dict[str, Any]) -> Verdict:
+    def _review(self, spec: dict[str, Any]) -> bytes:
         version = self._rules.version
         if version == "v1beta1" and "groups" in spec:
             spec = {("group" if name == "groups" else name): value for name, value in spec.items()}
-        review = {"kind": "SubjectAccessReview", "apiVersion": f"authorization.k8s.io/{version}", "metadata": {}}
-        body = wire_json.encode({**review, "spec": spec, "status": {"allowed": False}})
-        return _verdict(await self._webhook.post(body, self._rules.timeout_s))
+        review = {"kind": "SubjectAccessReview", "apiVersion": f"{GROUP}/{version}", "metadata": {}}
+        return wire_json.encode({**review, "spec": spec, "status": {"allowed": False}})
+
+    async def _ask(self, body: bytes) -> Verdict:
+        """Ask once. Raises `WebhookError`."""
+        began, result, rules = time.monotonic(), "canceled", self._rules
+        try:
+            verdict = _verdict(await self._webhook.post(body, rules.timeout_s), f"{GROUP}/{rules.version}")
+            result = "success"
+        except WebhookError as error:
+            result = _result(error)
+            raise
+        finally:
+            self._metrics.webhooks.observe((self.title[1], result), time.monotonic() - began)
+        return verdict
 
     def _keep(self, key: bytes, verdict: Verdict, info: RequestInfo) -> None:
         rules = self._rules
@@ -122,18 +149,19 @@ class WebhookAuthorizer:
         self._kept[key] = (self._clock() + ttl_s, verdict)
 
 
-def _verdict(answer: bytes) -> Verdict:
+def _result(error: WebhookError) -> str:
+    return "timeout" if any(text in str(error) for text in _TIMEOUTS) else "error"
+
+
+def _verdict(answer: bytes, api_version: str) -> Verdict:
     """What a review's status says. Raises `WebhookError` for an answer that is none."""
     try:
-        review = wire_json.decode(answer)
-        status = review.get("status") or {}
-        allowed, denied = status.get("allowed", False), status.get("denied", False)
-        reason = status.get("reason", "")
-    except (wire_json.DecodeError, AttributeError):
-        raise WebhookError("the answer is no SubjectAccessReview") from None
-    if review.get("kind") != "SubjectAccessReview" or not isinstance(reason, str):
-        raise WebhookError("the answer is no SubjectAccessReview")
-    if denied is True:
-        both = "webhook subject access review returned both allow and deny response" if allowed is True else ""
+        review = _READER.read(answer, api_version)
+    except NotDecodableError as error:
+        raise WebhookError(str(error)) from None
+    status = review.get("status") or {}
+    allowed, denied, reason = status.get("allowed", False), status.get("denied", False), status.get("reason", "")
+    if denied:
+        both = "webhook subject access review returned both allow and deny response" if allowed else ""
         return Verdict(Decision.DENY, reason, both)
-    return Verdict(Decision.ALLOW if allowed is True else Decision.NO_OPINION, reason)
+    return Verdict(Decision.ALLOW if allowed else Decision.NO_OPINION, reason)
