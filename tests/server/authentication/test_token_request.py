@@ -28,6 +28,22 @@ async def test_the_answer_is_the_request_with_a_token_of_an_hour() -> None:
         assert answer.metadata["creationTimestamp"] == "2026-06-01T12:00:00Z"
 
 
+async def test_the_answer_says_who_sent_which_fields() -> None:
+    async with accounts() as a:
+        path = "/api/v1/namespaces/default/serviceaccounts/robot/token?fieldManager=me"
+        [entry] = (await a.api.post(path, {"spec": {"audiences": ["vault"]}})).metadata["managedFields"]
+        assert (entry["manager"], entry["operation"], entry["subresource"]) == ("me", "Update", "token")
+        assert entry["fieldsV1"] == {"f:spec": {"f:audiences": {}, "f:expirationSeconds": {}}}
+
+
+async def test_fields_that_there_are_not_are_told_as_field_validation_says() -> None:
+    async with accounts() as a:
+        path = "/api/v1/namespaces/default/serviceaccounts/robot/token"
+        strict = await a.api.post(f"{path}?fieldValidation=Strict", {"spec": {"x": 1}})
+        assert (strict.code, 'strict decoding error: unknown field "spec.x"' in strict.message) == (400, True)
+        assert (await a.api.post(f"{path}?fieldValidation=Ignore", {"spec": {"x": 1}})).code == 201
+
+
 async def test_the_token_says_who_for_whom_and_how_long() -> None:
     async with accounts() as a:
         token = await a.token({"audiences": ["vault"], "expirationSeconds": 700})

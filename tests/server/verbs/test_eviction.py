@@ -97,6 +97,7 @@ async def test_a_pod_on_a_node_is_told_why_it_goes(api: Api) -> None:
         "status": "True",
         "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting",
+        "lastProbeTime": None,
     }
 
 

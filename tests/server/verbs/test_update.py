@@ -278,6 +278,7 @@ async def test_binding(api: Api) -> None:
     bound = (await api.get(f"{PODS}/p")).body
     assert bound["spec"]["nodeName"] == "n"
     assert [(c["type"], c["status"]) for c in bound["status"]["conditions"]] == [("PodScheduled", "True")]
+    assert [entry.get("subresource") for entry in bound["metadata"]["managedFields"]] == [None]
     again = await api.post(f"{PODS}/p/binding", body)
     assert (again.code, again.reason) == (409, "Conflict")
     assert again.message == ('Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n"')
@@ -286,7 +287,10 @@ async def test_binding(api: Api) -> None:
 async def test_binding_has_rules(api: Api) -> None:
     await api.create(PODS, pod())
     answer = await api.post(f"{PODS}/p/binding", {"metadata": {"name": "p"}, "target": {}})
-    assert (answer.code, answer.reason) == (422, "Invalid")
+    assert (answer.code, answer.reason, answer.message) == (500, "", "target.name: Required value")
+    unknown = {"metadata": {"name": "p"}, "target": {"name": "n"}, "x": 1}
+    strict = await api.post(f"{PODS}/p/binding?fieldValidation=Strict", unknown)
+    assert (strict.code, 'strict decoding error: unknown field "x"' in strict.message) == (400, True)
     other = await api.post(f"{PODS}/p/binding", {"metadata": {"name": "q"}, "target": {"name": "n"}})
     assert (other.code, other.message) == (400, "name in URL does not match name in Binding object")
     nothing = await api.post(f"{PODS}/q/binding", {"metadata": {"name": "q"}, "target": {"name": "n"}})

@@ -3,7 +3,7 @@
 Source: apiserver pkg/endpoints/handlers/{create,update,rest}.go (1.36).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from sampan.core import errors
@@ -83,6 +83,43 @@ async def read_kind(
     if request.body_read is not None:
         request.body_read(value, lambda: _encoded(scope, wanted, value, default))
     return value, faults
+
+
+async def decoded_kind(
+    scope: Scope,
+    wanted: GroupVersionKind,
+    options: WriteOptions,
+    *,
+    versions: Collection[str] = (),
+    default: Default = _unchanged,
+) -> Object:
+    """As `read_kind`, decoded as `wanted`; `versions`: other apiVersions that are the same. Raises 400, 413, 415.
+
+    Unknown and duplicate fields become warnings or (Strict) a 400, as fieldValidation says.
+    """
+    kind, shown = wanted.kind, wanted.api_version
+    value, texts = await read_kind(scope, wanted, duplicates=options.field_validation != "Ignore", default=default)
+    given = value["apiVersion"]
+    if given != shown and given not in versions:
+        text = f"the API version in the data ({given}) does not match the expected API version ({shown})"
+        raise errors.bad_request(text)
+    obj: Object = {**value, "kind": kind, "apiVersion": shown}
+    schema = scope.cluster.schemas.schema_for_kind(wanted)
+    assert schema is not None
+    unknown: list[str] = []
+    fault = f'{kind} in version "{wanted.version}" cannot be handled as a {kind}: '
+    try:
+        scope.cluster.compiler.compile(schema).decode(obj, unknown=unknown)
+    except SchemaError as error:
+        raise errors.bad_request(f"{fault}{error}") from None
+    texts += [f'unknown field "{path}"' for path in unknown]
+    if texts and options.strict:
+        raise errors.bad_request(f"{fault}strict decoding error: {', '.join(texts)}")
+    if options.field_validation == "Warn":
+        scope.request.warnings.extend(texts)
+    obj.setdefault("metadata", {})
+    default(obj)
+    return obj
 
 
 def _encoded(scope: Scope, gvk: GroupVersionKind, value: Object, default: Default) -> Object:

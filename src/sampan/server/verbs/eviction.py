@@ -28,10 +28,9 @@ from sampan.registry.strategies.policy.eviction import (
     still_processed,
     take_disruption,
 )
-from sampan.schema.compile import DecodeError
 from sampan.server.request import Response
 from sampan.server.verbs.admit import attributes_of
-from sampan.server.verbs.body import read_kind
+from sampan.server.verbs.body import decoded_kind
 from sampan.server.verbs.delete_parameters import delete_parameters
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import dict_response, resource_version_of
@@ -39,7 +38,7 @@ from sampan.server.verbs.scope import Scope
 
 TRIES_MAX: Final = 20
 _EVICTION: Final = GroupVersionKind("policy", "v1", "Eviction")
-_VERSIONS: Final = ("policy/v1", "policy/v1beta1")
+_VERSIONS: Final = ("policy/v1beta1",)
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
 
@@ -62,29 +61,7 @@ async def create_eviction(scope: Scope) -> Response:
 
 async def _read(scope: Scope, options: WriteOptions) -> Object:
     """The Eviction of the body, as policy/v1. Raises 400 and 415."""
-    request, kind = scope.request, _EVICTION.kind
-    duplicates = options.field_validation != "Ignore"
-    value, texts = await read_kind(scope, _EVICTION, duplicates=duplicates)
-    api_version = value["apiVersion"]
-    if api_version not in _VERSIONS:
-        raise errors.bad_request(
-            f"the API version in the data ({api_version}) does not match the expected API version "
-            f"({_EVICTION.api_version})"
-        )
-    eviction: Object = {**value, "kind": kind, "apiVersion": _EVICTION.api_version}
-    schema = scope.cluster.schemas.schema_for_kind(_EVICTION)
-    assert schema is not None
-    unknown: list[str] = []
-    unreadable = f'{kind} in version "{_EVICTION.version}" cannot be handled as a {kind}: '
-    try:
-        scope.cluster.compiler.compile(schema).decode(eviction, unknown=unknown)
-    except DecodeError as error:
-        raise errors.bad_request(f"{unreadable}{error}") from None
-    texts += [f'unknown field "{path}"' for path in unknown]
-    if texts and options.strict:
-        raise errors.bad_request(f"{unreadable}strict decoding error: {', '.join(texts)}")
-    if options.field_validation == "Warn":
-        request.warnings.extend(texts)
+    eviction = await decoded_kind(scope, _EVICTION, options, versions=_VERSIONS)
     match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata_of(eviction))
     return eviction
 

@@ -15,6 +15,7 @@ from sampan.core.time import timestamp
 from sampan.registry.rest.update import Part, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
 from sampan.registry.strategies.core.binding import apply_binding, check_binding_name, validate_binding
+from sampan.server.authorization.union import aggregated
 from sampan.server.request import Response
 from sampan.server.verbs.access_reviews import (
     local_subject_access_review,
@@ -23,9 +24,8 @@ from sampan.server.verbs.access_reviews import (
     subject_access_review,
 )
 from sampan.server.verbs.admit import binding_attributes
-from sampan.server.verbs.body import read_kind
+from sampan.server.verbs.body import decoded_kind
 from sampan.server.verbs.component_statuses import get_component_status, list_component_statuses
-from sampan.server.verbs.create import track
 from sampan.server.verbs.eviction import create_eviction
 from sampan.server.verbs.get import get
 from sampan.server.verbs.options import write_options
@@ -42,19 +42,11 @@ _BINDING: Final = GroupVersionKind("", "v1", "Binding")
 _SELF_REVIEW: Final = GroupVersionKind("authentication.k8s.io", "v1", "SelfSubjectReview")
 
 
-async def _body(scope: Scope, wanted: GroupVersionKind) -> Object:
-    value, _ = await read_kind(scope, wanted)
-    metadata = value.get("metadata")
-    if not isinstance(metadata, dict):
-        value["metadata"] = {}
-    return value
-
-
 async def create_binding(scope: Scope) -> Response:
     """POST pods/NAME/binding and POST bindings: 201, or 409 when the pod is bound or going."""
     request = scope.request
     options = write_options(request, "CreateOptions")
-    binding = await _body(scope, _BINDING)
+    binding = await decoded_kind(scope, _BINDING, options)
     name = request.info.name or binding["metadata"].get("name", "")
     attributes = binding_attributes(scope, name, binding, options.dry_run)
     await scope.admission.admit(attributes)
@@ -62,7 +54,7 @@ async def create_binding(scope: Scope) -> Response:
     check_binding_name(name, binding)
     faults = validate_binding(binding)
     if faults:
-        raise errors.invalid(_BINDING.group_kind, name, faults)
+        raise errors.StatusError(errors.Reason.UNKNOWN, 500, aggregated(map(str, faults)))
     await scope.admission.validate(attributes)
     endpoint = scope.cluster.endpoint("", "v1", "pods")
     assert endpoint is not None
@@ -73,7 +65,6 @@ async def create_binding(scope: Scope) -> Response:
             raise pods.endpoint.store.not_found(name)
         pod: Object = pods.endpoint.store.decode(stored)
         apply_binding(pod, binding, timestamp(scope.clock))
-        track(pods, old, pod, options)
         return pod
 
     update = UpdateOptions(clock=scope.clock, part=Part.ALL, dry_run=options.dry_run, faults=lambda new, old: [])
@@ -84,7 +75,7 @@ async def create_binding(scope: Scope) -> Response:
 
 async def self_subject_review(scope: Scope) -> Response:
     """POST selfsubjectreviews: who the server takes the client for (`kubectl auth whoami`)."""
-    await _body(scope, _SELF_REVIEW)
+    await decoded_kind(scope, _SELF_REVIEW, write_options(scope.request, "CreateOptions"))
     user = scope.request.user
     assert user is not None
     review = {

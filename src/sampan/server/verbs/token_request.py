@@ -11,8 +11,8 @@ from sampan.core.field import FieldError, Path, invalid, quote
 from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.time import format_time, parse_time, timestamp
+from sampan.patch.managed_fields import FieldManager
 from sampan.registry.rest.metadata import match_namespace
-from sampan.schema.compile import DecodeError
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.service_account.issuer import (
     UNBOUND,
@@ -24,8 +24,8 @@ from sampan.server.authentication.service_account.issuer import (
 from sampan.server.authentication.service_account.user import ISSUED_CREDENTIAL_ID, credential_id_of
 from sampan.server.request import Response
 from sampan.server.verbs.admit import attributes_of
-from sampan.server.verbs.body import read_kind
-from sampan.server.verbs.options import write_options
+from sampan.server.verbs.body import decoded_kind
+from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import dict_response
 from sampan.server.verbs.scope import Scope
 
@@ -45,8 +45,9 @@ async def create_token(scope: Scope) -> Response:
         raise errors.StatusError(errors.Reason.NOT_FOUND, 404, "the server could not find the requested resource")
     name = scope.request.info.name
     options = write_options(scope.request, "CreateOptions")
-    request = await _body(scope)
+    request = await decoded_kind(scope, _GVK, options, default=_default)
     match_namespace(scope.endpoint.definition, scope.ctx.namespace, request["metadata"])
+    _track(scope, request, options)
     attributes = attributes_of(scope, "CREATE", request, None, options.dry_run)
     attributes.gvk = _GVK
     await scope.admission.admit(attributes)
@@ -60,27 +61,22 @@ async def create_token(scope: Scope) -> Response:
     await scope.admission.validate(attributes)
     bound = _bound(scope, name, request["spec"].get("boundObjectRef"))
     request["status"] = _issue(scope, identity.issuer, account, request["spec"], bound)
-    request["spec"].setdefault("boundObjectRef", None)
+    request["spec"] = {"audiences": [], "expirationSeconds": 0, "boundObjectRef": None, **request["spec"]}
     return dict_response(scope.request, request, 201)
 
 
-async def _body(scope: Scope) -> Object:
-    """The decoded TokenRequest. Raises 400."""
-    value, _ = await read_kind(scope, _GVK, default=_default)
-    shown = _GVK.api_version
-    if value["apiVersion"] != shown:
-        given = value["apiVersion"]
-        text = f"the API version in the data ({given}) does not match the expected API version ({shown})"
-        raise errors.bad_request(text)
-    schema = scope.cluster.schemas.schema_for_kind(_GVK)
-    assert schema is not None
-    try:
-        scope.cluster.compiler.compile(schema).decode(value)
-    except DecodeError as error:
-        text = f'{_GVK.kind} in version "{_GVK.version}" cannot be handled as a {_GVK.kind}: {error}'
-        raise errors.bad_request(text) from None
-    _default(value)
-    return value
+def _track(scope: Scope, request: Object, options: WriteOptions) -> None:
+    """Note in its managedFields who sent what."""
+    schemas = scope.cluster.schemas
+    manager = FieldManager(schema_for=lambda api_version: schemas.schema_for_kind(_GVK), convert=lambda obj, to: obj)
+    manager.update(
+        None,
+        request,
+        manager=options.field_manager,
+        api_version=_GVK.api_version,
+        subresource=scope.request.info.subresource,
+        now=timestamp(scope.clock),
+    )
 
 
 def _default(request: Object) -> None:

@@ -34,21 +34,26 @@ async def create_token_review(scope: Scope) -> Response:
     validate = validator(scope, "CREATE", options.dry_run)
     if validate is not None:
         await validate(review, None)
-    review["status"] = await _status(scope, spec)
-    return dict_response(request, review, 201)
+    status = await _status(scope, spec, review.get("status") or {})
+    head = {name: review[name] for name in ("kind", "apiVersion", "metadata")}
+    return dict_response(request, {**head, "spec": spec, "status": status}, 201)
 
 
-async def _status(scope: Scope, spec: Object) -> Object:
+async def _status(scope: Scope, spec: Object, given: Object) -> Object:
+    """What is found out; what the client had `given` stays where nothing is."""
     audiences = tuple(spec.get("audiences") or ())
     try:
         found = await scope.shared.identity.review(spec["token"], audiences)
     except TokenError as error:
-        return {"user": {}, "error": str(error)}
+        kept = {name: value for name, value in given.items() if name != "authenticated"}
+        return {"user": {}, **kept, "error": str(error)}
     except AudienceError:
         raise errors.internal_error("error validating audiences") from None
     status: Object = {"authenticated": True, "user": user_info(found.user)}
     if found.audiences:
         status["audiences"] = list(found.audiences)
+    if given.get("error"):
+        status["error"] = given["error"]
     return status
 
 

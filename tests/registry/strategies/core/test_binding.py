@@ -20,7 +20,8 @@ def test_a_binding_assigns_the_node() -> None:
     assert obj["spec"]["nodeName"] == "n1"
     assert obj["metadata"]["annotations"] == {"a": "b"}
     assert obj["metadata"]["labels"] == {"zone": "z"}
-    assert obj["status"]["conditions"] == [{"type": "PodScheduled", "status": "True", "lastTransitionTime": NOW}]
+    condition = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": NOW}
+    assert obj["status"]["conditions"] == [condition]
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,7 @@ def test_a_gated_pod_says_so() -> None:
             "status": "False",
             "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",
+            "lastProbeTime": None,
             "lastTransitionTime": "2026-01-01T00:00:00Z",
         }
     ]

@@ -86,7 +86,7 @@ def set_condition(
     status: Object, kind: str, value: str, now: str | None, *, reason: str = "", message: str = ""
 ) -> None:
     """Set one condition; its transition time changes only with its value."""
-    condition: Object = {"type": kind, "status": value, "lastTransitionTime": now}
+    condition: Object = {"type": kind, "status": value, "lastProbeTime": None, "lastTransitionTime": now}
     if reason:
         condition["reason"] = reason
     if message:
