@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from sampan.client import DeleteOptions, MergePatch
-from sampan.controllers import persistent_volumes, volume_protection
+from sampan.controllers import attributes_class_protection, persistent_volumes, volume_protection
 from sampan.controllers.persistent_volumes.host_path import volume_for
 from sampan.controllers.persistent_volumes.matching import best_match, is_bound_to, mismatch
 from sampan.loops.resources import (
@@ -14,6 +14,7 @@ from sampan.loops.resources import (
     PERSISTENT_VOLUMES,
     PODS,
     STORAGE_CLASSES,
+    VOLUME_ATTRIBUTES_CLASSES,
 )
 from sampan.resource import Object, meta
 from tests.controllers.cluster import cluster
@@ -227,3 +228,40 @@ async def test_a_bound_volume_is_protected() -> None:
         await c.until(PERSISTENT_VOLUMES, "v", lambda v: meta(v).deletion_timestamp)
         await c.patch_status(PERSISTENT_VOLUMES, "v", {"phase": "Released"})
         await c.until_gone(PERSISTENT_VOLUMES, "v")
+
+
+async def test_an_attributes_class_that_a_claim_names_is_protected() -> None:
+    async with cluster(attributes_class_protection.set_up) as c:
+        await c.create(
+            VOLUME_ATTRIBUTES_CLASSES, {"metadata": {"name": "gold"}, "driverName": "d", "parameters": {"a": "b"}}
+        )
+        finalizers = ["kubernetes.io/vac-protection"]
+        await c.until(VOLUME_ATTRIBUTES_CLASSES, "gold", lambda found: meta(found).finalizers == finalizers)
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(volumeAttributesClassName="gold")))
+        await c.delete(VOLUME_ATTRIBUTES_CLASSES, "gold")
+        stays = await c.until(VOLUME_ATTRIBUTES_CLASSES, "gold", lambda found: meta(found).deletion_timestamp)
+        assert meta(stays).finalizers == finalizers
+        await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
+        await c.until_gone(VOLUME_ATTRIBUTES_CLASSES, "gold")
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"currentVolumeAttributesClassName": "gold"},
+        {"modifyVolumeStatus": {"targetVolumeAttributesClassName": "gold", "status": "Pending"}},
+    ],
+    ids=["the one it has", "the one it is to get"],
+)
+async def test_an_attributes_class_in_the_status_of_a_claim_is_protected(status: Object) -> None:
+    async with cluster(attributes_class_protection.set_up) as c:
+        await c.create(
+            VOLUME_ATTRIBUTES_CLASSES, {"metadata": {"name": "gold"}, "driverName": "d", "parameters": {"a": "b"}}
+        )
+        await c.until(VOLUME_ATTRIBUTES_CLASSES, "gold", lambda found: meta(found).finalizers)
+        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(volumeAttributesClassName="silver")))
+        await c.patch_status(PERSISTENT_VOLUME_CLAIMS, "c", status)
+        await c.delete(VOLUME_ATTRIBUTES_CLASSES, "gold")
+        await c.until(VOLUME_ATTRIBUTES_CLASSES, "gold", lambda found: meta(found).deletion_timestamp)
+        await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
+        await c.until_gone(VOLUME_ATTRIBUTES_CLASSES, "gold")

@@ -70,8 +70,12 @@ def test_events_are_stored_as_those_of_the_core(upgrade: BuiltinUpgrade) -> None
 
 
 def test_what_go_writes_as_null_is_left_out(upgrade: BuiltinUpgrade) -> None:
+    assert "subsets" not in upgrade(stored("v1", "Endpoints", subsets=None))
+
+
+def test_the_null_of_a_field_that_is_always_shown_stays(upgrade: BuiltinUpgrade) -> None:
     slice_ = stored("discovery.k8s.io/v1", "EndpointSlice", addressType="IPv4", endpoints=None)
-    assert "endpoints" not in upgrade(slice_)
+    assert upgrade(slice_)["endpoints"] is None
 
 
 def test_custom_resources_are_left_alone(upgrade: BuiltinUpgrade) -> None:

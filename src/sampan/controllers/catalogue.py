@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sampan.controllers import (
+    attributes_class_protection,
     certificate_signing,
     cluster_role_aggregation,
     cron_job,
@@ -71,4 +72,5 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "statefulset-controller": stateful_set.set_up,
     "taint-eviction-controller": taint_eviction.set_up,
     "ttl-after-finished-controller": ttl_after_finished.set_up,
+    "volumeattributesclass-protection-controller": attributes_class_protection.set_up,
 }

@@ -37,5 +37,6 @@ NAMES: Final = (
     "statefulset-controller",
     "taint-eviction-controller",
     "ttl-after-finished-controller",
+    "volumeattributesclass-protection-controller",
 )
 """In the order of the catalogue, which holds the loops themselves."""

@@ -46,4 +46,7 @@ POD_DISRUPTION_BUDGETS: Final = _resource("policy", "v1", "poddisruptionbudgets"
 CLUSTER_ROLES: Final = _resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False)
 CSI_NODES: Final = _resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False)
 STORAGE_CLASSES: Final = _resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
+VOLUME_ATTRIBUTES_CLASSES: Final = _resource(
+    "storage.k8s.io", "v1", "volumeattributesclasses", "VolumeAttributesClass", namespaced=False
+)
 PRIORITY_CLASSES: Final = _resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", namespaced=False)

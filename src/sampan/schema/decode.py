@@ -13,6 +13,7 @@ from typing import Any
 from sampan.core.object import Object
 from sampan.core.quantity import canonical as canonical_quantity
 from sampan.core.time import canonical_duration, canonical_micro_time, canonical_time
+from sampan.schema.base64_fault import bad_byte
 from sampan.schema.conversion_text import conversion_text
 from sampan.schema.inlined import inlined_in
 from sampan.schema.structural import UNSET, Schema
@@ -24,6 +25,10 @@ Decoder = Callable[[Any, Lost], Any]
 
 _INT32 = (-(2**31), 2**31 - 1)
 _INT64 = (-(2**63), 2**63 - 1)
+
+
+_EMPTY_IS_NOT_ABSENT = frozenset({("HPAScalingRules", "policies")})
+"""Lists with defaults that an empty list is to do without: it is kept, to be refused."""
 
 
 class DecodeError(Exception):
@@ -90,6 +95,8 @@ class DecoderCompiler:
         self._kept.append(schema)
         for name, child in schema.properties.items():
             flags, _, go_type = schema.fields.get(name, "o ").replace("[]byte", "[]uint8").partition(" ")
+            if (schema.name.rpartition(".")[2], name) in _EMPTY_IS_NOT_ABSENT:
+                flags += "p"
             fields[name] = self._field(child, flags, go_type)
             maker = self._absent(child, flags)
             if maker is not None:
@@ -325,7 +332,7 @@ def _bytes(value: Any, lost: Lost) -> Any:
     try:
         content = binascii.a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError):
-        fault = f"illegal base64 data at input byte {_bad_byte(text)}"
+        fault = f"illegal base64 data at input byte {bad_byte(text)}"
         raise DecodeError("", "", fault, converted=f"error decoding from json: {fault}") from None
     return binascii.b2a_base64(content, newline=False).decode()
 
@@ -340,15 +347,6 @@ def _bytes_other(value: Any, lost: Lost) -> Any:
     return binascii.b2a_base64(bytes(item or 0 for item in value), newline=False).decode()
 
 
-def _bad_byte(text: str) -> int:
-    """Where Go's base64 reader stops: the first character that cannot stand there, or the last full group's end."""
-    for index, char in enumerate(text):
-        if char not in _BASE64:
-            return index if char != "=" or index % 4 < 2 or len(text) != (index // 4 + 1) * 4 else index + 1
-    return len(text) // 4 * 4
-
-
-_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 _KINDS: dict[type, str] = {
     str: "string",
     bool: "bool",

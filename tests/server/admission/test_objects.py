@@ -44,6 +44,12 @@ async def test_a_claim_gets_the_default_class_and_its_finalizer(api: Api) -> Non
     assert made["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]
 
 
+async def test_an_attributes_class_gets_its_finalizer(api: Api) -> None:
+    obj = {"metadata": {"name": "gold"}, "driverName": "d", "parameters": {"a": "b"}}
+    made = await api.create("/apis/storage.k8s.io/v1/volumeattributesclasses", obj)
+    assert made["metadata"]["finalizers"] == ["kubernetes.io/vac-protection"]
+
+
 @pytest.mark.parametrize("name", ["", "slow"])
 async def test_a_claim_that_names_a_class_keeps_it(api: Api, name: str) -> None:
     await _storage_class(api, "fast", default=True)

@@ -77,7 +77,7 @@ def references_of(volume: Volume, namespace: str) -> set[Reference]:
         found.add(("ConfigMap", namespace, volume.config_map.name))
     if volume.secret is not None:
         found.add(("Secret", namespace, _secret_name(volume.secret)))
-    for source in volume.projected.sources if volume.projected is not None else ():
+    for source in (volume.projected.sources or ()) if volume.projected is not None else ():
         if source.config_map is not None:
             found.add(("ConfigMap", namespace, source.config_map.name))
         if source.secret is not None:

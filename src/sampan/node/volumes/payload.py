@@ -53,7 +53,7 @@ class Payloads:
     async def _projected(self, place: PodPlace, projected: Projected) -> tuple[dict[str, File], float | None]:
         files: dict[str, File] = {}
         renew_at: float | None = None
-        for source in projected.sources:
+        for source in projected.sources or ():
             if source.service_account_token is not None:
                 token = await self._tokens.token(place.pod, source.service_account_token)
                 files[source.service_account_token.path] = File(token.text.encode(), _token_mode(place, projected))

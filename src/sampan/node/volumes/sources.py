@@ -87,7 +87,7 @@ class ProjectedSource(msgspec.Struct, rename="camel", gc=False):
 class Projected(msgspec.Struct, rename="camel", gc=False):
     """Several parts in one directory."""
 
-    sources: list[ProjectedSource] = []
+    sources: list[ProjectedSource] | None = None
     default_mode: int = 0o644
 
 

@@ -62,6 +62,9 @@ def schema_faults(schema: dict[str, Any], path: Path, *, structural: bool, statu
 
 def _root_faults(schema: dict[str, Any], path: Path) -> list[FieldError]:
     """With a status subresource the root may use only some keywords."""
+    if schema.get("type") and schema["type"] != "object":
+        text = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
+        return [invalid(path.child("type"), schema["type"], text)]
     for keyword, value in schema.items():
         if keyword not in _AT_ROOT_WITH_STATUS and value not in (None, False, [], {}):
             text = (

@@ -212,7 +212,9 @@ def _subresources_faults(version: Json, path: Path) -> Iterator[FieldError]:
 def _selectable_faults(version: Json, path: Path) -> Iterator[FieldError]:
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
     if schema is None:
-        yield invalid(path, "", "may only be set when `version.schema.openAPIV3Schema` is not included")
+        text = "may only be set when `version.schema.openAPIV3Schema` is not included"
+        alone = "may only be set when validations.schema is included"
+        yield invalid(path, "", alone if str(path) == "spec.selectableFields" else text)
         return
     seen: set[str] = set()
     for index, selectable in enumerate(version["selectableFields"]):

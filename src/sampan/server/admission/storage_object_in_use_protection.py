@@ -10,8 +10,8 @@ from sampan.server.admission.chain import Attributes
 _FINALIZERS: Final = {
     ("", "persistentvolumes"): "kubernetes.io/pv-protection",
     ("", "persistentvolumeclaims"): "kubernetes.io/pvc-protection",
+    ("storage.k8s.io", "volumeattributesclasses"): "kubernetes.io/vac-protection",
 }
-"""VolumeAttributesClasses get none: no loop of ours would take it away, and they could never be deleted."""
 
 
 class StorageObjectInUseProtection:

@@ -63,6 +63,11 @@ def test_defaulting_twice_changes_nothing() -> None:
         ("nginx@sha256:" + "0" * 64, "IfNotPresent"),
         ("nginx:latest@sha256:" + "0" * 64, "Always"),
         ("Nginx", "IfNotPresent"),
+        ("a" * 247, "Always"),
+        ("a" * 248, "IfNotPresent"),
+        ("nginx:" + "a" * 129, "IfNotPresent"),
+        ("a b", "IfNotPresent"),
+        ("f" * 64, "IfNotPresent"),
         ("", "IfNotPresent"),
     ],
 )

@@ -20,7 +20,7 @@ HIDES = 'hides previous definition of "A", which may be dropped when using apply
         ),
         (
             pod(terminationGracePeriodSeconds=-1),
-            ["spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"],
+            [],
         ),
         (
             pod(containers=[container(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}])]),
@@ -73,6 +73,13 @@ HIDES = 'hides previous definition of "A", which may be dropped when using apply
 )
 def test_a_new_pod_draws_warnings(obj: Object, texts: list[str]) -> None:
     assert strategy("pods").warnings_on_create(CONTEXT, created("pods", obj)) == texts
+
+
+def test_a_grace_period_below_zero_in_a_template_draws_a_warning() -> None:
+    obj = created("podtemplates", {"metadata": {"name": "t"}, "template": pod(terminationGracePeriodSeconds=-1)})
+    assert strategy("podtemplates").warnings_on_create(CONTEXT, obj) == [
+        "template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"
+    ]
 
 
 def test_a_pod_name_that_is_no_label_draws_a_warning() -> None:

@@ -67,10 +67,10 @@ def _check_service_path(text: str, path: Path, errors: Errors) -> None:
 
 
 def check_webhook_service(service: Object, path: Path, errors: Errors) -> None:
-    """A service by name, namespace, port and path."""
-    for name in ("name", "namespace"):
+    """A service by name, namespace, port and path. Where one of the names lacks, Kubernetes tells of the other."""
+    for name, told in (("namespace", "name"), ("name", "namespace")):
         if not service.get(name):
-            errors.append(required(path.child(name)))
+            errors.append(required(path.child(told)))
     port = service.get("port", 0)
     texts = port_number_errors(port)
     if texts:

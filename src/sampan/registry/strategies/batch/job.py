@@ -151,7 +151,7 @@ class JobStrategy(Strategy):
     )
 
     def default(self, obj: Object) -> None:
-        """One completion, six retries; the template's labels."""
+        """One completion, six retries; the template's labels, which are the same map: what it gets the job gets too."""
         spec = obj.setdefault("spec", {})
         if "parallelism" not in spec:
             spec.setdefault("completions", 1)
@@ -164,7 +164,7 @@ class JobStrategy(Strategy):
         default_job_spec(spec)
         labels = _template_labels(spec)
         if labels and not obj["metadata"].get("labels"):
-            obj["metadata"]["labels"] = dict(labels)
+            obj["metadata"]["labels"] = labels
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         """Labels and selector that tie pods to this very job, unless the client brings its own."""
@@ -177,7 +177,7 @@ class JobStrategy(Strategy):
             labels.setdefault(key, metadata.get("name", ""))
         for key in _UID_LABELS:
             labels.setdefault(key, metadata.get("uid", ""))
-        if not metadata.get("labels"):
+        if metadata.get("labels") is labels or not metadata.get("labels"):
             metadata["labels"] = dict(labels)
         match_labels = spec.setdefault("selector", {}).setdefault("matchLabels", {})
         match_labels.setdefault(_UID_LABELS[1], metadata.get("uid", ""))

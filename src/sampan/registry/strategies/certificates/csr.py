@@ -145,7 +145,7 @@ def check_request(request: Object, old: Object | None, errors: Errors) -> None:
     text, signer = spec.get("request", ""), spec.get("signerName", "")
     problem = _request_problem(text)
     if problem:
-        errors.append(invalid(_SPEC.child("request"), text, problem))
+        errors.append(invalid(_SPEC.child("request"), spec.get("request"), problem))
     _check_usages(spec.get("usages") or [], old, errors)
     was_legacy = old is not None and old.get("spec", {}).get("signerName") == _LEGACY_SIGNER
     if signer == _LEGACY_SIGNER and not was_legacy:

@@ -87,7 +87,7 @@ def _validate_handler(
         elif kind == "httpGet":
             _validate_http_get(action, path, name, errors)
         elif kind == "sleep":
-            _validate_sleep(action, 1 if grace_s is not None and grace_s < 0 else grace_s, path.child(name), errors)
+            _validate_sleep(action, grace_s, path.child(name), errors)
         else:
             check_port(action.get("port", 0), path.child(name, kind, "port"), errors)
     if not found:

@@ -73,6 +73,8 @@ class PodStrategy(CoreStrategy):
 
     def default(self, obj: Object) -> None:
         default_pod(obj)
+        if obj["spec"].get("terminationGracePeriodSeconds", 0) < 0:
+            obj["spec"]["terminationGracePeriodSeconds"] = 1  # as its conversion does; templates keep what they say
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         spec, metadata = obj["spec"], obj["metadata"]

@@ -3,6 +3,7 @@
 Source: pkg/apis/core/v1/defaults.go, zz_generated.defaults.go (1.36).
 """
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -135,20 +136,34 @@ def _default_http_get(handler: Object | None) -> None:
             action["scheme"] = "HTTP"
 
 
+_REPOSITORY_LENGTH_MAX = 255
+_COMPONENT = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_DIGEST = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
+_reference = re.compile(
+    rf"({_COMPONENT}(?:/{_COMPONENT})*)(?::(\w[\w.-]{{0,127}}))?(?:@({_DIGEST}))?", re.ASCII
+).fullmatch
+_label = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
+_host = re.compile(rf"(?:{_label}(?:\.{_label})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?").fullmatch
+_identifier = re.compile("[a-f0-9]{64}").fullmatch
+
+
 @lru_cache(maxsize=1024)
 def pull_policy(image: str) -> str:
     """`Always` for an image without a tag and digest or with the tag `latest`, else `IfNotPresent`.
 
-    An image that is no valid reference (empty, upper case letters) gives `IfNotPresent`.
+    An image that is no valid reference (empty, upper case letters, too long) gives `IfNotPresent`.
     """
-    name, at, _ = image.partition("@")
-    host, _, rest = name.partition("/")
-    if not rest or not ("." in host or ":" in host or host == "localhost"):
-        rest = name
-    repository, _, tag = rest.partition(":")
-    if not repository or repository != repository.lower():
+    host, slash, path = image.partition("/")
+    if not slash or not ("." in host or ":" in host or host == "localhost" or host != host.lower()):
+        host, path = "docker.io", image
+    found = _reference(path)
+    if found is None or not _host(host) or _identifier(image):
         return "IfNotPresent"
-    return "Always" if tag == "latest" or not (tag or at) else "IfNotPresent"
+    repository, tag, digest = found.groups()
+    implied = len("library/") if host == "docker.io" and "/" not in repository else 0
+    if len(repository) + implied > _REPOSITORY_LENGTH_MAX:
+        return "IfNotPresent"
+    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
 
 
 def default_volume(volume: Object) -> None:
@@ -213,7 +228,7 @@ def _default_downward_items(source: Object) -> None:
 
 def _default_projected(source: Object) -> None:
     _default_mode(source)
-    for projection in source.get("sources", ()):
+    for projection in source.setdefault("sources", None) or ():  # always shown
         if "downwardAPI" in projection:
             _default_downward_items(projection["downwardAPI"])
         if "serviceAccountToken" in projection:

@@ -141,7 +141,7 @@ def _invalid_spread_selector(spec: Object) -> bool:
 
 def _non_local_token_path(spec: Object) -> bool:
     for volume in spec.get("volumes", ()):
-        for source in (volume.get("projected") or {}).get("sources", ()):
+        for source in (volume.get("projected") or {}).get("sources") or ():
             path = (source.get("serviceAccountToken") or {}).get("path", "")
             if path.startswith(("/", "..")) or ".." in path.split("/"):
                 return True

@@ -27,7 +27,7 @@ def drop_disabled_fields(spec: Object, old_spec: Object | None) -> None:
     ):
         if not enabled and "volumes" in spec and _projects(spec, field) and not _projects(old_spec or {}, field):
             for volume in spec["volumes"]:
-                for source in (volume.get("projected") or {}).get("sources", ()):
+                for source in (volume.get("projected") or {}).get("sources") or ():
                     source.pop(field, None)
 
 
@@ -36,7 +36,7 @@ def _projects(spec: Object, field: str) -> bool:
         field in source
         for volume in spec.get("volumes", ())
         if "projected" in volume
-        for source in volume["projected"].get("sources", ())
+        for source in volume["projected"].get("sources") or ()
     )
 
 

@@ -143,7 +143,7 @@ def _overlaps(volume: Object, found: list[str]) -> None:
     if projected is None:
         return
     files: list[tuple[str, str]] = []
-    for source in projected.get("sources", ()):
+    for source in projected.get("sources") or ():
         if not source:
             found.append(f"volume {quote(name)} (Projected) has no sources provided")
         files.extend(_projected_files(source))

@@ -33,7 +33,7 @@ def validate_pod(pod: Object, errors: Errors, options: PodOptions) -> None:
 
 def _check_tokens(spec: Object, errors: Errors) -> None:
     for i, volume in enumerate(spec.get("volumes", ())):
-        for j, source in enumerate((volume.get("projected") or {}).get("sources", ())):
+        for j, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
             if source.get("serviceAccountToken") is not None:
                 at = _SPEC.child("volumes").index(i).child("projected", "sources").index(j)
                 text = "must not be specified when serviceAccountName is not set"

@@ -194,7 +194,7 @@ def _is_plain_projection(source: Object) -> bool:
     if not 0 <= source.get("defaultMode", 0) <= 0o777:
         return False
     paths: set[str] = set()
-    for projection in source.get("sources", ()):
+    for projection in source.get("sources") or ():
         if len(projection) != 1:
             return False
         ((kind, part),) = projection.items()
@@ -236,7 +236,7 @@ def _are_plain_items(kind: str, part: Object, paths: set[str]) -> bool:
 def _check_projected(source: Object, path: Path, errors: Errors, options: PodOptions) -> None:
     check_file_mode(source, "defaultMode", path, errors)
     paths: set[str] = set()
-    for i, projection in enumerate(source.get("sources", ())):
+    for i, projection in enumerate(source.get("sources") or ()):
         at = path.child("sources").index(i)
         kinds = 0
         for kind in (

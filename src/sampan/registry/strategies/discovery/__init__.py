@@ -129,7 +129,9 @@ class EndpointSliceStrategy(Strategy):
     """
 
     def default(self, obj: Object) -> None:
-        """Ports have a name, be it empty, and a protocol."""
+        """Ports have a name, be it empty, and a protocol; endpoints and ports are always shown."""
+        for name in ("endpoints", "ports"):
+            obj.setdefault(name, None)
         for port in obj.get("ports") or ():
             port.setdefault("name", "")
             port.setdefault("protocol", "TCP")

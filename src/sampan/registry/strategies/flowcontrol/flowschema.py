@@ -165,10 +165,13 @@ class FlowSchemaStrategy(StatusOnlyStrategy):
     """Defaults and rules of flow schemas."""
 
     def default(self, obj: Object) -> None:
-        """In the middle of the order."""
+        """In the middle of the order; the namespaces of a rule are always shown."""
         spec = obj.setdefault("spec", {})
         if not spec.get("matchingPrecedence"):
             spec["matchingPrecedence"] = _PRECEDENCE_DEFAULT
+        for rules in spec.get("rules") or ():
+            for rule in rules.get("resourceRules") or ():
+                rule.setdefault("namespaces", None)
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a schema."""
