@@ -11,6 +11,9 @@ from sampan.schema.structural import Schema
 
 _WITHOUT_ZERO = frozenset(("time", "micro-time", "raw"))
 
+_RAW = "runtime.RawExtension"
+"""A struct: `omitempty` does not leave it out."""
+
 
 def with_nulls(schema: Schema, obj: Object) -> Object:
     """A copy of a decoded object with those nulls."""
@@ -39,6 +42,8 @@ def _below(schema: Schema, value: Any) -> Any:
 def _is_written(field: str, schema: Schema) -> bool:
     """Whether Go writes null for a field that is not there. `field`: its flags and its type in Go."""
     flags, _, go_type = field.partition(" ")
+    if go_type == _RAW and "p" not in flags:
+        return True
     if "o" in flags or "z" in flags:
         return False
     return "p" in flags or go_type.startswith(("[]", "map[")) or schema.scalar in _WITHOUT_ZERO

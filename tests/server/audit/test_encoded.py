@@ -91,3 +91,17 @@ async def test_a_role_without_rules_has_null() -> None:
 async def test_what_cannot_be_read_is_shown_as_it_came() -> None:
     body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": 7}}
     assert await request_object("POST", "/api/v1/namespaces/default/pods/p/binding", body) == body
+
+
+async def test_a_revision_without_data_has_null() -> None:
+    body = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "r"}, "revision": 1}
+    found = await request_object("POST", "/apis/apps/v1/namespaces/default/controllerrevisions", body)
+    assert found["data"] is None
+
+
+async def test_a_daemon_set_has_its_count_of_templates() -> None:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    body = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"}, "spec": spec}
+    found = await request_object("POST", "/apis/apps/v1/namespaces/default/daemonsets", body)
+    assert found["metadata"]["annotations"] == {"deprecated.daemonset.template.generation": "0"}

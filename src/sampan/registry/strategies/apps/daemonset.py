@@ -69,7 +69,8 @@ class DaemonSetStrategy(WorkloadStrategy):
     )
 
     def default(self, obj: Object) -> None:
-        """A rolling update of one node at a time, ten old revisions."""
+        """A rolling update of one node at a time, ten old revisions; a count of templates, 0 if nobody gave one."""
+        obj.setdefault("metadata", {}).setdefault("annotations", {})[_GENERATION] = str(_template_generation(obj))
         spec = obj.setdefault("spec", {})
         strategy = spec.setdefault("updateStrategy", {})
         if not strategy.get("type"):
@@ -85,14 +86,14 @@ class DaemonSetStrategy(WorkloadStrategy):
         """The first template."""
         super().prepare_for_create(ctx, obj)
         generation = max(_template_generation(obj), 1)
-        obj["metadata"].setdefault("annotations", {})[_GENERATION] = str(generation)
+        obj["metadata"]["annotations"][_GENERATION] = str(generation)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         """One more template, if it changed."""
         super().prepare_for_update(ctx, obj, old)
         changed = obj["spec"].get("template") != old["spec"].get("template")
         generation = _template_generation(old) + changed
-        obj["metadata"].setdefault("annotations", {})[_GENERATION] = str(generation)
+        obj["metadata"]["annotations"][_GENERATION] = str(generation)
 
     def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
         """Selector, template, how pods are replaced."""
