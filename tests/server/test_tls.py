@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import gc
 import os
 import socket
 import ssl
@@ -52,12 +53,17 @@ async def whoami(request: Request) -> Response:
     return Response(body=request.user.name.encode())
 
 
-@asynccontextmanager
-async def listening(tls: ServingTls) -> AsyncIterator[int]:
-    """A server that tells its clients who they are; gives its port."""
+def serving(tls: ServingTls) -> HttpServer:
+    """A server that tells its clients who they are."""
     authenticators: list[Authenticator] = [ClientCertificateAuthenticator(tls.verifier)]
     handler = with_answers([])(with_authentication(UnionAuthenticator(authenticators), AccessMetrics())(whoami))
-    server = HttpServer(handler)
+    return HttpServer(handler)
+
+
+@asynccontextmanager
+async def listening(tls: ServingTls, server: HttpServer | None = None) -> AsyncIterator[int]:
+    """`server`, or one of its own; gives its port."""
+    server = server or serving(tls)
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))
     await server.start(sock, tls.context)
@@ -344,3 +350,18 @@ async def test_a_client_that_breaks_off_its_handshake_harms_nobody(files: Files)
         await reader.read()
         writer.close()
         assert (await ask(port, client_context(files)))[0] == "200"
+
+
+async def test_handshakes_that_come_to_nothing_are_counted(files: Files) -> None:
+    tls = serving_tls(files)
+    server = serving(tls)
+    async with listening(tls, server) as port:
+        await ask(port, client_context(files))
+        assert server.handshake_errors == 0
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(GET)
+        await reader.read()
+        writer.close()
+        await ask(port, client_context(files))
+    gc.collect()  # asyncio's own event loop leaves them in cycles
+    assert server.handshake_errors == 1

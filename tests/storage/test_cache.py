@@ -239,8 +239,8 @@ async def test_history_keeps_the_window_and_a_minimum() -> None:
         clock.now = 75.0
         await store.update(key("1"), pod("1"), 2)
         await cache.fresh()
-        assert len(cache._ring) == 4
+        assert len(cache.ring) == 4
         clock.now = 75.1
         await store.update(key("1"), pod("1"), 5)
         await cache.fresh()
-        assert (len(cache._ring), cache._ring.reaches) == (2, 4)
+        assert (len(cache.ring), cache.ring.reaches) == (2, 4)

@@ -117,7 +117,7 @@ class CacheMachine(RuleBasedStateMachine):
             state = {row.key: extract(row) for row in rows.values()}
             self.replays.append(Replay(watcher, scope, matches, state, after or 0))
 
-        if after is not None and after < self.model.compacted and after < self.cache._ring.reaches:
+        if after is not None and after < self.model.compacted and after < self.cache.ring.reaches:
             try:
                 self.run(begin())
             except Compacted:

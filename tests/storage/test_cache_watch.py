@@ -185,7 +185,7 @@ async def test_a_slow_watcher_gets_what_it_has_and_then_is_told(store: AnyStore)
         with pytest.raises(WatcherTooSlow):
             await watcher.next(1)
     assert [revision for _, _, revision in shape(batch)] == [2, 3, 4, 5, 6]
-    assert batch.revision == 6
+    assert (batch.revision, cache.counts.slow) == (6, 1)
 
 
 async def test_the_present_does_not_count_for_the_buffer(store: AnyStore) -> None:

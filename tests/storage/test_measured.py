@@ -7,7 +7,7 @@ import pytest
 
 from sampan.storage.measured import MeasuredStore
 from sampan.storage.memory import MemoryStore
-from sampan.storage.store import KeyExists, Store
+from sampan.storage.store import Conflict, FutureRevision, KeyExists, Store
 
 KEY = "/registry/pods/default/a"
 
@@ -60,3 +60,17 @@ async def test_a_failure_is_measured_too() -> None:
     with pytest.raises(KeyExists):
         await measured.create(KEY, b"2")
     assert seen == ["create", "create"]
+
+
+async def test_what_the_store_could_not_do_is_told_but_not_that_others_were_faster() -> None:
+    failed: list[str] = []
+    measured = MeasuredStore(MemoryStore(), lambda operation, seconds: None, failed.append)
+    await measured.create(KEY, b"1")
+    with pytest.raises(KeyExists):
+        await measured.create(KEY, b"2")
+    with pytest.raises(Conflict):
+        await measured.update(KEY, b"2", 99)
+    assert failed == []
+    with pytest.raises(FutureRevision):
+        await measured.range("/registry/pods/", "/registry/pods0", revision=99)
+    assert failed == ["list"]

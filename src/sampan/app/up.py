@@ -99,8 +99,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
         settings=how,
         server_address=lambda: address,
     )
-    streams_max = settings.http2_max_streams_per_connection
-    http = HttpServer(api.handler, HttpSettings(http2_streams_max=streams_max) if streams_max else HttpSettings())
+    http = _http_server(settings, api)
     ready = asyncio.Event()
     presence = Presence(settings, cluster, Address(advertised_address(sock), port), authentication.keys)
     at_rest.attach(api, presence.name)
@@ -131,6 +130,14 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
                 await _end(api, http, settings)
             for task in tasks:
                 task.cancel()
+
+
+def _http_server(settings: Settings, api: ApiServer) -> HttpServer:
+    """/metrics tells how its handshakes end."""
+    streams_max = settings.http2_max_streams_per_connection
+    http = HttpServer(api.handler, HttpSettings(http2_streams_max=streams_max) if streams_max else HttpSettings())
+    api.metrics.handshake_errors = lambda: http.handshake_errors
+    return http
 
 
 def _metrics(port: int) -> SecurityMetrics:

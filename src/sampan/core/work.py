@@ -3,14 +3,16 @@
 Source: client-go util/workqueue/metrics.go (1.36).
 """
 
+import itertools
+import operator
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sampan.core.durations import Durations
 
-_BUCKETS = [10.0**exponent for exponent in range(-8, 2)]
-"""From 10 ns to 10 s."""
+_BUCKETS = list(itertools.accumulate([1e-08] + [10.0] * 9, operator.mul))
+"""From 10 ns to 10 s, to the last digit as Kubernetes multiplies them: a bound is known by its text."""
 
 
 class Work:

@@ -150,7 +150,7 @@ class ApiServer:
     def _shared(self, settings: ApiServerSettings) -> Shared:
         """What requests for resources share."""
         return Shared(
-            self.metrics.watch_events,
+            self.metrics.watches,
             self.authorizer,
             settings.identity,
             upstreams=self.upstreams,

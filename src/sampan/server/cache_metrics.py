@@ -48,6 +48,9 @@ _COUNTERS: Final[dict[str, tuple[str, dict[str, str], Callable[[WatchCache], int
     "apiserver_storage_list_returned_objects_total": (
         "Objects in lists from the store.", {}, lambda cache: cache.counts.found,
     ),
+    "apiserver_terminated_watchers_total": (
+        "Watches that were ended as their clients were too slow.", {}, lambda cache: cache.counts.slow,
+    ),
     "apiserver_cache_list_returned_objects_total": (
         "Objects in lists from the watch cache.", {}, lambda cache: cache.counts.listed,
     ),
@@ -76,6 +79,12 @@ class CacheMetrics:
         for resource, cache in caches.items():
             sizes.add_metric([resource.group, resource.resource], cache.size_bytes)
         yield sizes
+        room = GaugeMetricFamily(
+            "watch_cache_capacity", "Events that the watch cache has room for at present.", labels=_BY_RESOURCE
+        )
+        for resource, cache in caches.items():
+            room.add_metric([resource.group, resource.resource], cache.ring.capacity)
+        yield room
         yield _waits(caches)
         for name, (text, more, count_of) in _COUNTERS.items():
             family = CounterMetricFamily(name, text, labels=[*_BY_RESOURCE, *more])

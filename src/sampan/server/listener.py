@@ -27,8 +27,15 @@ class Negotiated(asyncio.Protocol):
 
     def __init__(self, owner: "HttpServer") -> None:
         self._owner = owner
+        self._settled = False
+
+    def __del__(self) -> None:
+        """Of handshakes that fail, event loops tell nobody else."""
+        if not self._settled:
+            self._owner.handshake_errors += 1
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._settled = True
         ssl_object = transport.get_extra_info("ssl_object")
         is_http_2 = ssl_object is not None and ssl_object.selected_alpn_protocol() == HTTP_2
         protocol = Http2Connection(self._owner) if is_http_2 else Connection(self._owner)
@@ -49,6 +56,8 @@ class HttpServer:
         self.heads = Heads()
         self.targets = TargetCache()
         self.header_names: dict[bytes, str] = {}
+        self.handshake_errors = 0
+        """Connections that came to nothing before anything was asked."""
         self._connections: set[Served] = set()
         self._server: asyncio.Server | None = None
         self._empty = asyncio.Event()

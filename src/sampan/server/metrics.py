@@ -19,10 +19,12 @@ from sampan.server.cache_metrics import CacheMetrics
 from sampan.server.certificate_metrics import CertificateMetrics
 from sampan.server.features import FEATURES
 from sampan.server.histogram import Counter, Histogram, cumulative
+from sampan.server.process_metrics import ProcessMetrics
 from sampan.server.request import NOT_COUNTED, OWN, Request
 from sampan.server.request_details import RequestDetails
 from sampan.server.request_labels import Labels, is_sized, labels_by_target, labels_of_refused, request_labels
 from sampan.server.version import version_info
+from sampan.server.watch_metrics import WatchMetrics
 from sampan.storage.measured import MeasuredStore
 from sampan.storage.store import Store
 
@@ -40,8 +42,6 @@ _SERIES_LENGTH = _SIZES + len(SIZE_BUCKETS) + 2
 _READS = frozenset({"get", "list"})
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 _TOO_MANY = 429
-STORE_BUCKETS = (0.0005, 0.001, 0.0025, *REQUEST_BUCKETS)
-"""Those of etcd, and lower ones for engines in this process."""
 _REQUEST_LABELS = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component")
 _SLI_LABELS = ("verb", "group", "version", "resource", "subresource", "scope", "component")
 _CODE_LABELS = (*_REQUEST_LABELS, "code")
@@ -67,14 +67,15 @@ class ServerMetrics:
         self._elsewhere: dict[Labels, list[float]] = {}
         """By labels: what the SLI's sum and buckets have more than those of the durations."""
         self._series: dict[tuple[str, str, str, str, str, str, int], list[float]] = {}
-        self.watch_events = Counter(
-            "apiserver_watch_events_total", "Events sent to watchers.", ("group", "version", "resource")
-        )
+        self.watches = WatchMetrics()
         self.store_requests = Histogram(
             "etcd_request_duration_seconds",
             "Time of the store's operations.",
             ("operation", "group", "resource"),
-            STORE_BUCKETS,
+            REQUEST_BUCKETS,
+        )
+        self.store_errors = Counter(
+            "etcd_request_errors_total", "Operations that the store could not do.", self.store_requests.labels
         )
         self.details = RequestDetails()
         self.in_flight: Callable[[], Iterable[Request]] = tuple
@@ -83,6 +84,8 @@ class ServerMetrics:
         self.storage_objects: Callable[[], Mapping[GroupResource, int]] = dict
         """Gives the number of objects by resource."""
         self.storage_size_bytes: Callable[[], int] = int
+        self.handshake_errors: Callable[[], int] = int
+        """Gives the number of connections that came to nothing before their first request."""
         self.admission = AdmissionMetrics()
         self.certificates = CertificateMetrics()
         self.access = AccessMetrics()
@@ -90,9 +93,10 @@ class ServerMetrics:
         """Deprecated versions that were asked for: group, version, resource and subresource."""
         self.caches = CacheMetrics()
         parts = (self.admission, self.certificates, self.access, self.caches)
-        for collector in (self.watch_events, self.store_requests, self.details, *parts, self):
+        for collector in (self.watches, self.store_requests, self.store_errors, self.details, *parts, self):
             self.registry.register(collector)
         ProcessCollector(registry=self.registry)
+        self.registry.register(ProcessMetrics())
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
 
@@ -229,10 +233,15 @@ class ServerMetrics:
         for labels, count in open_streams.items():
             long_running.add_metric(labels, count)
         yield long_running
+        yield CounterMetricFamily(
+            "apiserver_tls_handshake_errors_total",
+            "Connections whose TLS handshake came to nothing.",
+            self.handshake_errors(),
+        )
         yield from self._collect_objects()
         yield from self._collect_identity()
         size = GaugeMetricFamily("apiserver_storage_size_bytes", "Size of the store.", labels=["storage_cluster_id"])
-        size.add_metric(["0"], self.storage_size_bytes())
+        size.add_metric(["etcd-0"], self.storage_size_bytes())
         yield size
 
     def _collect_objects(self) -> Iterable[Metric]:
@@ -257,6 +266,15 @@ class ServerMetrics:
         build = GaugeMetricFamily("kubernetes_build_info", "What this server is.", labels=list(_BUILD_LABELS.values()))
         build.add_metric([version[name] for name in _BUILD_LABELS], 1)
         yield build
+        versions = GaugeMetricFamily(
+            "version_info",
+            "Of which version the server is, and which it keeps to.",
+            labels=("component", "binary", "emulation", "min_compat"),
+        )
+        emulated = f"{version['emulationMajor']}.{version['emulationMinor']}"
+        compatible = f"{version['minCompatibilityMajor']}.{version['minCompatibilityMinor']}"
+        versions.add_metric(("kube", emulated, emulated, compatible), 1)
+        yield versions
         features = GaugeMetricFamily(
             "kubernetes_feature_enabled", "Features that are there, and not.", labels=("name", "stage")
         )
@@ -286,7 +304,10 @@ class ServerMetrics:
                 span.took(spans[operation], seconds)
                 span.latencies["etcd"] = span.latencies.get("etcd", 0.0) + seconds
 
-        return MeasuredStore(store, measured)
+        def failed(operation: str) -> None:
+            self.store_errors.add(labels[operation])
+
+        return MeasuredStore(store, measured, failed)
 
     async def exposition(self) -> bytes:
         """All metrics as text; made in a thread."""

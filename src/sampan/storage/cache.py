@@ -67,8 +67,8 @@ class WatchCache:
         self._records = SortedRecords()
         self.unreadable = Unreadable()
         self.counts = CacheCounts()
-        self._ring = EventRing(history_window_s, events_min, events_max, clock)
-        self._groups = WatchGroups(prefix, respliced)
+        self.ring = EventRing(history_window_s, events_min, events_max, clock)
+        self._groups = WatchGroups(prefix, respliced, self.counts)
         self._snapshots: dict[int, SortedRecords] = {}
         self._watch: LocalWatch | None = None
         self._revision = 0
@@ -192,7 +192,7 @@ class WatchCache:
 
     def events_after(self, revision: int) -> Sequence[CacheEvent] | None:
         """What was written after a revision, in order; None when the history does not reach back so far."""
-        return self._ring.after(revision) if revision >= self._ring.reaches else None
+        return self.ring.after(revision) if revision >= self.ring.reaches else None
 
     def list(self, prefix: str, *, after_key: str = "", limit: int = 0, matches: Matches = None) -> Page:
         """Records under `prefix` (the cache's own or one namespace's), beyond `after_key`, at the cache's revision.
@@ -215,7 +215,7 @@ class WatchCache:
             raise FutureRevision(revision, self._revision)
         if self.unreadable:
             self.unreadable.check(prefix, self._records.get)
-        if revision >= self._ring.reaches and self._revision:
+        if revision >= self.ring.reaches and self._revision:
             return self._snapshot(revision).page(prefix, after_key, limit, matches, revision)
         return await self._list_stored(revision, prefix, after_key, limit, matches)
 
@@ -247,8 +247,8 @@ class WatchCache:
             watcher.begin(self._initial(scope, matches), self._revision)
         elif after > self._revision:
             watcher.begin_in_the_future(after)
-        elif after >= self._ring.reaches:
-            watcher.begin(group.select(self._ring.after(after)), self._revision)
+        elif after >= self.ring.reaches:
+            watcher.begin(group.select(self.ring.after(after)), self._revision)
         else:
             watcher.begin_in_the_past(after, self._revision, self._bridge)
         self._groups.add(group, watcher)
@@ -280,7 +280,7 @@ class WatchCache:
             await asyncio.sleep(0)
         self._records = SortedRecords(records)
         self._snapshots.clear()
-        self._ring.reset(revision)
+        self.ring.reset(revision)
         self._revision = self._changed = revision
         self._listed = True
         self.counts.loads += 1
@@ -293,7 +293,7 @@ class WatchCache:
             events = [event for event in made if event is not None]
             if self.unreadable:
                 self.unreadable.forget(batch.events)
-            self._ring.extend(events)
+            self.ring.extend(events)
             self.counts.events += len(events)
             self._revision = max(self._revision, batch.revision)
             if events:
@@ -347,7 +347,7 @@ class WatchCache:
     def _snapshot(self, revision: int) -> SortedRecords:
         snapshot = self._snapshots.get(revision)
         if snapshot is None:
-            events = self._ring.newest_first(revision)
+            events = self.ring.newest_first(revision)
             if not events:
                 return self._records
             snapshot = SortedRecords(undone(self._records.all(self.prefix), events))

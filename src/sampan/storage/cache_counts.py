@@ -12,7 +12,19 @@ _WAIT_BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.
 class CacheCounts:
     """Plain numbers; written on the event loop, read from any thread."""
 
-    __slots__ = ("begun", "events", "fetched", "found", "listed", "lists", "loads", "reads", "stored_lists", "waits")
+    __slots__ = (
+        "begun",
+        "events",
+        "fetched",
+        "found",
+        "listed",
+        "lists",
+        "loads",
+        "reads",
+        "slow",
+        "stored_lists",
+        "waits",
+    )
 
     def __init__(self) -> None:
         self.events = 0
@@ -29,6 +41,8 @@ class CacheCounts:
         """
         self.waits = Durations(_WAIT_BUCKETS)
         """How long reads waited that found the cache behind the store."""
+        self.slow = 0
+        """Watchers that were ended as they did not take their events in time."""
         self.reads = 0
         """Reads that had to see the store's newest revision, and did."""
 

@@ -4,18 +4,22 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from time import perf_counter
 
-from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, Store
+from sampan.storage.store import Conflict, EventBatch, KeyExists, KeyValue, RangeResult, Revision, Store
 
 Observe = Callable[[str, float], None]
 """Takes the operation (get, list, create, update, delete) and the seconds that it took, failures included."""
 
 
 class MeasuredStore:
-    """Hands everything on to `store`; `observe` is called on the event loop."""
+    """Hands everything on to `store`; `observe` is called on the event loop.
 
-    def __init__(self, store: Store, observe: Observe) -> None:
+    So is `failed`, with the operation, when the store could not do it; that somebody else was faster is no failure.
+    """
+
+    def __init__(self, store: Store, observe: Observe, failed: Callable[[str], None] = lambda _: None) -> None:
         self._store = store
         self._observe = observe
+        self._failed = failed
 
     async def open(self) -> None:
         """See `Store.open`."""
@@ -38,6 +42,9 @@ class MeasuredStore:
         began = perf_counter()
         try:
             return await self._store.get(key)
+        except BaseException as error:
+            self._note("get", error)
+            raise
         finally:
             self._observe("get", perf_counter() - began)
 
@@ -48,6 +55,9 @@ class MeasuredStore:
         began = perf_counter()
         try:
             return await self._store.range(start, end, limit=limit, revision=revision, count=count)
+        except BaseException as error:
+            self._note("list", error)
+            raise
         finally:
             self._observe("list", perf_counter() - began)
 
@@ -56,6 +66,9 @@ class MeasuredStore:
         began = perf_counter()
         try:
             return await self._store.create(key, value, ttl_s=ttl_s)
+        except BaseException as error:
+            self._note("create", error)
+            raise
         finally:
             self._observe("create", perf_counter() - began)
 
@@ -64,6 +77,9 @@ class MeasuredStore:
         began = perf_counter()
         try:
             return await self._store.update(key, value, expected, ttl_s=ttl_s)
+        except BaseException as error:
+            self._note("update", error)
+            raise
         finally:
             self._observe("update", perf_counter() - began)
 
@@ -72,8 +88,15 @@ class MeasuredStore:
         began = perf_counter()
         try:
             return await self._store.delete(key, expected)
+        except BaseException as error:
+            self._note("delete", error)
+            raise
         finally:
             self._observe("delete", perf_counter() - began)
+
+    def _note(self, operation: str, error: BaseException) -> None:
+        if not isinstance(error, KeyExists | Conflict):
+            self._failed(operation)
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """See `Store.watch`."""

@@ -27,6 +27,11 @@ class EventRing:
     def __len__(self) -> int:
         return len(self._events)
 
+    @property
+    def capacity(self) -> int:
+        """How many events there is room for at present: more when more come in the window."""
+        return max(self._min, len(self._events))
+
     def reset(self, revision: int) -> None:
         """Begin anew at a revision."""
         self._events.clear()

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
+from sampan.storage.cache_counts import CacheCounts
 from sampan.storage.records import Batch, CacheEvent, Delivery, Matches, Record, Respliced, WatchEnded, WatcherTooSlow
 from sampan.storage.signal import Signal
 
@@ -112,6 +113,7 @@ class Watcher:
             if self._future:
                 deliveries = self._beyond(deliveries)
             if self._pending and len(self._pending) + len(deliveries) > self._buffer_max:
+                self._groups.counts.slow += 1
                 self.end(WatcherTooSlow("the watcher did not take its events in time"))
                 return
             if not self._pending:
@@ -215,7 +217,8 @@ class WatchGroups:
     instead of one write for each commit. Those that are prompt are always woken at once.
     """
 
-    def __init__(self, prefix: str, respliced: Respliced) -> None:
+    def __init__(self, prefix: str, respliced: Respliced, counts: CacheCounts) -> None:
+        self.counts = counts
         self.to_wake: list[Watcher] = []
         self._woken_at = self._waiting_since = self._event_at = 0.0
         self._timer: asyncio.TimerHandle | None = None

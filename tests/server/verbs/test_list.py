@@ -140,7 +140,7 @@ async def compacted(api: Api) -> None:
     await api.cluster.store.compact(await api.cluster.store.revision())
     for cache in api.cluster.caches.values():
         await cache.fresh()
-        cache._ring.reset(cache.revision)
+        cache.ring.reset(cache.revision)
         cache._snapshots.clear()
 
 

@@ -4,6 +4,8 @@ A queue counts in plain attributes, as it works for every key; the registry's co
 Source: controller-runtime pkg/internal/metrics/workqueue.go (0.24), client-go util/workqueue/metrics.go (1.36).
 """
 
+import itertools
+import operator
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -11,7 +13,9 @@ from typing import NamedTuple
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-_BUCKETS_S = tuple(10.0**exponent for exponent in range(-8, 4))
+_BUCKETS_S = tuple(itertools.accumulate([1e-08] + [10.0] * 11, operator.mul))
+"""To the last digit as Kubernetes multiplies them: a bound is known by its text."""
+_BOUNDS = (*(str(bound).removesuffix(".0") for bound in _BUCKETS_S), "+Inf")
 _PRIORITIES_MAX = 25
 _TOO_MANY_PRIORITIES = "exceeded_cardinality_limit"
 _LABELS = ("name", "controller")
@@ -35,7 +39,7 @@ class Durations:
         """Cumulative counts, as Prometheus wants them."""
         total = 0
         found: list[tuple[str, float]] = []
-        for bound, count in zip((*map(str, _BUCKETS_S), "+Inf"), self.counts, strict=True):
+        for bound, count in zip(_BOUNDS, self.counts, strict=True):
             total += count
             found.append((bound, float(total)))
         return found

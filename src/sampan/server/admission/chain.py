@@ -129,6 +129,12 @@ class AdmissionChain:
         self._metrics = metrics or AdmissionMetrics()
         self._configuration_changed = configuration_changed
         self._concerned: dict[tuple[str, str, str], Concerned] = {}
+        steps = self._metrics.steps
+        self._idle = {
+            (kind, operation): steps.observer((kind, operation, "false"))
+            for kind in ("admit", "validate")
+            for operation in OPERATIONS
+        }
 
     def mutates(self, operation: str, gvr: GroupVersionResource) -> bool:
         """Whether `admit` would do anything."""
@@ -139,6 +145,10 @@ class AdmissionChain:
         """Whether `validate` would do anything."""
         self._look()
         return bool(self.concerned(operation, gvr).validating)
+
+    def skip(self, kind: str, operation: str) -> None:
+        """Count a step, `admit` or `validate`, in which nobody has anything to do."""
+        self._idle[kind, operation](0.0)
 
     async def admit(self, attributes: Attributes) -> None:
         """Run the mutating plug-ins."""

@@ -63,8 +63,7 @@ async def _answered(scope: Scope, review: Review) -> Response:
     obj = await admit(scope, "CREATE", obj, None, options.dry_run)
     validate = validator(scope, "CREATE", options.dry_run)
     answer = await review(scope, obj)
-    if validate is not None:
-        await validate(obj, None)
+    await validate(obj, None)
     return dict_response(request, answer, 201)
 
 

@@ -73,6 +73,7 @@ def _options(request: Request, operation: str) -> Object | None:
 async def admit(scope: Scope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> Object:
     """Mutating admission; defaults are filled in again afterwards."""
     if not scope.admission.mutates(operation, scope.endpoint.gvr):
+        scope.admission.skip("admit", operation)
         return obj
     attributes = attributes_of(scope, operation, obj, old, dry_run)
     before = obj["metadata"].get("managedFields")
@@ -102,10 +103,15 @@ def _mend_managed_fields(scope: Scope, admitted: Object, before: Any) -> None:
         scope.request.warnings.append(text)
 
 
-def validator(scope: Scope, operation: str, dry_run: bool) -> Validate | None:
-    """Validating admission as the generic path calls it; None when there is none."""
+def validator(scope: Scope, operation: str, dry_run: bool) -> Validate:
+    """Validating admission as the generic path calls it."""
     if not scope.admission.validates(operation, scope.endpoint.gvr):
-        return None
+        skip = scope.admission.skip
+
+        async def nothing(obj: Object, old: Object | None) -> None:
+            skip("validate", "CREATE" if old is None else operation)
+
+        return nothing
 
     async def validate(obj: Object, old: Object | None) -> None:
         kind = "CREATE" if old is None else operation
@@ -146,13 +152,16 @@ def binding_attributes(scope: Scope, name: str, binding: Object, dry_run: bool) 
     return attributes
 
 
-def delete_validator(
-    scope: Scope, dry_run: bool, options: Object | None = None
-) -> Callable[[Object], Awaitable[None]] | None:
+def delete_validator(scope: Scope, dry_run: bool, options: Object | None = None) -> Callable[[Object], Awaitable[None]]:
     """All admission of a deletion with these DeleteOptions. It hears no names of the objects of a collection."""
     chain, gvr = scope.admission, scope.endpoint.gvr
     if not (chain.mutates("DELETE", gvr) or chain.validates("DELETE", gvr)):
-        return None
+
+        async def nothing(old: Object) -> None:
+            chain.skip("admit", "DELETE")
+            chain.skip("validate", "DELETE")
+
+        return nothing
 
     async def validate(old: Object) -> None:
         attributes = attributes_of(scope, "DELETE", None, old, dry_run)

@@ -10,21 +10,21 @@ from sampan.registry.strategy import Context
 from sampan.server.admission.chain import AdmissionChain
 from sampan.server.authentication.identity import NO_IDENTITY, Identity
 from sampan.server.authorization.authorizer import Authorizer
-from sampan.server.histogram import Counter
 from sampan.server.proxy.upstreams import Upstreams
 from sampan.server.request import Request
 from sampan.server.verbs.bodies import ListBodies
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.messages import MessageCache
 from sampan.server.verbs.tables import RowCache
+from sampan.server.watch_metrics import WatchMetrics
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
     """What the requests of one server share: what is counted; kept list bodies, protobuf messages and table rows."""
 
-    watch_events: Counter
-    """Events sent to watchers, by group, version and resource."""
+    watches: WatchMetrics
+    """Counts what watches send."""
     authorizer: Authorizer
     """Answers the access reviews."""
     identity: Identity = NO_IDENTITY

@@ -32,8 +32,7 @@ async def create_token_review(scope: Scope) -> Response:
     if not spec.get("token"):
         raise errors.bad_request("token is required for TokenReview in authentication")
     validate = validator(scope, "CREATE", options.dry_run)
-    if validate is not None:
-        await validate(review, None)
+    await validate(review, None)
     status = await _status(scope, spec, review.get("status") or {})
     head = {name: review[name] for name in ("kind", "apiVersion", "metadata")}
     return dict_response(request, {**head, "spec": spec, "status": status}, 201)

@@ -24,6 +24,7 @@ from sampan.server.verbs.revision import revision_of_read, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import selection_of
 from sampan.server.verbs.tables import Tabler
+from sampan.server.watch_metrics import Join
 from sampan.storage.records import CacheEvent, CacheReset, Delivery, WatcherTooSlow
 from sampan.storage.store import Compacted
 from sampan.storage.watcher import Watcher
@@ -53,8 +54,10 @@ class Stream:
     initial_end: bool
     """Whether the state at the beginning is closed by a bookmark that says so."""
     media: MediaType | None
-    sent: Callable[[int], None]
-    """Told how many events go out."""
+    join: Join
+    """Puts the events that go out together into one chunk."""
+    listed: Callable[[], None]
+    """Told when the state at the beginning has been sent."""
     converted: ConvertedEvents | None = None
     """Where a webhook converts: gives the events in the version that is watched."""
 
@@ -67,31 +70,31 @@ class Stream:
         try:
             if self.initial_end:
                 initial = await watcher.next(0)
-                frames = await self._joined(initial.events, end)
-                yield frames + self.bookmark(initial.revision, True)
+                bookmark = self.bookmark(initial.revision, True)
+                yield self.join([*await self._frames(initial.events, end), bookmark])
+                self.listed()
             while (now := loop.time()) < end:
                 batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
                 if batch.events:
-                    yield await self._joined(batch.events, end)
+                    yield self.join(await self._frames(batch.events, end))
                 if self.bookmarks and loop.time() >= next_bookmark:
-                    yield self.bookmark(batch.revision, False)
+                    yield self.join([self.bookmark(batch.revision, False)])
                     next_bookmark = self._next_bookmark(loop.time(), end)
         except (WatcherTooSlow, CacheReset, TimeIsUp):
             return
         except Compacted as compacted:
             error = errors.expired(f"too old resource version: {compacted.compact_revision}")
-            yield _error_frame(error, self.media)
+            yield self.join([_error_frame(error, self.media)])
         except errors.StatusError as error:
-            yield _error_frame(error, self.media)
+            yield self.join([_error_frame(error, self.media)])
         finally:
             watcher.close()
 
-    async def _joined(self, events: list[Delivery], end: float) -> bytes:
+    async def _frames(self, events: list[Delivery], end: float) -> list[bytes]:
         if self.converted is not None:
             events = await self.converted.present(events, end)
         frame = self.frame
-        self.sent(len(events))
-        return b"".join([frame(kind, event) for kind, event in events])
+        return [frame(kind, event) for kind, event in events]
 
     def _first_bookmark(self, now: float, end: float) -> float:
         return self._next_bookmark(now, end) if self.bookmarks else end
@@ -145,12 +148,20 @@ async def watch(scope: Scope) -> Response:
         bookmarks=options.allow_watch_bookmarks,
         initial_end=bool(initial) and options.allow_watch_bookmarks,
         media=media,
-        sent=partial(scope.shared.watch_events.add, (request.info.group, request.info.version, request.info.resource)),
+        join=scope.shared.watches.joining(request.info.group, request.info.version, request.info.resource),
+        listed=partial(_count_list, scope),
         converted=webhook
         if webhook is None
         else ConvertedEvents(webhook, endpoint.api_version, cache.revision if after is None else 0),
     )
     return Response(200, content_type=_content_type(media), stream=stream.chunks(), finished=watcher.close)
+
+
+def _count_list(scope: Scope) -> None:
+    info = scope.request.info
+    reach = "resource" if info.name else "namespace" if info.namespace else "cluster"
+    seconds = asyncio.get_running_loop().time() - scope.request.received
+    scope.shared.watches.listed(info.group, info.version, info.resource, reach, seconds)
 
 
 def _acceptable(scope: Scope) -> MediaType | None:
