@@ -132,7 +132,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
                 task.cancel()
 
 
-def _http_server(settings: Settings, api: ApiServer) -> HttpServer:
+def _http_server(settings: UpSettings, api: ApiServer) -> HttpServer:
     """/metrics tells how its handshakes end."""
     streams_max = settings.http2_max_streams_per_connection
     http = HttpServer(api.handler, HttpSettings(http2_streams_max=streams_max) if streams_max else HttpSettings())
