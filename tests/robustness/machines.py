@@ -196,24 +196,29 @@ async def machines(
         data = [directory / "a", directory / "b"]
         prepare_credentials(data[0], ["127.0.0.1", "localhost"], datetime.datetime.now(datetime.UTC))
         shutil.copytree(data[0], data[1])
-        servers = [await _proxied(stack, path, members, options or NO_LOOPS) for path in data[: 1 if network else 2]]
-        if network is not None:
-            etcds = [member.url for member in members]
-            servers.append(ApiServer(data[1], network.host(), etcds, [], options or NO_LOOPS))
+        hosts = [network.host(), network.host()] if network is not None else [LOOPBACK, LOOPBACK]
+        options = options or NO_LOOPS
+        servers = [await _proxied(stack, data[0], hosts[0], members, options)]
+        if network is None:
+            servers.append(await _proxied(stack, data[1], hosts[1], members, options))
+        else:
+            servers.append(ApiServer(data[1], hosts[1], [member.url for member in members], [], options))
         for server in servers:
             stack.push_async_callback(server.kill)
         await asyncio.gather(*(server.start() for server in servers))
         yield Machines(members, servers, network, disks)
 
 
-async def _proxied(stack: AsyncExitStack, data: Path, members: list[Member], options: tuple[str, ...]) -> ApiServer:
+async def _proxied(
+    stack: AsyncExitStack, data: Path, host: Host, members: list[Member], options: tuple[str, ...]
+) -> ApiServer:
     proxies = []
     for member in members:
-        proxies.append(proxy := Proxy(member.address, member.port))
+        proxies.append(proxy := Proxy(member.address, member.port, host.router))
         await proxy.start()
         stack.push_async_callback(proxy.close)
-    etcds = [f"http://127.0.0.1:{proxy.port}" for proxy in proxies]
-    return ApiServer(data, LOOPBACK, etcds, proxies, options)
+    etcds = [f"http://{host.router}:{proxy.port}" for proxy in proxies]
+    return ApiServer(data, host, etcds, proxies, options)
 
 
 def _disks(directory: Path, stack: AsyncExitStack) -> tuple[Disk, ...]:

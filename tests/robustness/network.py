@@ -53,6 +53,8 @@ class Host:
     address: str
     prefix: tuple[str, ...] = ()
     """What starts a command there."""
+    router: str = "127.0.0.1"
+    """Where it finds what listens in the run's own namespace."""
 
 
 LOOPBACK = Host("127.0.0.1")
@@ -99,7 +101,7 @@ class Network:
             ("route", "add", "default", "via", near),
         ):
             _ip(*line, prefix=there)
-        return Host(far, there)
+        return Host(far, there, near)
 
     def lose(self, source: Host, target: Host) -> None:
         """What one sends to the other is lost from now on."""

@@ -10,11 +10,12 @@ _CHUNK = 1 << 16
 
 
 class Proxy:
-    """Listens on a port of loopback, and passes on to another one, of `address`."""
+    """Listens on a port of `here`, and passes on to another one, of `address`."""
 
-    def __init__(self, address: str, target: int) -> None:
+    def __init__(self, address: str, target: int, here: str = "127.0.0.1") -> None:
         self.address = address
         self.target = target
+        self.here = here
         self.port = 0
         self.delay_s = 0.0
         """Before each piece, in both directions."""
@@ -27,7 +28,7 @@ class Proxy:
 
     async def start(self) -> None:
         """Listen."""
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
+        self._server = await asyncio.start_server(self._connected, self.here, self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
     def block(self) -> None:

@@ -1,9 +1,12 @@
 """From the settings of a server to its store."""
 
+import socket
+from functools import partial
 from importlib import import_module
 
 from sampan.app.at_rest import AtRest
 from sampan.app.errors import StartError
+from sampan.app.listen import advertised_address, bind_socket
 from sampan.app.settings import UpSettings
 from sampan.storage.memory import MemoryStore
 from sampan.storage.read_only import ReadOnlyStore
@@ -22,7 +25,7 @@ def translation_of(settings: UpSettings) -> Translation:
 
 def store_of(settings: UpSettings, at_rest: AtRest, translation: Translation) -> Store:
     """The store, not yet open. Raises `StartError` for what etcd cannot be reached by."""
-    store = at_rest.wrap(engine_store(settings))
+    store = at_rest.wrap(engine_store(settings, serves=True))
     if settings.read_only:
         return ReadOnlyStore(translated(store, translation))
     if settings.storage_media_type == PROTOBUF or settings.storage != "memory":
@@ -30,16 +33,16 @@ def store_of(settings: UpSettings, at_rest: AtRest, translation: Translation) ->
     return store
 
 
-def engine_store(settings: UpSettings) -> Store:
-    """The store with its values as they are kept. Raises `StartError`."""
+def engine_store(settings: UpSettings, *, serves: bool = False) -> Store:
+    """The store with its values as they are kept. `serves`: for a server. Raises `StartError`."""
     if settings.storage == "etcd":
-        return _etcd(settings)
+        return _etcd(settings, serves=serves)
     if settings.storage == "memory":
         return MemoryStore()
     return SQLiteStore(settings.data / "state.db", expiry_interval_s=_NEVER_S if settings.read_only else 1.0)
 
 
-def _etcd(settings: UpSettings) -> Store:
+def _etcd(settings: UpSettings, *, serves: bool) -> Store:
     # By name, and only here: gRPC takes 90 ms and 15 MB to load, which servers without etcd need not pay.
     engine = import_module("sampan.storage.etcd")
     try:
@@ -52,8 +55,19 @@ def _etcd(settings: UpSettings) -> Store:
                 settings.etcd_keyfile,
                 writes=not settings.read_only,
                 always_ask=settings.etcd_always_ask,
-            )
+            ),
+            listen=partial(_listen, settings) if serves and not settings.read_only else None,
         )
     except ValueError as error:
         raise StartError(str(error)) from error
     return store
+
+
+def _listen(settings: UpSettings) -> tuple[socket.socket, str]:
+    """Where other servers on the same etcd ask this one."""
+    try:
+        sock = bind_socket(settings.bind, settings.peer_port)
+    except OSError as error:
+        message = f"cannot listen for other servers on {settings.bind}:{settings.peer_port}: {error.strerror}"
+        raise StartError(message) from error
+    return sock, advertised_address(sock)

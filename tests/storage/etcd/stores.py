@@ -1,6 +1,6 @@
 """The etcd engine under a clock that tests move: leases that are due by it are revoked when the test says so."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import grpc
@@ -26,6 +26,9 @@ class NoEntry(Entry):
         self.enter_as(b"none")
         self.compare.version = -1
 
+    def check(self, key: bytes, found: Container[bytes]) -> None:
+        """It is never there."""
+
     def missing(self, looked: Any) -> bool:
         return False
 
@@ -33,7 +36,7 @@ class NoEntry(Entry):
 class ClockedEtcdStore(EtcdStore):
     """An `EtcdStore` whose rows expire by `clock`, when `expire` is called, as they would by etcd's own."""
 
-    def __init__(self, server: str, clock: Callable[[], float], **settings: int) -> None:
+    def __init__(self, server: str, clock: Callable[[], float], **settings: Any) -> None:
         super().__init__(EtcdSettings((server,)), clock=clock, granted=self._granted_lease, **settings)
         self._server = server.partition("//")[2]
         self._test_clock = clock

@@ -44,6 +44,7 @@ async def test_once_etcd_is_known_to_be_away_calls_fail_at_once_until_it_is_back
     [member] = started(tmp_path)
     store = EtcdStore(EtcdSettings((member.url,), attempt_s=0.2, total_s=0.4))
     await store.open()
+    await store.create(f"{KEY}-before", b"0")
     member.kill()
     with pytest.raises(StoreUnreachable):
         await store.revision()

@@ -41,7 +41,8 @@ class ServerAddresses:
     def __init__(self, store: Store, own: Address) -> None:
         self.own = own
         self._store = store
-        self._key = f"{LOOPBACK_PREFIX if own.loopback else PREFIX}{own.ip}:{own.port}"
+        host = f"[{own.ip}]" if ":" in own.ip else own.ip
+        self._key = f"{LOOPBACK_PREFIX if own.loopback else PREFIX}{host}:{own.port}"
         self._times = 0
 
     async def renew(self) -> None:

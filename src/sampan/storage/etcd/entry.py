@@ -10,6 +10,7 @@ Concurrency: while the row is there one task renews its lease; the store ends it
 import asyncio
 import logging
 import uuid
+from collections.abc import Container
 from contextlib import suppress
 from typing import Any, Final
 
@@ -39,6 +40,8 @@ class Entry:
         self._lease = 0
         self._entering: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
+        self.value = b""
+        """What the row tells others."""
         self.present = False
         """Whether the store may write, as far as it knows."""
         self.key = b""
@@ -78,11 +81,17 @@ class Entry:
         """Whether the row is not there, by the answer to `look`."""
         return not looked.count
 
+    def check(self, key: bytes, found: Container[bytes]) -> None:
+        """`found` are the rows that are there, as asked for while the store thought that it had the row of this key."""
+        if key not in found:
+            self.lost(key)
+            self.enter()
+
     def lost(self, key: bytes) -> None:
         """The row of this key was not there. The next write makes another one."""
         if key == self.key:
             self.present = False
-            _log.warning("this server's row among those that write to etcd is gone; it makes another one")
+            _log.warning("this server's row among those that write to etcd is gone: it makes another one")
 
     async def leave(self) -> None:
         """Take the row away, if etcd answers soon; else it expires. Idempotent."""
@@ -105,7 +114,7 @@ class Entry:
         self._lease = answer.ID
         key = self._keys.writers + uuid.uuid4().hex.encode()
         self.key = key
-        await self._client.ask(messages.PUT, PutRequest(key=key, lease=self._lease))
+        await self._client.ask(messages.PUT, PutRequest(key=key, value=self.value, lease=self._lease))
         await asyncio.sleep(self._wait_s)
         self.enter_as(key)
         self._renewing = asyncio.create_task(self._renew(self._lease, key), name="etcd entry")

@@ -37,8 +37,8 @@ class EtcdSettings:
     """How long the answer to a ping may take before the connection is given up."""
 
     @property
-    def alone_s(self) -> float:
-        """How long a store that saw no other one trusts that none writes: less, as clocks differ in speed."""
+    def hold_s(self) -> float:
+        """How long a store trusts that only those write whom it saw: less, as clocks differ in speed."""
         return 0.0 if self.always_ask else 0.8 * self.entry_wait_s
 
     def __post_init__(self) -> None:

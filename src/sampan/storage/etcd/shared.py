@@ -22,9 +22,10 @@ class SharedAsk(Generic[T]):
 
     def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
         self._ask = ask
-        self._next: asyncio.Future[T] | None = None
-        self._asking = 0
-        """How many wait for the next answer."""
+        self._waiting: list[asyncio.Future[T]] = []
+        """Those of the next answer."""
+        self._wanted = False
+        """Whether there is to be a next question."""
         self._expected = 0
         """How many the next question waits for; 0: it does not."""
         self._gathered = Signal()
@@ -32,19 +33,18 @@ class SharedAsk(Generic[T]):
 
     async def get(self) -> T:
         """The answer. Raises what the question raised."""
-        return await asyncio.shield(self.begin())
-
-    def begin(self) -> "asyncio.Future[T]":
-        """Put the question; nobody need wait for the answer."""
-        if self._next is None:
-            self._next = asyncio.get_running_loop().create_future()
-        future = self._next
-        self._asking += 1
-        if self._asking == self._expected:
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        if len(self._waiting) == self._expected:
             self._gathered.notify()
+        self.begin()
+        return await future
+
+    def begin(self) -> None:
+        """Put the question, though nobody need wait for the answer."""
+        self._wanted = True
         if self._task is None:
             self._task = asyncio.create_task(self._run())
-        return future
 
     @property
     def asking(self) -> bool:
@@ -57,31 +57,34 @@ class SharedAsk(Generic[T]):
             self._task.cancel()
 
     async def _run(self) -> None:
+        waiting: list[asyncio.Future[T]] = []
         try:
-            while self._next is not None:
-                future, self._next = self._next, None
-                answered, self._asking = self._asking, 0
-                await self._answer(future)
-                if self._next is not None:
-                    await self._gather(answered + self._asking)
+            while self._wanted:
+                self._wanted = False
+                waiting, self._waiting = self._waiting, []
+                await self._answer(waiting)
+                if self._wanted:
+                    await self._gather(len(waiting) + len(self._waiting))
         finally:
             self._task = None
-            self._asking = self._expected = 0
-            if self._next is not None:
-                self._next.cancel()
-                self._next = None
+            self._wanted, self._expected = False, 0
+            for future in (*waiting, *self._waiting):
+                future.cancel()
+            self._waiting = []
 
     async def _gather(self, expected: int) -> None:
         self._expected = expected
         await self._gathered.wait(GATHER_MAX_S)
         self._expected = 0
 
-    async def _answer(self, future: "asyncio.Future[T]") -> None:
+    async def _answer(self, waiting: "list[asyncio.Future[T]]") -> None:
         try:
-            future.set_result(await self._ask())
-        except asyncio.CancelledError:
-            future.cancel()
-            raise
+            answer = await self._ask()
         except Exception as error:
-            future.set_exception(error)
-            future.exception()  # those who asked may be gone
+            for future in waiting:
+                if not future.done():
+                    future.set_exception(error)
+        else:
+            for future in waiting:
+                if not future.done():
+                    future.set_result(answer)

@@ -1,22 +1,25 @@
 """`EtcdStore`: the Store on etcd, which several servers may share.
 
 Concurrency: while it is open the store owns the tasks of the follower, of its entry, of the one that asks for the
-revision, and of the one that looks out for kube-apiservers.
+revision, of those that look for others who write, and of the connections to these.
 """
 
 import asyncio
 import logging
+import os
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
 from sampan.storage.etcd import messages
-from sampan.storage.etcd.alone import MASTER_LEASES, Alone
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.follower import Follower, Nudge
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
+from sampan.storage.etcd.others import MASTER_LEASES, Others
+from sampan.storage.etcd.peers import Listener, Peers, Place
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.rounds import Rounds
 from sampan.storage.etcd.settings import EtcdSettings
@@ -47,6 +50,8 @@ class EtcdStore:
     in the sequence. A row that expires may last longer than it was to, by a twentieth, or a minute at most.
 
     `clock` gives seconds, from any beginning; leases are shared by it. `granted(id, ttl_s)` is told of each lease.
+    `listen()` gives a bound socket at which other servers may ask this one how far it is, and the address at which they
+    find it. The store calls it when it is opened, and raises what it raises; it closes the socket.
     """
 
     def __init__(
@@ -56,11 +61,14 @@ class EtcdStore:
         watch_buffer_max: int = BUFFER_MAX,
         clock: Callable[[], float] = time.monotonic,
         granted: Callable[[int, int], object] | None = None,
+        listen: Callable[[], tuple[socket.socket, str]] | None = None,
     ) -> None:
         self._settings = settings
         self._keys = Keys(settings.prefix)
         self._clock = clock
         self._granted = granted
+        self._listen = listen
+        self._listener: Listener | None = None
         self._hub = WatchHub(None, buffer_max=watch_buffer_max)
         self._client: EtcdClient
         self._reads: Reads
@@ -69,7 +77,8 @@ class EtcdStore:
         self._source: Source
         self._turns: CompactionTurns
         self._entry: Entry
-        self._alone: Alone
+        self._others: Others
+        self._peers = Peers()
         self._newest: SharedAsk[int]
         self._rounds = Rounds()
         self._following: asyncio.Task[None] | None = None
@@ -81,17 +90,24 @@ class EtcdStore:
         self._client = client = EtcdClient(self._settings)
         try:
             self._entry = self._new_entry(client)
-            self._alone = Alone(client, self._keys, self._entry, self._settings.alone_s)
+            if self._listen is not None:
+                sock, host = self._listen()
+                place = Place(host, sock.getsockname()[1], os.urandom(32))
+                self._listener = Listener(sock, place, self._told)
+                self._entry.value = place.row()
+            self._others = Others(client, self._keys, self._entry, self._peers, self._settings.hold_s)
             self._reads = Reads(client, self._keys)
             self._writes = Writes(client, self._keys, Leases(client, self._clock, self._granted), self._entry)
             nudge = Nudge(client, self._keys)
             self._follower = Follower(client, self._hub, self._keys, nudge)
             self._source = Source(client, self._keys, nudge, self._reads)
             self._turns = CompactionTurns(client)
-            self._newest = SharedAsk(self._alone.ask)
+            self._newest = SharedAsk(self._others.ask)
             self._hub.revision = await self._reads.revision()
             self._hub.closed = False
             self._following = asyncio.create_task(self._follower.run(), name="etcd")
+            if self._listener is not None:
+                await self._listener.start()
             if self._settings.writes:
                 self._entry.enter()
             await self._watching()
@@ -105,20 +121,17 @@ class EtcdStore:
         if self._following is not None:
             self._hub.close()
             self._newest.close()
+            self._others.close()
             await self._end()
 
     async def revision(self) -> Revision:
         """See `Store.revision`. Returns when this server's watches have all events up to it.
 
-        etcd is not asked while nobody else writes (`Alone`). Raises `StoreUnreachable` when the watches do not get
-        there in time.
+        Who is asked, if anybody, see `Others`. Raises `StoreUnreachable` when the watches do not get there in time.
         """
-        if self._alone.holds:
-            newest = max(self._client.told, self._hub.revision)
-            if self._alone.due and not self._newest.asking:
-                self._newest.begin()
-        else:
-            newest = await self._newest.get()
+        newest = self._told()
+        if not self._others.alone():
+            newest = max(newest, await self._newest.get())
         if not await self._follower.reach(newest, _FRESH_S):
             raise StoreUnreachable(f"what etcd wrote up to revision {newest} has not come in {_FRESH_S:g} s")
         return Revision(newest)
@@ -139,12 +152,10 @@ class EtcdStore:
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
         """See `Store.create`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
-        self._alone.writes(key)
         return await self._rounds.acknowledged(self._seen(self._writes.create(key, value, ttl_s)))
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
         """See `Store.update`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
-        self._alone.writes(key)
         return await self._rounds.acknowledged(self._seen(self._writes.update(key, value, expected, ttl_s)))
 
     async def delete(self, key: str, expected: int) -> Revision:
@@ -172,6 +183,10 @@ class EtcdStore:
     def _new_entry(self, client: EtcdClient) -> Entry:
         return Entry(client, self._keys, self._settings.entry_wait_s)
 
+    def _told(self) -> int:
+        """The newest revision of which this store has told anybody, or may have."""
+        return max(self._client.told, self._hub.revision)
+
     async def _seen(self, write: Awaitable[Revision]) -> Revision:
         """A write's revision when this server's watches have it, or after a while all the same: it is written."""
         revision = await write
@@ -180,13 +195,13 @@ class EtcdStore:
         return revision
 
     async def _look_out(self) -> None:
-        """Doubt that this store is alone as soon as a kube-apiserver says where it is."""
+        """Doubt that it is known who writes as soon as a kube-apiserver says where it is."""
         while True:
             try:
                 async with self.watch(MASTER_LEASES, prefix_end(MASTER_LEASES), self._hub.revision) as watch:
                     async for batch in watch:
                         for event in batch.events:
-                            self._alone.doubt(event.key)
+                            self._others.doubt(event.key)
                 return
             except (Compacted, StoreUnavailable) as error:
                 _log.debug("kube-apiservers are looked out for anew: %s", error)
@@ -204,5 +219,8 @@ class EtcdStore:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._listener is not None:
+            self._listener.close()
+        self._peers.close()
         await self._entry.leave()
         await self._client.close()

@@ -65,6 +65,7 @@ class EtcdWatch(HubWatch):
             await self._close_past()
             await asyncio.sleep(_PAUSE_S)
             return EventBatch([], self._position)
+        self._source.reads.tell(batch.revision)
         self._position = batch.revision
         if self._position >= self._live_from:
             await self._close_past()

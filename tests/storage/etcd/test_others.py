@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from sampan.registry.servers.addresses import Address, ServerAddresses
 from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
-from sampan.storage.etcd.alone import MASTER_LEASES
 from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.others import MASTER_LEASES
 from sampan.storage.store import KeyExists, StoreEvent, StoreUnavailable
 from tests.storage.cached import PODS, key, pod, running
 from tests.storage.conftest import Clock
@@ -38,7 +39,7 @@ async def store(etcd: Member) -> AsyncIterator[EtcdStore]:
 
 async def until_alone(store: EtcdStore, *, alone: bool = True) -> None:
     async with asyncio.timeout(DEADLINE_S):
-        while store._alone.holds is not alone:
+        while store._others.known is not alone:
             await store.revision()
             await asyncio.sleep(0.01)
 
@@ -70,8 +71,8 @@ async def test_who_writes_alone_reads_without_asking(store: EtcdStore, monkeypat
     await store.create(A, b"0")
     await until_alone(store)
     clock = Clock()
-    monkeypatch.setattr(store._alone, "_clock", clock)
-    await store._alone.ask()
+    monkeypatch.setattr(store._others, "_clock", clock)
+    await store._others.ask()
 
     async def asked() -> int:
         raise AssertionError("etcd was asked")
@@ -83,17 +84,17 @@ async def test_who_writes_alone_reads_without_asking(store: EtcdStore, monkeypat
 
 async def test_that_nobody_else_writes_is_forgotten_in_time(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr(store._alone, "_clock", clock)
-    await store._alone.ask()
+    monkeypatch.setattr(store._others, "_clock", clock)
+    await store._others.ask()
     clock.now += WAIT_S * 0.75
-    assert store._alone.holds
+    assert store._others.known
     clock.now += WAIT_S * 0.25
-    assert not store._alone.holds
+    assert not store._others.known
 
 
 async def test_an_answer_that_took_long_holds_for_less_long(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr(store._alone, "_clock", clock)
+    monkeypatch.setattr(store._others, "_clock", clock)
     ask = store._client.ask
 
     async def slow(method: messages.Method, request: messages.AnyMessage) -> messages.AnyMessage:
@@ -102,8 +103,8 @@ async def test_an_answer_that_took_long_holds_for_less_long(store: EtcdStore, mo
         return answer
 
     monkeypatch.setattr(store._client, "ask", slow)
-    await store._alone.ask()
-    assert not store._alone.holds
+    await store._others.ask()
+    assert not store._others.known
 
 
 async def test_what_another_wrote_is_read_at_once_while_stores_come_and_go(
@@ -172,13 +173,13 @@ async def test_what_a_refusal_told_is_read_after_it(
 ) -> None:
     async with running(store) as cache:
         await store.create(key("b"), pod("b"))
-        monkeypatch.setattr(store._alone, "_clock", Clock())
-        await store._alone.ask()
+        monkeypatch.setattr(store._others, "_clock", Clock())
+        await store._others.ask()
         delay_events(store, monkeypatch)
         await put(client, A.encode(), pod("a"))
         with pytest.raises(KeyExists):
             await store.create(A, pod("a"))
-        assert store._alone.holds
+        assert store._others.known
         await cache.fresh()
         assert cache.get(A) is not None
 
@@ -190,24 +191,40 @@ async def test_a_kube_apiserver_that_comes_is_noticed(store: EtcdStore, client: 
     await until_alone(store, alone=False)
     for _ in range(10):
         await store.revision()
-        assert not store._alone.holds
+        assert not store._others.known
     await delete(client, b"/registry/masterleases/10.0.0.1")
     await until_alone(store)
 
 
+@pytest.mark.parametrize("name", ["10.0.0.1", "fd00::1", "fd00::6443", "::1"])
+async def test_a_row_without_a_port_is_a_kube_apiservers(store: EtcdStore, client: EtcdClient, name: str) -> None:
+    await until_alone(store)
+    await put(client, MASTER_LEASES.encode() + name.encode())
+    await store._others._look()
+    assert not store._others.known
+
+
+@pytest.mark.parametrize("ip", ["10.0.0.1", "fd00::1"])
+async def test_a_row_with_a_port_is_one_of_our_own_servers(store: EtcdStore, ip: str) -> None:
+    await until_alone(store)
+    await ServerAddresses(store, Address(ip, 6443)).renew()
+    await store._others._look()
+    assert store._others.known
+
+
 async def test_what_was_asked_before_a_kube_apiserver_came_counts_no_more(store: EtcdStore) -> None:
-    asking = asyncio.create_task(store._alone.ask())
+    asking = asyncio.create_task(store._others._look())
     await asyncio.sleep(0)
-    store._alone.doubt(f"{MASTER_LEASES}10.0.0.1")
+    store._others.doubt(f"{MASTER_LEASES}10.0.0.1")
     await asking
-    assert not store._alone.holds
+    assert not store._others.known
 
 
 async def test_who_is_told_to_always_ask_does(etcd: Member) -> None:
     store = EtcdStore(EtcdSettings((etcd.url,), entry_wait_s=WAIT_S, always_ask=True))
     await store.open()
-    await store._alone.ask()
-    assert not store._alone.holds
+    await store._others.ask()
+    assert not store._others.known
     await store.close()
 
 
