@@ -97,10 +97,23 @@ async def test_the_objects_of_a_list_go_in_one_review(api: Api, webhook: FakeWeb
     found = (await api.get(SHIRTS_2)).body
     assert [(item["apiVersion"], item["spec"]["host"]) for item in found["items"]] == [(V2, name) for name in "abc"]
     assert [len(review["request"]["objects"]) for review in webhook.asked] == [3]
-    table = await api.get(SHIRTS_2, accept=TABLE)
+    table = await api.get(f"{SHIRTS_2}?resourceVersion=0", accept=TABLE)
     assert [row["cells"][0] for row in table.body["rows"]] == ["a", "b", "c"]
-    await api.get(f"{SHIRTS_2}/b")
+    await api.get(f"{SHIRTS_2}/b?resourceVersion=0")
     assert len(webhook.asked) == 1
+
+
+async def test_without_its_webhook_a_read_in_another_version_is_answered_only_if_it_may_be_old(
+    api: Api, webhook: FakeWebhook
+) -> None:
+    made = await api.create(SHIRTS, one())
+    for target in (SHIRTS_2, f"{SHIRTS_2}/a"):
+        assert (await api.get(target)).code == 200
+        webhook.down = "gone"
+        version = made["metadata"]["resourceVersion"]
+        codes = [(await api.get(f"{target}{query}")).code for query in ("", "?resourceVersion=0")]
+        assert [*codes, (await api.get(f"{target}?resourceVersion={version}")).code] == [500, 200, 200]
+        webhook.down = ""
 
 
 async def test_a_watch_shows_the_other_version(api: Api, webhook: FakeWebhook) -> None:

@@ -46,8 +46,8 @@ class WebhookConversion(Protocol):
         """The same of canonical bytes with their resourceVersion."""
         ...
 
-    async def records(self, records: Sequence[Record], api_version: str) -> list[Record]:
-        """The same of records, which may be remembered."""
+    async def records(self, records: Sequence[Record], api_version: str, *, anew: bool = False) -> list[Record]:
+        """The same of records, which may be remembered, unless `anew`."""
         ...
 
     async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:

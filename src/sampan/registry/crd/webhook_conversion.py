@@ -114,14 +114,14 @@ class WebhookConversion:
         converted = await self.convert([decode(value) for value in values], api_version)
         return [_bytes(obj) for obj in converted]
 
-    async def records(self, records: Sequence[Record], api_version: str) -> list[Record]:
-        """Records with their values in a version; those that were converted before are not asked for again.
-
-        Raises as `convert`.
+    async def records(self, records: Sequence[Record], api_version: str, *, anew: bool = False) -> list[Record]:
+        """Records with their values in a version; those that were converted before are not asked for again, unless
+        `anew`. Raises as `convert`.
         """
         prefix = encode_prefix(self._kind, api_version)
         results = [
-            record if record.value.startswith(prefix) else self._known(record, api_version) for record in records
+            record if record.value.startswith(prefix) else None if anew else self._known(record, api_version)
+            for record in records
         ]
         missing = [index for index, record in enumerate(results) if record is None]
         values = await self.values([records[index].value for index in missing], api_version)

@@ -92,10 +92,13 @@ class ResourceStore:
         webhook = self.definition.webhook
         return value if webhook is None else (await webhook.values([value], self.api_version))[0]
 
-    async def present_records(self, records: Sequence[Record]) -> Sequence[Record]:
-        """The same of records, all in one review."""
+    async def present_records(self, records: Sequence[Record], *, anew: bool = False) -> Sequence[Record]:
+        """The same of records, all in one review; `anew`: also of those that were converted before.
+
+        As in Kubernetes, who wants the newest state waits for the webhook, and who takes any does not.
+        """
         webhook = self.definition.webhook
-        return records if webhook is None else await webhook.records(records, self.api_version)
+        return records if webhook is None else await webhook.records(records, self.api_version, anew=anew)
 
     async def stored_form(self, obj: Object) -> Object:
         """The reverse: an object of this version as a webhook, if there is one, would have it stored. Raises 500."""

@@ -97,24 +97,25 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
     form = (media.format == "protobuf", media.transform, media.version) if media is not None else ()
     include = _include(scope, media)
     key = (scope.endpoint.gvk, query, options.label_selector, options.field_selector, form, include)
-    tail = None if query.exact else shared.bodies.get(key, cache.changed, now)
+    anew = not options.resource_version and scope.endpoint.definition.webhook is not None
+    tail = None if query.exact or anew else shared.bodies.get(key, cache.changed, now)
     if tail is not None:
         cache.counts.list(tail.size)
         return tail, cache.revision
     page = await read_page(scope, options, query)
     scope.request.step("Listing from storage done")
     revision = cache.revision
-    tail = await _tail_of(scope, page, media, cache.changed)
+    tail = await _tail_of(scope, page, media, cache.changed, anew=anew)
     if not query.exact:
         cache.counts.list(tail.size)
         shared.bodies.put(key, tail)
     return tail, revision
 
 
-async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int) -> ListTail:
+async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int, *, anew: bool = False) -> ListTail:
     loop = asyncio.get_running_loop()
     now = loop.time()
-    page = page._replace(records=await scope.endpoint.store.present_records(page.records))
+    page = page._replace(records=await scope.endpoint.store.present_records(page.records, anew=anew))
     encoded = await _encoded(scope, page, media, now)
     scope.request.latencies["transform-response-object"] = loop.time() - now
     return ListTail(
