@@ -199,3 +199,16 @@ async def test_a_fault_of_the_server_is_told_by_its_log_alone() -> None:
 
         api.cluster.store.create = panics  # type: ignore[method-assign,assignment]  # a bug
         assert await counted(api, "POST", CONFIG_MAPS, CONFIG_MAP) == []
+
+
+async def test_who_acts_as_somebody_else_is_counted_by_mode(api: Api) -> None:
+    await api.get(CONFIG_MAPS, impersonate_user="bob")
+    assert (await Api(api.server, JANE).get(CONFIG_MAPS, impersonate_user="bob")).code == 403
+    attempts = await counts(api, "apiserver_impersonation_attempts_total")
+    assert attempts == {"decision=allowed,mode=user-info": 1, "decision=denied": 1}
+    questions = await counts(api, "apiserver_impersonation_authorization_attempts_total")
+    assert questions == {
+        "decision=allowed,mode=user-info": 2,
+        "decision=denied,mode=user-info": 1,
+        "decision=denied,mode=legacy": 1,
+    }

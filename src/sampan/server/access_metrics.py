@@ -9,6 +9,7 @@ from prometheus_client.core import HistogramMetricFamily, Metric
 
 from sampan.server.authorization.authorizer import DecisionCounting
 from sampan.server.histogram import Counter, Histogram, cumulative
+from sampan.server.impersonation.metrics import ImpersonationMetrics
 
 _BUCKETS = tuple(0.001 * 2**n for n in range(15))
 _FILTER_BUCKETS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0, 10.0, 15.0, 30.0)
@@ -30,6 +31,7 @@ class AccessMetrics:
         self.authorization = Histogram(
             "authorization_duration_seconds", "Time to decide whether a request may be.", ("result",), _BOTH
         )
+        self.impersonation = ImpersonationMetrics()
         self.deciding: Sequence[DecisionCounting] = ()
         """Who knows which authorizers have decided."""
         self._users: dict[str, list[int]] = {}
@@ -65,6 +67,7 @@ class AccessMetrics:
         for shown, seen in list(self._users.items()):
             users.add((shown,), seen[0])
         yield from users.collect()
+        yield from self.impersonation.collect()
         for name, help_text, histogram in (
             ("authentication_attempts", "Requests by whether their sender is known.", self.authentication),
             ("authorization_attempts_total", "Decisions whether a request may be.", self.authorization),

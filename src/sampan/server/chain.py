@@ -76,7 +76,7 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
     ]
     known: dict[str, Filter] = {
         **({"audit": with_audit(parts.audit)} if parts.audit is not None else {}),
-        "constrainedimpersonation": with_impersonation(parts.authorizer),
+        "constrainedimpersonation": with_impersonation(parts.authorizer, parts.metrics.access.impersonation),
         "priorityandfairness": parts.flow_control,
         "authorization": with_authorization(parts.authorizer, parts.metrics.access),
     }

@@ -9,13 +9,14 @@ from sampan.core.errors import unauthorized
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.impersonation.headers import PREFIX, wanted_user
 from sampan.server.impersonation.impersonator import Impersonator
+from sampan.server.impersonation.metrics import ImpersonationMetrics
 from sampan.server.request import Filter, Handler, Request, Response
 from sampan.server.status import NOSNIFF
 
 
-def with_impersonation(authorizer: Authorizer) -> Filter:
+def with_impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics | None = None) -> Filter:
     """Put the impersonated user in the place of the requester, who must have the right to it."""
-    impersonator, length = Impersonator(authorizer), len(PREFIX)
+    impersonator, length = Impersonator(authorizer, metrics), len(PREFIX)
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:

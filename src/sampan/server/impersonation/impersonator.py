@@ -5,11 +5,13 @@ Source: apiserver pkg/endpoints/filters/impersonation/{constrained_impersonation
 """
 
 from collections import OrderedDict
+from time import monotonic
 from typing import Final
 
 from sampan.core.errors import StatusError
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.forbidden import forbidden_error
+from sampan.server.impersonation.metrics import ImpersonationMetrics
 from sampan.server.impersonation.modes import MODES, Impersonated, impersonate_unlimited
 from sampan.server.request import RequestInfo, UserInfo
 
@@ -20,13 +22,24 @@ _UNLIMITED: Final = len(MODES)
 class Impersonator:
     """See the module. The mode in which a requester was last allowed is tried first."""
 
-    def __init__(self, authorizer: Authorizer) -> None:
+    def __init__(self, authorizer: Authorizer, metrics: ImpersonationMetrics | None = None) -> None:
         self._authorizer = authorizer
+        self._metrics = metrics or ImpersonationMetrics()
         self._last: OrderedDict[str, int] = OrderedDict()
         """By the requester's name: the number of a mode."""
 
     async def impersonate(self, requester: UserInfo, wanted: UserInfo, info: RequestInfo) -> Impersonated:
         """As whom the request `info` goes on. Raises 403 with what the first mode that was tried has refused."""
+        began = monotonic()
+        try:
+            found = await self._in_any_mode(requester, wanted, info)
+        except StatusError:
+            self._metrics.denied(monotonic() - began)
+            raise
+        self._metrics.allowed(found.constraint, monotonic() - began)
+        return found
+
+    async def _in_any_mode(self, requester: UserInfo, wanted: UserInfo, info: RequestInfo) -> Impersonated:
         refusal: StatusError | None = None
         last = self._last.get(requester.name)
         order = range(_UNLIMITED + 1) if last is None else (last, *(n for n in range(_UNLIMITED + 1) if n != last))
@@ -50,7 +63,9 @@ class Impersonator:
         return await MODES[number].impersonate(self._check, requester, wanted, info)
 
     async def _check(self, user: UserInfo, info: RequestInfo) -> None:
+        began = monotonic()
         verdict = await self._authorizer.authorize(user, info)
+        self._metrics.asked(info.verb, monotonic() - began, allowed=verdict.decision is Decision.ALLOW)
         if verdict.decision is not Decision.ALLOW:
             raise forbidden_error(user, info, ": ".join(filter(None, (verdict.error, verdict.reason))))
 
