@@ -241,3 +241,21 @@ async def test_a_watch_from_before_what_others_wrote_begins_at_once(store: EtcdS
         later = await store.create(key("b"), pod("b"))
         batch = await watcher.next()
     assert [delivery[1].revision for delivery in batch.events] == [later]
+
+
+async def test_a_watch_of_kube_apiservers_that_fails_at_once_holds_up_nothing(
+    store: EtcdStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = 0
+
+    def failing(*_: object) -> None:
+        nonlocal times
+        times += 1
+        assert times < 1000
+        raise StoreUnavailable("no watch")
+
+    monkeypatch.setattr(store, "watch", failing)
+    looking = asyncio.create_task(store._look_out())
+    await asyncio.sleep(0.05)
+    assert times == 1
+    looking.cancel()

@@ -43,6 +43,7 @@ _log = logging.getLogger(__name__)
 
 _FRESH_S = 3.0
 _SEEN_S = 3.0
+_LOOK_OUT_PAUSE_S = 0.1
 
 
 class EtcdStore:
@@ -205,6 +206,7 @@ class EtcdStore:
                 return
             except (Compacted, StoreUnavailable) as error:
                 _log.debug("kube-apiservers are looked out for anew: %s", error)
+            await asyncio.sleep(_LOOK_OUT_PAUSE_S)
 
     async def _watching(self) -> None:
         try:
