@@ -30,6 +30,8 @@ class Context:
     name: str = ""
     dry_run: bool = False
     subresource: str = ""
+    reader: "ObjectReader | None" = None
+    """Other objects, while one is validated; they are not part of the write."""
 
 
 class ObjectReader(Protocol):

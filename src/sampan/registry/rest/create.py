@@ -67,6 +67,7 @@ async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options
     metadata = obj["metadata"]
     match_namespace(definition, ctx.namespace, metadata)
     prepare(store, ctx, obj)
+    ctx.reader = store.reader
     release = await strategy.begin_create(ctx, obj, store.reader, store.allocators)
     stored = False
     try:

@@ -145,6 +145,7 @@ async def _update_once(
     match_namespace(definition, ctx.namespace, metadata)
     _keep(store, ctx, obj, old, options.part)
     release = None
+    ctx.reader = store.reader
     if options.part is not Part.STATUS:
         release = await strategy.begin_update(ctx, obj, old, store.reader, store.allocators)
     written = False

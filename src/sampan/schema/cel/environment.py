@@ -120,7 +120,8 @@ class Environment:
     """What expressions may use: variables and types by name, and libraries of functions.
 
     `types` are struct types that expressions may construct; `extended` gives an environment with more. `escaped_keys`:
-    keys of maps are selected by identifiers too (`claims.acme__dot__io`, see escaping.py).
+    keys of maps are selected by identifiers too (`claims.acme__dot__io`, see escaping.py). `bindings`: there is
+    `cel.bind`.
     """
 
     def __init__(
@@ -130,10 +131,12 @@ class Environment:
         libraries: Iterable[Library] = KUBERNETES,
         *,
         escaped_keys: bool = False,
+        bindings: bool = False,
     ) -> None:
         self.variables = dict(variables)
         self._libraries = tuple(libraries)
         self._escaped_keys = escaped_keys
+        self._bindings = bindings
         self._types = {**_TYPES, **(types or {})}
         for library in self._libraries:
             self._types.update({kind.name: kind for kind in library.types})
@@ -151,6 +154,7 @@ class Environment:
             {**self._types, **(types or {})},
             (*self._libraries, *libraries),
             escaped_keys=self._escaped_keys,
+            bindings=self._bindings,
         )
 
     def compile(self, expression: str) -> Program:
@@ -158,7 +162,7 @@ class Environment:
 
         **Raises** CelSyntaxError or CelTypeError, the message being what clients see after `compilation failed: `.
         """
-        root = parse(expression)
+        root = parse(expression, bindings=self._bindings)
         try:
             if self._escaped_keys:
                 unescape_fields(root)

@@ -198,9 +198,13 @@ _RECEIVER: dict[tuple[str, int], Callable[[int, Node, list[Node]], Node]] = {
 }
 
 
-def expand(offset: int, function: str, target: Node | None, args: list[Node]) -> Node | None:
-    """What the call stands for if it is a macro, else None. **Raises** MacroError."""
+def expand(offset: int, function: str, target: Node | None, args: list[Node], *, bindings: bool = False) -> Node | None:
+    """What the call stands for if it is a macro (`cel.bind` only with `bindings`), else None. **Raises** MacroError."""
     if target is not None:
+        if bindings and function == "bind" and len(args) == 3 and isinstance(target, Ident) and target.name == "cel":
+            if not isinstance(args[0], Ident):
+                raise MacroError(args[0].offset, "cel.bind() variable names must be simple identifiers")
+            return _bind(offset, args[0].name, args[1], args[2])
         expander = _RECEIVER.get((function, len(args)))
         return expander(offset, target, args) if expander else None
     if function != "has" or len(args) != 1:

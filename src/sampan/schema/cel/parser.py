@@ -55,8 +55,9 @@ def _balanced(function: str, terms: list[Node], offsets: list[int]) -> Node:
 
 
 class _Parser:
-    def __init__(self, found: list[Token]) -> None:
+    def __init__(self, found: list[Token], bindings: bool) -> None:
         self._tokens = found
+        self._bindings = bindings
         self._position = 0
         self._nesting = 0
         self.issues: list[Issue] = []
@@ -169,7 +170,7 @@ class _Parser:
 
     def _call(self, offset: int, function: str, target: Node | None, args: list[Node]) -> Node:
         try:
-            expanded = macros.expand(offset, function, target, args)
+            expanded = macros.expand(offset, function, target, args, bindings=self._bindings)
         except macros.MacroError as error:
             self.issues.append(error.issue)
             return Literal(offset, None)
@@ -295,8 +296,8 @@ class _Parser:
         return entries
 
 
-def parse(source: str) -> Node:
-    """The tree of an expression, macros expanded.
+def parse(source: str, *, bindings: bool = False) -> Node:
+    """The tree of an expression, macros expanded; `bindings`: `cel.bind(name, value, expression)` too.
 
     **Raises** CelSyntaxError with every fault found, in the words of the reference parser.
     """
@@ -304,7 +305,7 @@ def parse(source: str) -> Node:
         message = f"expression code point size exceeds limit: size: {len(source)}, limit {EXPRESSION_LENGTH_MAX}"
         raise CelSyntaxError(f"ERROR: <input>:-1:0: {message}")
     try:
-        parser = _Parser(tokens(source))
+        parser = _Parser(tokens(source), bindings)
         node = parser.parse()
     except LexicalError as error:
         raise CelSyntaxError(syntax_messages(source) or render(source, [Issue(error.offset, error.message)])) from None

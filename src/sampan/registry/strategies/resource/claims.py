@@ -2,28 +2,35 @@
 
 from collections.abc import Iterator
 
-from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_many
+from sampan.core.field import FieldError, Path, forbidden, internal, invalid, required
 from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import (
     Errors,
+    check_annotations,
     check_immutable,
     check_label,
+    check_labels,
     check_subdomain,
     not_supported,
 )
-from sampan.registry.strategies.resource.deviceclass import LIST_MAX, check_configuration, check_selectors
+from sampan.registry.strategies.resource.claimstatus import check_status, granted_admin_access
+from sampan.registry.strategies.resource.rules import (
+    Check,
+    check_configuration,
+    check_full_attribute_name,
+    check_list,
+    check_references,
+    check_toleration,
+    check_unique,
+)
+from sampan.registry.strategies.resource.selectors import LIST_MAX, check_selectors
 from sampan.registry.strategies.statusonly import StatusOnlyStrategy
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
-_STATUS = Path("status")
 _SUBREQUESTS_MAX = 8
-_RESERVED_MAX = 256
 _MODES = ("All", "ExactCount")
-_NOT_QUALIFIED = "a fully qualified name must be a domain and a name separated by a slash"
-_NO_SUCH_REQUEST = (
-    "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
-)
+_ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 
 
 def _device_requests(spec: Object) -> Iterator[Object]:
@@ -59,74 +66,83 @@ def _check_device_request(request: Object, path: Path, errors: Errors) -> None:
             errors.append(invalid(path.child("count"), count, "must be greater than zero"))
     else:
         errors.append(not_supported(path.child("allocationMode"), mode, _MODES))
+    check_list(request.get("tolerations") or [], -1, path.child("tolerations"), errors, check_toleration)
 
 
-def _check_alternatives(alternatives: list[Object], path: Path, errors: Errors) -> None:
-    if len(alternatives) > _SUBREQUESTS_MAX:
-        errors.append(too_many(path, len(alternatives), _SUBREQUESTS_MAX))
+def _check_alternative(alternative: Object, path: Path, errors: Errors) -> None:
+    check_label(alternative.get("name", ""), path.child("name"), errors)
+    _check_device_request(alternative, path, errors)
+
+
+def _check_request(request: Object, path: Path, errors: Errors) -> None:
+    check_label(request.get("name", ""), path.child("name"), errors)
+    alternatives, exactly = request.get("firstAvailable") or [], request.get("exactly")
+    if not alternatives and exactly is None:
+        errors.append(required(path, "exactly one of `exactly` or `firstAvailable` is required"))
+    elif alternatives and exactly is not None:
+        detail = "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"
+        errors.append(invalid(path, None, detail))
+    elif exactly is not None:
+        _check_device_request(exactly, path.child("exactly"), errors)
+    else:
+        at = path.child("firstAvailable")
+        if check_list(alternatives, _SUBREQUESTS_MAX, at, errors, _check_alternative):
+            check_unique([alternative.get("name", "") for alternative in alternatives], at, errors)
+
+
+def request_names(spec: Object) -> set[str]:
+    """The names that constraints, configurations and results may refer to."""
     names: set[str] = set()
-    for index, alternative in enumerate(alternatives):
-        at, name = path.index(index), alternative.get("name", "")
-        check_label(name, at.child("name"), errors)
-        if name in names:
-            errors.append(duplicate(at, name))
-        names.add(name)
-        _check_device_request(alternative, at, errors)
-
-
-def _check_requests(requests: list[Object], path: Path, errors: Errors) -> set[str]:
-    """The names that constraints and configurations may refer to."""
-    names: set[str] = set()
-    if len(requests) > LIST_MAX:
-        errors.append(too_many(path, len(requests), LIST_MAX))
-    for index, request in enumerate(requests):
-        at, name = path.index(index), request.get("name", "")
-        check_label(name, at.child("name"), errors)
-        if name in names:
-            errors.append(duplicate(at, name))
-        alternatives, exactly = request.get("firstAvailable") or [], request.get("exactly")
-        if not alternatives and exactly is None:
-            errors.append(required(at, "exactly one of `exactly` or `firstAvailable` is required"))
-        elif alternatives and exactly is not None:
-            detail = "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"
-            errors.append(invalid(at, None, detail))
-        elif exactly is not None:
-            _check_device_request(exactly, at.child("exactly"), errors)
-        else:
-            _check_alternatives(alternatives, at.child("firstAvailable"), errors)
+    for request in spec.get("devices", {}).get("requests") or ():
+        name = request.get("name", "")
+        alternatives = request.get("firstAvailable") or ()
         names |= {name, *(f"{name}/{alternative.get('name', '')}" for alternative in alternatives)}
     return names
 
 
-def _check_references(names: list[str], known: set[str], path: Path, errors: Errors) -> None:
-    for index, name in enumerate(names):
-        if name not in known:
-            errors.append(invalid(path.index(index), name, _NO_SUCH_REQUEST))
-        if name in names[:index]:
-            errors.append(duplicate(path.index(index), name))
+def _check_constraint(constraint: Object, path: Path, errors: Errors) -> None:
+    for field in ("matchAttribute", "distinctAttribute"):
+        if field in constraint:
+            check_full_attribute_name(constraint[field], path.child(field), errors)
+            return
+    detail = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
+    errors.append(required(path, detail))
 
 
 def check_claim_spec(spec: Object, path: Path, errors: Errors) -> None:
     """Requests, and constraints and configurations that refer to them."""
-    devices, at = spec.get("devices", {}), path.child("devices")
-    known = _check_requests(devices.get("requests") or [], at.child("requests"), errors)
-    for name in ("constraints", "config"):
-        entries, here = devices.get(name) or [], at.child(name)
-        if len(entries) > LIST_MAX:
-            errors.append(too_many(here, len(entries), LIST_MAX))
-        for index, entry in enumerate(entries):
-            _check_references(entry.get("requests") or [], known, here.index(index).child("requests"), errors)
-            if name == "config":
-                check_configuration(entry, here.index(index), errors)
-                continue
-            for field in ("matchAttribute", "distinctAttribute"):
-                if "/" not in entry.get(field, "/"):
-                    errors.append(invalid(here.index(index).child(field), entry[field], _NOT_QUALIFIED))
-            if "matchAttribute" not in entry and "distinctAttribute" not in entry:
-                detail = (
-                    'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
-                )
-                errors.append(required(here.index(index), detail))
+    devices, at, known = spec.get("devices", {}), path.child("devices"), request_names(spec)
+    requests = devices.get("requests") or []
+    if check_list(requests, LIST_MAX, at.child("requests"), errors, _check_request):
+        check_unique([request.get("name", "") for request in requests], at.child("requests"), errors)
+    for name, check in (("constraints", _check_constraint), ("config", check_configuration)):
+
+        def check_entry(entry: Object, at: Path, errors: Errors, check: Check = check) -> None:
+            check_references(entry.get("requests") or [], known, at.child("requests"), errors)
+            check(entry, at, errors)
+
+        check_list(devices.get(name) or [], LIST_MAX, at.child(name), errors, check_entry)
+
+
+def _check_admin_access(ctx: Context, path: Path | None, errors: Errors) -> None:
+    """Access to devices that others use needs a namespace that is labelled for it."""
+    if path is None:
+        return
+    namespace = ctx.reader.get("", "namespaces", "", ctx.namespace) if ctx.reader is not None else None
+    if namespace is None:
+        text = f'could not retrieve namespace to verify admin access: namespaces "{ctx.namespace}" not found'
+        errors.append(internal(path, text))
+    elif namespace["metadata"].get("labels", {}).get(_ADMIN_LABEL) != "true":
+        text = f"admin access to devices requires the `{_ADMIN_LABEL}: true` label on the containing namespace"
+        errors.append(forbidden(path, text))
+
+
+def _admin_access(spec: Object) -> Path | None:
+    """Where access to devices that others use is asked for."""
+    for index, request in enumerate(spec.get("devices", {}).get("requests") or ()):
+        if (request.get("exactly") or {}).get("adminAccess"):
+            return Path("spec", "devices", "requests").index(index).child("adminAccess")
+    return None
 
 
 class ResourceClaimStrategy(StatusOnlyStrategy):
@@ -142,7 +158,9 @@ class ResourceClaimStrategy(StatusOnlyStrategy):
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a new claim."""
         errors: Errors = []
-        check_claim_spec(obj.get("spec", {}), _SPEC, errors)
+        spec = obj.get("spec", {})
+        _check_admin_access(ctx, _admin_access(spec), errors)
+        check_claim_spec(spec, _SPEC, errors)
         return errors
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
@@ -155,22 +173,10 @@ class ResourceClaimStrategy(StatusOnlyStrategy):
         """Only what is allocated can be reserved; an allocation stays until it is given back."""
         errors: Errors = []
         status, before = obj.get("status", {}), old.get("status", {})
-        reserved, path = status.get("reservedFor") or [], _STATUS.child("reservedFor")
-        if len(reserved) > _RESERVED_MAX:
-            errors.append(too_many(path, len(reserved), _RESERVED_MAX))
-        for index, consumer in enumerate(reserved):
-            for name in ("resource", "name", "uid"):
-                if not consumer.get(name):
-                    errors.append(required(path.index(index).child(name)))
-        if reserved and "allocation" not in status:
-            errors.append(forbidden(path, "may not be specified when `allocated` is not set"))
-        elif "deletionTimestamp" in obj["metadata"]:
-            known = before.get("reservedFor") or []
-            if any(consumer not in known for consumer in reserved):
-                detail = "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
-                errors.append(forbidden(path, detail))
-        if "allocation" in before and "allocation" in status:
-            check_immutable(status["allocation"], before["allocation"], _STATUS.child("allocation"), errors)
+        if granted_admin_access(before) is None:
+            _check_admin_access(ctx, granted_admin_access(status), errors)
+        deleted = "deletionTimestamp" in obj["metadata"]
+        check_status(status, before, request_names(obj.get("spec", {})), errors, deleted=deleted)
         return errors
 
 
@@ -187,7 +193,12 @@ class ResourceClaimTemplateStrategy(Strategy):
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a new template."""
         errors: Errors = []
-        check_claim_spec(obj.get("spec", {}).get("spec", {}), _SPEC.child("spec"), errors)
+        spec = obj.get("spec", {})
+        _check_admin_access(ctx, _admin_access(spec.get("spec", {})), errors)
+        metadata, path = spec.get("metadata", {}), _SPEC.child("metadata")
+        check_annotations(metadata.get("annotations") or {}, path.child("annotations"), errors)
+        check_labels(metadata.get("labels") or {}, path.child("labels"), errors)
+        check_claim_spec(spec.get("spec", {}), _SPEC.child("spec"), errors)
         return errors
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
