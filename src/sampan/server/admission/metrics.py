@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from prometheus_client.core import Metric
 
+from sampan.server.admission.condition_metrics import ConditionMetrics
 from sampan.server.admission.pod_security_metrics import PodSecurityMetrics
 from sampan.server.admission.policy_metrics import PolicyMetrics
 from sampan.server.histogram import Counter, Histogram
@@ -54,6 +55,7 @@ class AdmissionMetrics:
             "Calls of admission webhooks whose failure was ignored.",
             ("name", "type"),
         )
+        self.conditions = ConditionMetrics()
         self.policies = PolicyMetrics()
         self.pod_security = PodSecurityMetrics()
 
@@ -79,6 +81,7 @@ class AdmissionMetrics:
         """For Prometheus."""
         collectors = (
             *(self.steps, self.plugins, self.hooks, self.requests, self.rejections, self.failed_open),
+            self.conditions,
             self.policies,
             self.pod_security,
         )

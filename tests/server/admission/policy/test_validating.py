@@ -164,6 +164,9 @@ async def test_match_conditions_come_first(api: Api, conditions: list[str], poli
     named = [{"name": f"c{index}", "expression": text} for index, text in enumerate(conditions)]
     await enforce(api, validating(validations=[failing("false")], matchConditions=named, failurePolicy=policy))
     assert (await api.post(MAPS, config_map())).code == code
+    found = [sample for family in api.server.metrics.admission.conditions.collect() for sample in family.samples]
+    counts = [each for each in found if each.name.endswith("evaluation_seconds_count")]
+    assert [(each.labels["kind"], each.labels["type"], each.value) for each in counts] == [("policy", "validate", 1)]
 
 
 async def test_a_policy_that_costs_too_much_refuses(api: Api) -> None:

@@ -137,6 +137,29 @@ async def test_exact_rules_hear_of_their_own_version_alone(api: Api, hooks: Hook
 
 
 @pytest.mark.parametrize(
+    ("conditions", "errors", "exclusions"),
+    [(["true"], 0, 0), (["object.data.x == '1'", "false"], 1, 1), (["object.data.x == '1'"], 1, 1)],
+    ids=["true", "error and false", "error ignored"],
+)
+async def test_match_conditions_are_measured(
+    api: Api, hooks: Hooks, conditions: list[str], errors: int, exclusions: int
+) -> None:
+    named = [{"name": f"c{index}", "expression": text} for index, text in enumerate(conditions)]
+    configured = hook(matchConditions=named, failurePolicy="Ignore")
+    await configure(api, KIND, configured)
+    await api.post(MAPS, config_map())
+    found = [sample for family in api.server.metrics.admission.conditions.collect() for sample in family.samples]
+    prefix, of = "apiserver_admission_match_condition_", {"name": configured["name"], "kind": "webhook"}
+    seen = {each.name.removeprefix(prefix): each for each in found if each.labels["operation"] == "CREATE"}
+    labels = seen["evaluation_seconds_count"].labels
+    assert labels == {**of, "type": "validating", "operation": "CREATE"}
+    assert seen["evaluation_seconds_count"].value == 1
+    assert ("evaluation_errors_total" in seen, "exclusions_total" in seen) == (bool(errors), bool(exclusions))
+    if exclusions:
+        assert seen["exclusions_total"].labels == {**of, "type": "validate", "operation": "CREATE"}
+
+
+@pytest.mark.parametrize(
     ("conditions", "policy", "code", "asked"),
     [
         (["true"], "Fail", 201, 1),

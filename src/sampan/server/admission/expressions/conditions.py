@@ -5,11 +5,13 @@ pkg/admission/plugin/webhook/matchconditions/matcher.go (1.36).
 """
 
 from collections.abc import Sequence
+from time import perf_counter
 
 from sampan.core.object import Object
 from sampan.schema.cel import Budget, CelCompileError
 from sampan.schema.cel.admission import Expressions
 from sampan.schema.cel.types import BOOL
+from sampan.server.admission.condition_metrics import Told, untold
 from sampan.server.admission.expressions.activation import CONDITIONS_COST_MAX, Activation, Compiled, OutOfBudget
 from sampan.server.authorization.union import aggregated
 
@@ -27,23 +29,32 @@ class MatchConditions:
         self._compiled = [compiled(expressions, condition["expression"]) for condition in conditions]
         self._fail_closed = fail_closed
 
-    async def match(self, activation: Activation) -> bool:
-        """Whether all are true. Raises `ConditionsFailed`."""
+    async def match(self, activation: Activation, told: Told = untold) -> bool:
+        """Whether all are true; `told` hears how long that took. Raises `ConditionsFailed`."""
+        began, failed = perf_counter(), list[str]()
+        try:
+            return await self._match(activation, failed)
+        finally:
+            told(perf_counter() - began, len(failed))
+
+    async def _match(self, activation: Activation, failed: list[str]) -> bool:
+        """`failed` is given the text of each condition that could not be evaluated."""
         budget = Budget(CONDITIONS_COST_MAX)
-        errors = []
         for condition in self._compiled:
             try:
                 result = await activation.evaluate(condition, budget)
             except OutOfBudget as error:
-                errors = [str(error)]
-                break
+                return self._unless([str(error)])
             if result.error:
-                errors.append(result.error)
+                failed.append(result.error)
             elif result.value is False:
                 return False
-        if errors and self._fail_closed:
-            raise ConditionsFailed(aggregated(errors))
-        return not errors
+        return self._unless(failed)
+
+    def _unless(self, failed: Sequence[str]) -> bool:
+        if failed and self._fail_closed:
+            raise ConditionsFailed(aggregated(failed))
+        return not failed
 
 
 def compiled(expressions: Expressions, expression: str) -> Compiled:

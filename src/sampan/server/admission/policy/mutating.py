@@ -168,8 +168,10 @@ class _Run:
         conditions = invocation.policy.conditions
         if conditions is None:
             return True
+        name, operation = invocation.policy.name, self._attributes.operation
+        told = self._metrics.conditions.told(name, "policy", "validate", operation)
         try:
-            return await conditions.match(await self._activation(invocation))
+            return await conditions.match(await self._activation(invocation), told)
         except ConditionsFailed as error:
             self._fault(invocation.policy, invocation.binding, str(error), Reason.INVALID)
             return False

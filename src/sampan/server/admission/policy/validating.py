@@ -132,7 +132,8 @@ class _Review:
             authority, attributes = self._authority, self._attributes
             return Activation(versioned, request, authority, attributes, params=params, namespace=namespace)
 
-        return [await policy.evaluate(activation(params)) for params in found]
+        told = self._metrics.conditions.told(policy.name, "policy", "validate", self._attributes.operation)
+        return [await policy.evaluate(activation(params), told) for params in found]
 
     def _act(self, policy: ValidatingPolicy, binding: Binding, outcome: Outcome) -> None:
         for decision in outcome.decisions:

@@ -12,6 +12,7 @@ from sampan.core.object import Object
 from sampan.schema.cel import Budget, CelCompileError
 from sampan.schema.cel.types import BOOL, NULL, STRING, CelType
 from sampan.schema.cel.values import type_name
+from sampan.server.admission.condition_metrics import Told, untold
 from sampan.server.admission.expressions.activation import POLICY_COST_MAX, Activation, Compiled, OutOfBudget
 from sampan.server.admission.expressions.conditions import ConditionsFailed
 from sampan.server.admission.policy.policy import Policy
@@ -92,11 +93,11 @@ class ValidatingPolicy(Policy):
         except CelCompileError as error:
             return Compiled(expression, None, str(error))
 
-    async def evaluate(self, activation: Activation) -> Outcome:
-        """All validations and annotations, as long as the budget lasts."""
+    async def evaluate(self, activation: Activation, told: Told = untold) -> Outcome:
+        """All validations and annotations, as long as the budget lasts; `told` hears of the match conditions."""
         activation.compose(self.variables)
         try:
-            if self.conditions is not None and not await self.conditions.match(activation):
+            if self.conditions is not None and not await self.conditions.match(activation, told):
                 return Outcome([], [])
             budget = Budget(POLICY_COST_MAX)
             decisions = [

@@ -43,6 +43,23 @@ class Caller:
         self._metrics = metrics
         self._kind = kind
 
+    async def matched(self, hook: Hook, subject: Subject, forms: Forms, authority: Authority) -> Equivalent | None:
+        """As which resource a webhook hears of the request, or None. Raises `StatusError` when that cannot be told."""
+        matched = hook.criteria.match(subject)
+        if matched is None or hook.conditions is None:
+            return matched
+        attributes, metrics = subject.attributes, self._metrics.conditions
+        versioned = await forms.of(matched)
+        activation = Activation(versioned, request_of(attributes, matched), authority, attributes)
+        told = metrics.told(hook.name, "webhook", self._kind, attributes.operation)
+        try:
+            if await hook.conditions.match(activation, told):
+                return matched
+        except ConditionsFailed as error:
+            raise errors.forbidden(attributes.gvr.group_resource, attributes.name, str(error)) from None
+        metrics.excluded(hook.name, "admit" if self._kind == "admit" else "validate", attributes.operation)
+        return None
+
     async def call(self, hook: Hook, attributes: Attributes, matched: Equivalent, versioned: Versioned) -> Verdict:
         """The answer of a webhook that allows the request; its annotations and warnings have been told.
 
@@ -133,20 +150,6 @@ def refuse_late(attributes: Attributes) -> None:
     """Raises 504 when the request's own time is over."""
     if attributes.deadline and asyncio.get_running_loop().time() >= attributes.deadline:
         raise errors.timeout("request did not complete within requested timeout")
-
-
-async def matched_by(hook: Hook, subject: Subject, forms: Forms, authority: Authority) -> Equivalent | None:
-    """As which resource a webhook hears of the request, or None. Raises `StatusError` when that cannot be told."""
-    matched = hook.criteria.match(subject)
-    if matched is None or hook.conditions is None:
-        return matched
-    attributes = subject.attributes
-    versioned = await forms.of(matched)
-    activation = Activation(versioned, request_of(attributes, matched), authority, attributes)
-    try:
-        return matched if await hook.conditions.match(activation) else None
-    except ConditionsFailed as error:
-        raise errors.forbidden(attributes.gvr.group_resource, attributes.name, str(error)) from None
 
 
 def failure_of(error: CallFailed) -> StatusError:

@@ -16,7 +16,7 @@ from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.matching.forms import Forms
 from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
 from sampan.server.admission.reinvocation import Reinvocation
-from sampan.server.admission.webhook.caller import Caller, failure_of, matched_by, refuse_late
+from sampan.server.admission.webhook.caller import Caller, failure_of, refuse_late
 from sampan.server.admission.webhook.errors import CallFailed, Rejected
 from sampan.server.admission.webhook.hook import Hook, Hooks
 from sampan.server.authorization.authorizer import Authorizer
@@ -75,7 +75,7 @@ class _Run:
     async def ask(self, hook: Hook, index: int) -> None:
         """Ask a webhook if the request is for it."""
         attributes = self._attributes
-        matched = await matched_by(hook, self._subject, self._forms, self._authority)
+        matched = await self._caller.matched(hook, self._subject, self._forms, self._authority)
         if matched is None or (attributes.is_reinvocation and not self.reinvocation.is_due(hook.key)):
             return
         place = f"round_{int(attributes.is_reinvocation)}_index_{index}"

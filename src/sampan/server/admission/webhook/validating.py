@@ -14,7 +14,7 @@ from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.matching.forms import Forms, Versioned
 from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
-from sampan.server.admission.webhook.caller import Caller, failure_of, matched_by, refuse_late
+from sampan.server.admission.webhook.caller import Caller, failure_of, refuse_late
 from sampan.server.admission.webhook.errors import CallFailed, Rejected
 from sampan.server.admission.webhook.hook import Hook, Hooks
 from sampan.server.authorization.authorizer import Authorizer
@@ -54,7 +54,7 @@ class ValidatingAdmissionWebhook:
         authority = Authority(self._authorizer, attributes.user)
         calls: list[Call] = []
         for hook in hooks:
-            matched = await matched_by(hook, subject, forms, authority)
+            matched = await self._caller.matched(hook, subject, forms, authority)
             if matched is not None:
                 calls.append((hook, matched, await forms.of(matched)))
         if not calls:
