@@ -45,6 +45,7 @@ def _written(directory: Path, text: str) -> UpSettings:
 
 
 _HEAD = "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n"
+_TWICE = '{"apiVersion":"apiserver.config.k8s.io/v1","kind":"AdmissionConfiguration","plugins":[],"plugins":[]}'
 
 
 def test_the_configuration_of_a_plugin_is_in_the_file_or_beside_it(tmp_path: Path) -> None:
@@ -66,9 +67,12 @@ def test_the_configuration_of_a_plugin_is_in_the_file_or_beside_it(tmp_path: Pat
         (f"{_HEAD}- {{name: 1}}\n", "json: cannot unmarshal number into Go struct field .*name of type string"),
         ("a: [\n", "cannot read"),
         ("[]\n", "holds no object"),
+        (f"{_HEAD}- name: A\n  name: B\n", 'strict decoding error: yaml: .*\n.*key "name" already set in map'),
+        (_TWICE, 'strict decoding error: duplicate field "plugins"'),
+        (f"{_HEAD}  []\nplugins: []\n", 'strict decoding error: yaml: .*\n.*key "plugins" already set in map'),
         (f"{_HEAD}- {{name: PodSecurity, path: absent.yaml}}\n", "cannot read .*absent.yaml"),
     ],
-    ids=["kind", "no kind", "field", "type", "yaml", "list", "path"],
+    ids=["kind", "no kind", "field", "type", "yaml", "list", "name twice", "JSON twice", "list twice", "path"],
 )
 def test_a_file_that_makes_no_sense_prevents_the_start(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(StartError, match=message):

@@ -49,30 +49,31 @@ def _configurations(file: Path, chosen: AdmissionSettings) -> dict[str, Object]:
 
     A file that holds the configuration of ImagePolicyWebhook or PodNodeSelector itself is for those two.
     """
-    said = _read(file)
+    said, duplicates = _read(file)
     if "kind" not in said and any(field in said for field in _UNVERSIONED.values()):
         return dict.fromkeys(_UNVERSIONED, said)
     try:
-        said = ADMISSION.read(said)
+        said = ADMISSION.read(said, duplicates)
     except ValueError as error:
         raise StartError(f"cannot read {file}: {error}") from None
     configurations: dict[str, Object] = {}
     for plugin in said.get("plugins") or ():
         name, path, configuration = plugin.get("name", ""), plugin.get("path"), plugin.get("configuration")
         if configuration is None and path and name in NAMES and chosen.is_on(name):
-            configuration = _read(file.parent / path)
+            configuration, _ = _read(file.parent / path)
         if configuration is not None:
             configurations.setdefault(name, configuration)
     return configurations
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> tuple[dict[str, Any], list[str]]:
+    """What a file holds, and texts for the fields that occur twice in it."""
     try:
-        value = yaml.decode(file.read_bytes())
+        value, duplicates = yaml.decode_file_strict(file.read_bytes())
     except OSError as error:
         raise StartError(f"cannot read {file}: {error.strerror}") from error
     except ValueError as error:
         raise StartError(f"cannot read {file}: {error}") from error
     if not isinstance(value, dict):
         raise StartError(f"{file} holds no object")
-    return value
+    return value, duplicates

@@ -25,11 +25,12 @@ from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
 from sampan.core.field import quote
+from sampan.wire import json
 from sampan.wire.json import DEPTH_MAX, DecodeError
 from sampan.wire.yaml_emit import encode
 from sampan.wire.yaml_scalars import key_text, scalar_value
 
-__all__ = ["decode", "decode_strict", "encode"]
+__all__ = ["decode", "decode_file_strict", "decode_strict", "encode"]
 
 _ALIASED_NODES_MAX: Final = 100_000
 _ALIASED_SIZE_MAX: Final = 8 * 1024 * 1024
@@ -219,6 +220,19 @@ def decode_strict(body: bytes) -> tuple[Any, list[str]]:
     """Read one YAML document and tell its duplicate keys, all in one text as Kubernetes does. Raises `DecodeError`."""
     value, duplicates = _read(body)
     return value, ["\n".join(("yaml: unmarshal errors:", *duplicates))] if duplicates else []
+
+
+def decode_file_strict(text: bytes) -> tuple[Any, list[str]]:
+    """The same of a file that may be JSON, whose duplicate keys are told in JSON's way. Raises `DecodeError`.
+
+    Source: apimachinery pkg/runtime/serializer/recognizer/recognizer.go (1.36).
+    """
+    if text.lstrip().startswith(b"{"):
+        try:
+            return json.decode_strict(text)
+        except DecodeError:
+            pass  # YAML has braces too.
+    return decode_strict(text)
 
 
 def _read(body: bytes) -> tuple[Any, list[str]]:

@@ -4,7 +4,7 @@ Source: kubernetes plugin/pkg/admission/{eventratelimit,podtolerationrestriction
 pkg/admission/plugin/{resourcequota,webhook/config}; k8s.io/pod-security-admission admission/api (1.36).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sampan.core.field import quote
@@ -35,8 +35,8 @@ class ConfigurationReader:
             for key, schema in kinds.items()
         }
 
-    def read(self, said: Object) -> Object:
-        """Raises `ValueError`."""
+    def read(self, said: Object, duplicates: Sequence[str] = ()) -> Object:
+        """Raises `ValueError`, also when strict for `duplicates`: texts for fields that occur twice."""
         api_version, kind = said.get("apiVersion"), said.get("kind")
         for name, value in (("Kind", kind), ("apiVersion", api_version)):
             if not value:
@@ -45,7 +45,7 @@ class ConfigurationReader:
         if decode is None:
             known = f"no kind {quote(str(kind))} is registered for version {quote(str(api_version))}"
             raise ValueError(f'{known} in scheme "pkg/runtime/scheme.go:111"')
-        return _decoded(decode, said, strict=self._strict)
+        return _decoded(decode, said, strict=self._strict, duplicates=duplicates)
 
 
 class PlainReader:
@@ -59,15 +59,15 @@ class PlainReader:
         return _decoded(self._decode, said, strict=False)
 
 
-def _decoded(decode: Decoder, said: Object, *, strict: bool) -> Object:
+def _decoded(decode: Decoder, said: Object, *, strict: bool, duplicates: Sequence[str] = ()) -> Object:
     lost: Lost = []
     try:
         decoded: Object = decode(said, lost)
     except DecodeError as error:
         raise ValueError(str(error)) from None
-    if strict and lost:
-        faults = ", ".join(f"unknown field {quote(path)}" for path in unknown_paths(said, lost))
-        raise ValueError(f"strict decoding error: {faults}")
+    faults = [*duplicates, *(f"unknown field {quote(path)}" for path in unknown_paths(said, lost))]
+    if strict and faults:
+        raise ValueError(f"strict decoding error: {', '.join(faults)}")
     return decoded
 
 

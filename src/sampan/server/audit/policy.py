@@ -61,7 +61,7 @@ def parse_policy(text: bytes) -> Policy:
     Duplicate fields are let through with a line in the log, as Kubernetes does.
     """
     try:
-        value, faults = yaml.decode_strict(text)
+        value, faults = yaml.decode_file_strict(text)
     except DecodeError as error:
         raise ValueError(f"failed decoding: {error}") from None
     if not isinstance(value, dict):

@@ -32,7 +32,7 @@ class TracingConfiguration(msgspec.Struct, frozen=True, rename="camel", forbid_u
 def parse_tracing_configuration(text: bytes) -> TracingConfiguration:
     """Read YAML or JSON. Raises `ValueError`."""
     try:
-        value, faults = yaml.decode_strict(text)
+        value, faults = yaml.decode_file_strict(text)
     except DecodeError as error:
         raise ValueError(str(error)) from None
     if faults:

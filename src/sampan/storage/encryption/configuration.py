@@ -99,7 +99,7 @@ def group_resource(text: str) -> tuple[str, str]:
 def parse_configuration(text: bytes) -> EncryptionConfiguration:
     """Read and check YAML or JSON. Raises `ValueError`, whose text holds no secret."""
     try:
-        value, faults = wire_yaml.decode_strict(text)
+        value, faults = wire_yaml.decode_file_strict(text)
     except DecodeError as error:
         raise ValueError(str(error)) from None
     if faults:

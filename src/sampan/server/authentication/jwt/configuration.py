@@ -113,7 +113,7 @@ class AuthenticationConfiguration(_Part, frozen=True):
 def parse_configuration(text: bytes) -> AuthenticationConfiguration:
     """Read YAML or JSON. Raises `ValueError` for what cannot be read, fields that nobody knows, and other kinds."""
     try:
-        value, faults = wire_yaml.decode_strict(text)
+        value, faults = wire_yaml.decode_file_strict(text)
     except DecodeError as error:
         raise ValueError(str(error)) from None
     if faults:
