@@ -1,6 +1,7 @@
 """Run a server as the process's only business: logging, event loop, and what prevents it in one line."""
 
 import asyncio
+import logging
 import sqlite3
 import sys
 
@@ -11,7 +12,7 @@ from sampan.app.log import configure_logging
 from sampan.app.settings import UpSettings
 from sampan.app.up import Announce, raise_open_files_limit, run
 from sampan.server.admission.settings import BadConfiguration
-from sampan.storage.store import OutcomeUnknown, StoreUnavailable, Untransformable
+from sampan.storage.store import OutcomeUnknown, StoreReplaced, StoreUnavailable, Untransformable
 
 _EXPECTED = (OSError, sqlite3.Error, StoreUnavailable, OutcomeUnknown, Untransformable, BadConfiguration)
 """Faults of the machine or of what it was told: the person who started it can do something about them."""
@@ -22,17 +23,36 @@ can starve for seconds beside an event loop that never idles; figures in docs/ad
 """
 
 
+_log = logging.getLogger("sampan.app")
+
+
 def up(settings: UpSettings, announce: Announce) -> None:
-    """Serve until the end. Raises `StartError` with what prevented it."""
+    """Serve until the end; from the beginning when the store is not the one any more that it was. Raises `StartError`
+    with what prevented it.
+    """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     configure_logging(settings.log_level, settings.log_format)
     raise_open_files_limit()
+    while True:
+        try:
+            _run_once(settings, announce)
+            return
+        except StoreReplaced as error:
+            _log.error("%s: this server begins anew, with what is there now", error)
+
+
+def _run_once(settings: UpSettings, announce: Announce) -> None:
+    """Raises `StoreReplaced`, `StartError`."""
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(run(settings, announce))
+    except StoreReplaced:
+        raise
     except _EXPECTED as error:
         raise StartError(_line(error)) from error
     except BaseExceptionGroup as group:
+        if (replaced := group.subgroup(StoreReplaced)) is not None:
+            raise StoreReplaced(_line(replaced)) from group
         expected, others = group.split((StartError, *_EXPECTED))
         if others is not None or expected is None:
             raise

@@ -28,6 +28,7 @@ from sampan.storage.store import (
     KeyValue,
     Store,
     StoreEvent,
+    StoreReplaced,
     prefix_end,
 )
 from sampan.storage.unreadable import Unreadable
@@ -78,7 +79,7 @@ class WatchCache:
         self._moved = Signal()
 
     async def run(self) -> None:
-        """Follow the store until cancelled."""
+        """Follow the store until cancelled. Raises `StoreReplaced`."""
         first, longest = self._backoff_s
         delay = first
         self._stopped = False
@@ -90,6 +91,8 @@ class WatchCache:
                 except Compacted:
                     self._listed = False
                     delay = first
+                except StoreReplaced:
+                    raise
                 except Exception as error:
                     trace = None if isinstance(error, STORE_ERRORS) else error
                     _log.warning(

@@ -67,11 +67,13 @@ class HubWatch:
 
     async def __anext__(self) -> EventBatch:
         while self._behind():
+            self._hub.check()
             batch = await self._read_history()
             if batch.events or not self._behind():
                 return batch
             await asyncio.sleep(0)
         while not self._pending and not self._overflown:
+            self._hub.check()
             if self._hub.closed:
                 raise StopAsyncIteration
             await self._signal.wait()
@@ -143,6 +145,7 @@ class WatchHub:
         self.buffer_max = buffer_max
         self.revision = 0
         self.closed = False
+        self._failure: Exception | None = None
         self._by_prefix: dict[str, list[HubWatch]] = {}
         self._others: list[HubWatch] = []
         self._directories: dict[str, list[HubWatch]] = {}
@@ -186,6 +189,17 @@ class WatchHub:
         self.revision = revision
         for watch in self._all():
             watch.overflow()
+
+    def fail(self, error: Exception | None) -> None:
+        """End all iterators with an error, after what they still hold; None: no more."""
+        self._failure = error
+        for watch in self._all():
+            watch.wake()
+
+    def check(self) -> None:
+        """Raises what `fail` was given."""
+        if self._failure is not None:
+            raise self._failure
 
     def close(self) -> None:
         """End all iterators, after what they still hold."""

@@ -82,6 +82,12 @@ STORE_ERRORS = (StoreError, StoreUnavailable, OutcomeUnknown)
 """All that a store raises when it is no fault of the server's: for loops, which look again."""
 
 
+class StoreReplaced(Exception):
+    """The store is another one than before, or has gone back to an earlier state: a backup was restored. What is known
+    of it counts no more, so it is not asked again by those who know it: they begin anew.
+    """
+
+
 class Untransformable(Exception):
     """A value cannot be encrypted or decrypted. Not a `StoreError`: the row is there, or could be. Its text is for
     clients.

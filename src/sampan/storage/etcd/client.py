@@ -18,6 +18,7 @@ from grpc.aio import EOF, AioRpcError
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.history import History
 from sampan.storage.etcd.messages import Method
 from sampan.storage.etcd.reach import Reach
 from sampan.storage.etcd.settings import EtcdSettings
@@ -28,6 +29,8 @@ BACKOFF_S = (0.02, 0.5)
 """The first and the longest pause between attempts."""
 _WITH_LEADER = (("hasleader", "true"),)
 """Asks a member to refuse, or to end the watch, while it knows no leader."""
+_LINEARIZABLE = (messages.RANGE, messages.TXN)
+"""Whose answers tell a revision that is no older than any that was told before they were asked."""
 _REPEATED = (Fault.NOT_DONE, Fault.UNKNOWN)
 _OF_REVISIONS = (Fault.COMPACTED, Fault.FUTURE)
 
@@ -66,6 +69,7 @@ class EtcdClient:
         self.reach = Reach(time.monotonic)
         self.told = 0
         """The newest revision of which anybody may have been told who asked etcd, not the watches of this server."""
+        self.history = History()
         self._endpoints = [Endpoint(server, settings) for server in settings.servers]
         self._at = 0
 
@@ -178,12 +182,19 @@ class Attempts:
             self._client.reach.end_probe()
 
     async def call(self, method: Method, request: Any) -> Any:
-        """One attempt, on the endpoint that is in use now. Raises `AioRpcError`."""
+        """One attempt, on the endpoint that is in use now. Raises `AioRpcError`; `StoreUnreachable`
+        when etcd is another one.
+        """
+        history = self._client.history
+        history.check()
+        before = history.revision
         self._endpoint = self._client.endpoint
         left = max(self._deadline - self._loop.time(), 0.001)
         answer = await self._endpoint.call(method, request, min(left, self._client.settings.attempt_s))
         if method is not messages.STATUS:  # which a member answers alone
             self._client.reach.answered()
+        if method in _LINEARIZABLE:
+            history.saw(answer.header, before)
         return answer
 
     async def another(self) -> bool:

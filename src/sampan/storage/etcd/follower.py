@@ -94,15 +94,19 @@ class Follower:
         self._wanted = asyncio.Event()
         self.watching = asyncio.Event()
         """Set while a watch that etcd has confirmed is read."""
+        hub.fail(None)
+        client.history.replaced = hub.fail
 
     async def run(self) -> None:
-        """Follow etcd until cancelled. `hub.revision` says after which revision."""
+        """Follow etcd until cancelled, or until it is another one. `hub.revision` says after which revision."""
         pause_s = BACKOFF_S[0]
         while True:
             before = self._hub.revision
             try:
                 await self._follow_or_skip()
             except (AioRpcError, WatchEndedByEtcd, TimeoutError, StoreUnavailable) as error:
+                if self._client.history.fault:
+                    return  # the hub tells everybody
                 why = text_of(error) if isinstance(error, AioRpcError) else str(error)
                 _log.warning("the watch of etcd broke, it goes on elsewhere: %s", why)
             finally:
@@ -130,6 +134,7 @@ class Follower:
             await self._skip(error)
 
     async def _follow(self) -> None:
+        await self._check_history()
         await self._nudge.learn()
         async with self._client.watch(self._keys.barrier, self._keys.end, self._hub.revision + 1) as stream:
             self.watching.set()
@@ -152,11 +157,12 @@ class Follower:
                 await self._check_history()
             reached = self._nudge.reached(response)
             if reached > self._hub.revision:
+                self._client.history.reached(reached)
                 self._hub.dispatch(self._keys.events(response.events, self._hub.revision), reached)
                 self._answer_waiters()
 
     async def _check_history(self) -> None:
-        """Raises `CompactedInEtcd` when etcd has forgotten what comes after what was seen.
+        """Raises `CompactedInEtcd` when etcd has forgotten what comes after what was seen, `StoreUnreachable`.
 
         A watch whose buffer is full just then is not always told so (etcd 3.5.1): it may go on with what is newer.
         """
@@ -165,8 +171,11 @@ class Follower:
             request = messages.RangeRequest(key=self._keys.barrier, keys_only=True, revision=revision)
             await self._client.ask(messages.RANGE, request)
         except AioRpcError as error:
-            if fault_of(error) is Fault.COMPACTED:
+            fault = fault_of(error)
+            if fault is Fault.COMPACTED:
                 raise CompactedInEtcd(revision) from error
+            if fault is Fault.FUTURE:  # what was seen is not there: the answer to this says how far etcd is
+                await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier, keys_only=True))
             raise
 
     def _answer_waiters(self) -> None:

