@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from sampan.registry.allocation.repair import AllocationRepair
+from sampan.storage.store import StoreUnavailable
 from tests.registry.webhook.tls import bundle, listening, ok, requests
 from tests.server.cluster import Api, served
 from tests.server.conversion_webhook import SHIRTS_2, FakeWebhook, defined
@@ -108,6 +110,8 @@ async def test_requests_to_webhooks_are_counted_by_host_and_code_also_those_with
         f'{name}{{code="200",host="127.0.0.1:{port}",method="POST"}} 1.0',
         f'{name}{{code="<error>",host="127.0.0.1:1",method="POST"}} 1.0',
     ]
+    for name in ("rest_client_request_size_bytes_count", "rest_client_response_size_bytes_count"):
+        assert await series(api, name) == [f'{name}{{host="127.0.0.1:{port}",verb="POST"}} 1.0']
 
 
 async def test_addresses_and_ports_of_services_are_counted_as_they_are_given() -> None:
@@ -140,4 +144,25 @@ async def test_the_loops_of_the_server_say_how_they_get_on(api: Api) -> None:
     done = adds.rpartition(" ")[2]
     assert await series(api, f"workqueue_work_duration_seconds_count{name}") == [
         f"workqueue_work_duration_seconds_count{name} {done}"
+    ]
+
+
+async def test_passes_over_the_claims_of_services_that_come_to_nothing_are_counted(api: Api) -> None:
+    async def away() -> None:
+        raise StoreUnavailable("no")
+
+    async def soon(seconds: float) -> None:
+        if api.cluster.measures.repair_errors == 2:
+            raise asyncio.CancelledError
+
+    services = api.cluster.endpoint("", "v1", "services")
+    assert services is not None
+    assert api.cluster.claims is not None
+    measures = api.cluster.measures
+    repair = AllocationRepair(api.cluster.claims, services.store, api.cluster.clock, measures.repair_failed)
+    repair.once = away  # type: ignore[method-assign]  # a store that is away
+    with pytest.raises(asyncio.CancelledError):
+        await repair.run(soon)
+    assert await series(api, "apiserver_clusterip_repair", "apiserver_nodeport_repair") == [
+        f"apiserver_{what}_repair_reconcile_errors_total 2.0" for what in ("clusterip", "nodeport")
     ]

@@ -16,6 +16,7 @@ from sampan.server.work_metrics import work_families
 _IPS: Final = "kube_apiserver_clusterip_allocator_"
 _PORTS: Final = "kube_apiserver_nodeport_allocator_"
 _RESULT: Final = ("result", "failure_type")
+_ASKED: Final = ("verb", "host")
 
 
 class ClusterMetrics:
@@ -53,7 +54,19 @@ class ClusterMetrics:
                 measures.requests.durations,
                 "rest_client_request_duration_seconds",
                 "Time until webhooks had answered.",
-                ("verb", "host"),
+                _ASKED,
+            ),
+            Histogram.of(
+                measures.requests.request_sizes,
+                "rest_client_request_size_bytes",
+                "Bytes of what webhooks were sent.",
+                _ASKED,
+            ),
+            Histogram.of(
+                measures.requests.response_sizes,
+                "rest_client_response_size_bytes",
+                "Bytes of what webhooks answered.",
+                _ASKED,
             ),
         )
 
@@ -74,6 +87,12 @@ class ClusterMetrics:
         for key, count in list(measures.requests.counts.items()):
             requests.add(key, count)
         yield from requests.collect()
+        for what in ("clusterip", "nodeport"):
+            yield CounterMetricFamily(
+                f"apiserver_{what}_repair_reconcile_errors_total",
+                "Passes over what Services hold that came to nothing.",
+                measures.repair_errors,
+            )
         yield from work_families(measures.works)
         yield from self._of_addresses()
         yield from self._of_ports()

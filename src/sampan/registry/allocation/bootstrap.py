@@ -29,7 +29,7 @@ async def prepare_allocation(cluster: Cluster) -> AllocationRepair:
     assert service_cidrs is not None
     cidrs = [str(allocator.network) for allocator in cluster.allocators.ips.values()]
     await _ensure_service_cidr(service_cidrs.store, cidrs, cluster.clock)
-    repair = AllocationRepair(cluster.claims, services.store, cluster.clock)
+    repair = AllocationRepair(cluster.claims, services.store, cluster.clock, cluster.measures.repair_failed)
     await repair.once()
     return repair
 

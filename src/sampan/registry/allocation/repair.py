@@ -37,9 +37,15 @@ class _Held(NamedTuple):
 
 
 class AllocationRepair:
-    """Claims what Services hold without a claim; gives back, after a grace, what no Service holds."""
+    """Claims what Services hold without a claim; gives back, after a grace, what no Service holds.
 
-    def __init__(self, claims: StoredClaims, services: ResourceStore, clock: Clock) -> None:
+    `failed` is told of each pass that came to nothing.
+    """
+
+    def __init__(
+        self, claims: StoredClaims, services: ResourceStore, clock: Clock, failed: Callable[[], None] = lambda: None
+    ) -> None:
+        self._failed = failed
         self._claims = claims
         self._services = services
         self._clock = clock
@@ -52,6 +58,7 @@ class AllocationRepair:
             try:
                 await self.once()
             except (StatusError, *STORE_ERRORS) as error:
+                self._failed()
                 _log.warning("the claims of Services could not be repaired: %s", error)
 
     async def once(self) -> None:

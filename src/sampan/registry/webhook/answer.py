@@ -72,7 +72,8 @@ class Answer:
         self.status = 0
         """0 until it is known."""
         self._chunks: list[bytes] = []
-        self._size_bytes = 0
+        self.size_bytes = 0
+        """Of the body, as far as it has come."""
         self._until_close = True
         self._keeps_connection = False
         self._content_type = self._location = self._retry_after = ""
@@ -109,7 +110,7 @@ class Answer:
         """Bytes of the response. Raises `WebhookError` when there are too many."""
         self.begun = True
         self._parser.feed_data(data)
-        if self._size_bytes > ANSWER_SIZE_BYTES_MAX:
+        if self.size_bytes > ANSWER_SIZE_BYTES_MAX:
             raise WebhookError(f"the answer is larger than {ANSWER_SIZE_BYTES_MAX} bytes")
 
     def end(self) -> None:
@@ -134,8 +135,8 @@ class Answer:
         self.status = self._parser.get_status_code()
 
     def on_body(self, body: bytes) -> None:
-        self._size_bytes += len(body)
-        if self._size_bytes <= ANSWER_SIZE_BYTES_MAX:
+        self.size_bytes += len(body)
+        if self.size_bytes <= ANSWER_SIZE_BYTES_MAX:
             self._chunks.append(body)
 
     def on_message_complete(self) -> None:

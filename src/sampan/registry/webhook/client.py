@@ -111,6 +111,7 @@ class HttpsWebhook:
             code = str(answer.status)
         finally:
             self._requests.sent(method, host, code, perf_counter() - began)
+        self._requests.answered(method, host, len(call.body), answer.size_bytes)
         return answer
 
     async def _exchange_in_words(self, call: "Call") -> Answer:
