@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from sampan.app.engine import EtcdAccess, parse_engine, rows_of
+from sampan.app.storage import engine_store
 from sampan.cli.main import cli
 from sampan.storage.snapshot import Row, read_file
 from sampan.storage.sqlite import SQLiteStore
@@ -145,3 +147,31 @@ def test_a_copy_to_etcd_that_was_cut_short_says_what_to_clear(
     output = sampan("storage", "copy", "--from", "sqlite:here", "--to", target, "--etcd-prefix", "/other", code=1)
     assert ("etcdctl del --prefix /other/" in output) is said
     assert "the store: away" in output
+
+
+def test_the_addresses_of_servers_expire_in_a_copy_of_etcd_too(etcd: str, tmp_path: Path) -> None:
+    key = "/registry/masterleases/10.0.0.1"
+
+    async def fill() -> None:
+        store = engine_store(parse_engine(etcd, EtcdAccess()))
+        await store.open()
+        await store.create(key, b"{}", ttl_s=60)
+        await store.close()
+
+    asyncio.run(fill())
+    sampan("storage", "copy", "--from", etcd, "--to", f"sqlite:{tmp_path / 'data'}")
+    [row] = rows(f"sqlite:{tmp_path / 'data'}")
+    assert (row.key, 0 < row.expires_at - time.time() <= 15) == (key, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("storage", "copy", "--to", "sqlite:there"), ("snapshot", "save", "there")],
+    ids=["copy", "snapshot"],
+)
+def test_an_etcd_with_nothing_under_the_prefix_is_not_copied(
+    words: tuple[str, ...], etcd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "nothing under /other/" in sampan(*words, "--from", etcd, "--etcd-prefix", "/other", code=1)
+    assert not (tmp_path / "there").is_file()

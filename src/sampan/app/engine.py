@@ -6,16 +6,19 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.app.storage import engine_store
-from sampan.registry.strategies.core.event import TTL_S
+from sampan.registry.servers import addresses
+from sampan.registry.strategies.core import event
 from sampan.storage.snapshot.rows import Rows, StoreRows
 from sampan.storage.sqlite.dump import SQLiteRows
 from sampan.storage.sqlite.restore import DATABASE
 from sampan.storage.store import KeyValue, prefix_end
 
 OBJECTS = "/registry/"
-_EVENTS = "/registry/events/"
+_TTL_S = {"/registry/events/": event.TTL_S, addresses.PREFIX: addresses.TTL_S}
+"""What expires, and after how long: etcd's rows do not say. Nothing else does in Kubernetes."""
 _FORMS = "sqlite:DIRECTORY or etcd:URL,URL"
 
 
@@ -50,7 +53,8 @@ def parse_engine(text: str, access: EtcdAccess) -> UpSettings:
 async def rows_of(settings: UpSettings) -> AsyncIterator[Rows]:
     """What a store holds; it is not changed, and may be serving. Raises `StartError`, `StoreUnavailable`.
 
-    etcd does not say when a row expires: Events are given their whole time again.
+    etcd does not say when a row expires: what expires is given its whole time again. Raises `StartError` when there is
+    nothing under the prefix in etcd: a copy of nothing would pass for one.
     """
     if settings.storage == "sqlite":
         yield SQLiteRows(settings.data / DATABASE)
@@ -58,10 +62,15 @@ async def rows_of(settings: UpSettings) -> AsyncIterator[Rows]:
     store = engine_store(replace(settings, read_only=True))
     await store.open()
     try:
+        if not (await store.range(OBJECTS, prefix_end(OBJECTS), limit=1)).items:
+            raise StartError(f"etcd holds nothing under {settings.etcd_prefix}/: is it the right --etcd-prefix?")
         yield StoreRows(store, "etcd", expires_at=_expiry, start=OBJECTS, end=prefix_end(OBJECTS))
     finally:
         await store.close()
 
 
 def _expiry(row: KeyValue) -> float:
-    return time.time() + TTL_S if row.key.startswith(_EVENTS) else 0
+    for prefix, ttl_s in _TTL_S.items():
+        if row.key.startswith(prefix):
+            return time.time() + ttl_s
+    return 0

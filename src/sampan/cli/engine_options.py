@@ -11,6 +11,7 @@ import click
 
 from sampan import __version__
 from sampan.app.engine import EtcdAccess, parse_engine
+from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.storage.snapshot import SnapshotError
 from sampan.storage.store import OutcomeUnknown, StoreError, StoreUnavailable
@@ -56,13 +57,14 @@ def store_errors() -> Iterator[None]:
         yield
     except ExceptionGroup as errors:
         raise click.ClickException(_said(errors.exceptions[0])) from errors
-    except (SnapshotError, OSError, sqlite3.Error, StoreError, StoreUnavailable, OutcomeUnknown) as error:
+    except (StartError, SnapshotError, OSError, sqlite3.Error, StoreError, StoreUnavailable, OutcomeUnknown) as error:
         raise click.ClickException(_said(error)) from error
 
 
 def _said(error: Exception) -> str:
     if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
-    if isinstance(error, SnapshotError):
+        said = error.strerror or str(error)
+        return f"{error.filename}: {said}" if error.filename else said
+    if isinstance(error, StartError | SnapshotError):
         return str(error)
     return f"the store: {error or type(error).__name__}"
