@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from sampan.app.encryption import Encryption
 from sampan.storage.encryption.kms.provider import WRITE_MAX_S, KmsProvider
-from sampan.storage.encryption.kms.service import GrpcKeyService
+from sampan.storage.encryption.kms.service import GrpcKeyService, KeyStatus
 from sampan.storage.encryption.providers import Providers
 from sampan.storage.encryption.store import EncryptedStore
 from sampan.storage.encryption.transformer import KeyServiceDown, Plain, TransformError
@@ -132,6 +132,23 @@ async def test_health_asks_seldom() -> None:
     clock.now += 21
     await provider.health()
     assert plugin.calls.count("status") == 2
+
+
+async def test_whoever_asks_for_health_while_a_plugin_hangs_waits_for_the_same_answer() -> None:
+    plugin, clock = Plugin(), Clock()
+    provider = await ready(plugin, clock)
+    plugin.calls.clear()
+
+    def hang() -> KeyStatus:
+        plugin.calls.append("status")
+        clock.now += 3
+        raise KeyServiceDown("no answer in time")
+
+    plugin.status = hang  # type: ignore[method-assign]  # one that takes its whole time
+    clock.now += 21
+    answers = await asyncio.gather(*(provider.health() for _ in range(3)), return_exceptions=True)
+    assert all(isinstance(answer, TransformError) for answer in answers)
+    assert plugin.calls == ["status"]
 
 
 async def test_a_seed_that_is_refused_is_asked_for_once_in_a_while() -> None:

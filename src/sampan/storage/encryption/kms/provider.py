@@ -127,20 +127,17 @@ class KmsProvider:
     async def check(self) -> None:
         """Whether the plug-in is well; makes a new seed when its key has changed. Raises `TransformError`."""
         async with self._asking:
-            self._checked, self._error = self._clock(), None
-            try:
-                status = await asyncio.to_thread(self._asked, STATUS, self._service.status)
-                await self._take(status)
-            except TransformError as error:
-                self._error = TransformError(f"kmsv2 Provider {self.name} is not healthy, error: {error}")
-                raise self._error from None
+            await self._check()
 
     async def health(self) -> None:
-        """The same for health checks: an answer serves for some seconds."""
-        if self._clock() - self._checked >= (HEALTH_BAD_S if self._error else HEALTH_GOOD_S):
-            await self.check()
-        elif self._error is not None:
-            raise self._error
+        """The same for health checks: an answer serves for some seconds from when it came, and those who ask while it
+        is awaited wait for it too.
+        """
+        async with self._asking:
+            if self._clock() - self._checked >= (HEALTH_BAD_S if self._error else HEALTH_GOOD_S):
+                await self._check()
+            elif self._error is not None:
+                raise self._error
 
     @property
     def sources_known(self) -> int:
@@ -160,6 +157,16 @@ class KmsProvider:
     def close(self) -> None:
         """Let go of the connection."""
         self._service.close()
+
+    async def _check(self) -> None:
+        error: TransformError | None = None
+        try:
+            await self._take(await asyncio.to_thread(self._asked, STATUS, self._service.status))
+        except TransformError as fault:
+            error = TransformError(f"kmsv2 Provider {self.name} is not healthy, error: {fault}")
+        self._checked, self._error = self._clock(), error
+        if error is not None:
+            raise error
 
     async def _take(self, status: KeyStatus) -> None:
         if status.healthz != "ok":
