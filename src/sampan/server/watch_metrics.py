@@ -9,7 +9,7 @@ from prometheus_client.core import Metric
 from sampan.server.histogram import Counter, Histogram
 
 _LABELS: Final = ("group", "version", "resource")
-_SIZE_BUCKETS: Final = tuple(1024.0 * 2**n for n in range(8))
+_SIZE_BUCKETS: Final = tuple(1024 * 2**n for n in range(8))
 _LIST_BUCKETS: Final = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60)
 
 Join = Callable[[Sequence[bytes]], bytes]
@@ -21,12 +21,13 @@ class _Sizes(Histogram):
 
     def joining(self, values: tuple[str, ...]) -> Join:
         """What joins events and counts each."""
-        series, buckets = self._begin(values), self.buckets
+        series, buckets, small = self._begin(values), self.buckets, self.buckets[0]
 
         def join(frames: Sequence[bytes]) -> bytes:
             chunk = b"".join(frames)
-            series[0] += len(chunk)
-            if max(map(len, frames), default=0) <= buckets[0]:
+            size = len(chunk)
+            series[0] += size
+            if size <= small or max(map(len, frames)) <= small:
                 series[1] += len(frames)
             else:
                 for frame in frames:
