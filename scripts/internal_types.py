@@ -21,7 +21,13 @@ _IMPORT = re.compile(r'^\s*(?:import )?(?:(\w+) )?"k8s\.io/(?:kubernetes/pkg/api
 _BASIC = {"string": "s", "bool": "b", "byte": "s"} | dict.fromkeys(
     ("int", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "float64"), "i"
 )
-_ZEROS = {"Quantity": '="0"', "IntOrString": "=0", "Time": "=null", "MicroTime": "=null", "Duration": "i"}
+_ZEROS = {
+    "Quantity": '="0"',
+    "IntOrString": "=0",
+    "Time": "=null",
+    "MicroTime": "=null",
+    "Duration": "i",
+} | dict.fromkeys(("UID", "NodeName"), "s")
 _TAGGED = ("LabelSelector", "LabelSelectorRequirement", "ObjectMeta", "OwnerReference", "ManagedFieldsEntry")
 
 Structs = dict[str, list[str]]

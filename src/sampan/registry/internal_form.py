@@ -33,6 +33,7 @@ class InternalTypes:
     def root(self, definition: ResourceDefinition) -> str | None:
         """The internal type of a resource's objects; None: it is not known."""
         name = f"{definition.group.partition('.')[0] or 'core'}.{definition.kind}"
+        name = "core.Event" if name == "events.Event" else name
         return name if definition.builtin and name in self._fields else None
 
     def below(self, kind: str, path: str) -> str | None:

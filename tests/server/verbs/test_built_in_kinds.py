@@ -138,3 +138,39 @@ async def test_a_pods_grace_period_below_zero_becomes_a_second(api: Api) -> None
     spec = {"containers": [container], "terminationGracePeriodSeconds": -1}
     made = await api.create(_PODS, {"metadata": {"name": "p"}, "spec": spec})
     assert made["spec"]["terminationGracePeriodSeconds"] == 1
+
+
+async def test_an_immutable_reference_of_an_event_is_shown_as_kubernetes_holds_it(api: Api) -> None:
+    path = "/apis/events.k8s.io/v1/namespaces/default/events"
+    event = {
+        "metadata": {"name": "e"},
+        "eventTime": "2024-01-01T00:00:00.000000Z",
+        "reportingController": "a/b",
+        "reportingInstance": "c",
+        "action": "d",
+        "reason": "r",
+        "type": "Normal",
+        "regarding": {"kind": "Pod", "name": "p", "namespace": "default"},
+    }
+    await api.create(path, event)
+    answer = await api.put(f"{path}/e", {**event, "regarding": {"kind": "Pod", "name": "q", "namespace": "default"}})
+    assert answer.message.endswith(
+        'involvedObject: Invalid value: {"Kind":"Pod","Namespace":"default","Name":"q","UID":"","APIVersion":"",'
+        '"ResourceVersion":"","FieldPath":""}: field is immutable'
+    )
+
+
+async def test_a_faulty_taint_is_told_twice_when_a_node_is_updated(api: Api) -> None:
+    node = {"metadata": {"name": "n"}, "spec": {"taints": [{"key": "k", "effect": "x"}]}}
+    answer = await api.post("/api/v1/nodes", node)
+    assert len(answer.causes) == 1
+    await api.create("/api/v1/nodes", {"metadata": {"name": "n"}})
+    answer = await api.put("/api/v1/nodes/n", node)
+    assert len(answer.causes) == 2
+    assert answer.message.count("metadata.taints[0].effect") == 1
+
+
+async def test_the_first_of_a_nodes_cidrs_that_is_none_is_told_again(api: Api) -> None:
+    answer = await api.post("/api/v1/nodes", {"metadata": {"name": "n"}, "spec": {"podCIDRs": ["10.0.0.0/24", "x"]}})
+    text = "invalid CIDR[1]: <nil> (invalid CIDR address: x)"
+    assert f"Internal error: invalid PodCIDRs. failed to check with dual stack with error:{text}" in answer.message

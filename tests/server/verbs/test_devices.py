@@ -161,3 +161,13 @@ async def test_what_is_not_allocated_has_no_status_of_its_own(api: Api) -> None:
     answer = await api.patch(f"{_CLAIMS}/c/status", {"status": {"devices": [device]}})
     assert answer.code == 422
     assert answer.message.endswith("must be an allocated device in the claim")
+
+
+async def test_the_faults_of_a_template_are_told_beside_that_it_cannot_change(api: Api) -> None:
+    obj = {"metadata": {"name": "c"}, "spec": {"spec": _claim_spec()}}
+    await api.create(_TEMPLATES, obj)
+    answer = await api.put(f"{_TEMPLATES}/c", {**obj, "spec": {"spec": _claim_spec(deviceClassName="")}})
+    assert [cause["field"] for cause in answer.causes] == [
+        "spec.spec.devices.requests[0].exactly.deviceClassName",
+        "spec",
+    ]

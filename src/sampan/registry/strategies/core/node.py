@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypedDict
 
 import msgspec
 
-from sampan.core.field import FieldError, Path, Shown, duplicate, forbidden, go_json, invalid
+from sampan.core.field import FieldError, Path, Shown, duplicate, forbidden, go_json, internal, invalid
 from sampan.core.names import label_value_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.addresses import are_dual_stack, check_cidr, cidr_warnings
@@ -75,16 +75,21 @@ class NodeStrategy(CoreStrategy):
             errors.append(invalid(at, swap, "must be greater than zero"))
         cidrs = spec.get("podCIDRs") or []
         at = _SPEC.child("podCIDRs")
+        bad = None
         for i, cidr in enumerate(cidrs):
+            known = len(errors)
             check_cidr(cidr, at.index(i), errors)
+            if bad is None and len(errors) > known:
+                bad = i
+        if len(cidrs) > 1 and bad is not None:
+            text = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {cidrs[bad]})"
+            errors.append(internal(at, f"invalid PodCIDRs. failed to check with dual stack with error:{text}"))
         if len(cidrs) > 1 and (len(cidrs) > 2 or not are_dual_stack([c.partition("/")[0] for c in cidrs])):
             errors.append(invalid(at, cidrs, "may specify no more than one CIDR for each IP family"))
 
     def check_update(self, obj: Object, old: Object, errors: Errors) -> None:
         self.check(obj, errors)
-        found: Errors = []
-        _check_transition(obj, old, found)
-        errors.extend(error for error in found if error not in errors)
+        _check_transition(obj, old, errors)
 
     def check_status_update(self, obj: Object, old: Object, errors: Errors) -> None:
         _check_transition(obj, old, errors)

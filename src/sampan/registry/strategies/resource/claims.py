@@ -193,8 +193,12 @@ class ResourceClaimTemplateStrategy(Strategy):
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a new template."""
         errors: Errors = []
+        _check_admin_access(ctx, _admin_access(obj.get("spec", {}).get("spec", {})), errors)
+        return [*errors, *self._faults(obj)]
+
+    def _faults(self, obj: Object) -> list[FieldError]:
+        errors: Errors = []
         spec = obj.get("spec", {})
-        _check_admin_access(ctx, _admin_access(spec.get("spec", {})), errors)
         metadata, path = spec.get("metadata", {}), _SPEC.child("metadata")
         check_annotations(metadata.get("annotations") or {}, path.child("annotations"), errors)
         check_labels(metadata.get("labels") or {}, path.child("labels"), errors)
@@ -202,7 +206,7 @@ class ResourceClaimTemplateStrategy(Strategy):
         return errors
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """The spec stays."""
-        errors: Errors = []
+        """The spec stays, and its faults are told all the same."""
+        errors: Errors = self._faults(obj)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
         return errors
