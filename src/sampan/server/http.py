@@ -181,7 +181,7 @@ class Connection(Reading, asyncio.Protocol):
         try:
             response = await ask(self.owner, incoming, self._peer, received=self.active)
             self._patient = response.patient
-            close = not incoming.keep_alive or response.close or self._ending
+            close = not incoming.keep_alive or response.close or self._ending or self.owner.leaving
             if incoming.expect_continue and not incoming.complete:
                 close = True
             if not self.closed:
@@ -245,7 +245,7 @@ class Connection(Reading, asyncio.Protocol):
         transport = self._transport
         try:
             until_closed = incoming.http_1_0 and response.length is None
-            close = until_closed or not incoming.keep_alive
+            close = until_closed or not incoming.keep_alive or self.owner.leaving
             transport.write(self.owner.heads.build(response, response.length, close=close, http_1_0=incoming.http_1_0))
             if incoming.method == "HEAD":
                 return True

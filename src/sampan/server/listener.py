@@ -58,6 +58,7 @@ class HttpServer:
         self.header_names: dict[bytes, str] = {}
         self.handshake_errors = 0
         """Connections that came to nothing before anything was asked."""
+        self.leaving = False
         self._connections: set[Served] = set()
         self._server: asyncio.Server | None = None
         self._empty = asyncio.Event()

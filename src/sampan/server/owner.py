@@ -59,6 +59,8 @@ class ConnectionOwner(Protocol):
     heads: Heads
     targets: TargetCache
     header_names: dict[bytes, str]
+    leaving: bool
+    """Whether clients are to turn elsewhere: each is told with its next answer, where HTTP/1.1 has no other way."""
 
     def connected(self, connection: Served) -> None: ...
 
