@@ -4,6 +4,7 @@ import errno
 import socket
 import ssl
 
+from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, tls_text
 from sampan.server.proxy.target import Target
 
 _ERRNO = {
@@ -25,9 +26,10 @@ def connection_text(host: str, dialled: str, error: Exception) -> str:
     if isinstance(error, socket.gaierror):
         return f"dial tcp: lookup {host}: no such host"
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"tls: failed to verify certificate: x509: {error.verify_message}"
+        is_unknown = error.verify_code in UNTRUSTED
+        return certificate_text("certificate signed by unknown authority" if is_unknown else error.verify_message)
     if isinstance(error, ssl.SSLError):
-        return f"tls: {error.reason or error}"
+        return tls_text(error)
     if isinstance(error, TimeoutError):
         return f"dial tcp {dialled}: i/o timeout"
     return f"dial tcp {dialled}: {_text(error)}"
