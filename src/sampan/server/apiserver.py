@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sampan.core.gvk import GroupResource
@@ -48,6 +49,7 @@ from sampan.server.verbs.scope import Shared
 from sampan.server.version import show_version
 from sampan.server.zpages import flagz, statusz
 from sampan.storage.cache import WatchCache
+from sampan.storage.store import StoreUnavailable
 
 _STORED_ELSEWHERE = frozenset({GroupResource("events.k8s.io", "events"), GroupResource("", "componentstatuses")})
 """Nothing of its own is stored of these."""
@@ -200,9 +202,11 @@ class ApiServer:
         await self.cluster.store.revision()
 
     async def _metrics(self, request: Request) -> Response:
-        size_bytes, counts = await self.cluster.store.size_bytes(), self._count_objects()
+        with suppress(StoreUnavailable):  # then it is what it was: just then one wants to see the rest
+            size_bytes = await self.cluster.store.size_bytes()
+            self.metrics.storage_size_bytes = lambda: size_bytes
+        counts = self._count_objects()
         self.metrics.caches.caches = self._caches
-        self.metrics.storage_size_bytes = lambda: size_bytes
         self.metrics.storage_objects = lambda: counts
         return Response(200, await self.metrics.exposition(), CONTENT_TYPE)
 
