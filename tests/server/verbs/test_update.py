@@ -99,8 +99,20 @@ async def test_another_uid_conflicts(api: Api) -> None:
     answer = await api.put(f"{CONFIG_MAPS}/a", config_map(uid="other"))
     assert (answer.code, answer.reason) == (409, "Conflict")
     assert answer.message == (
-        'Operation cannot be fulfilled on configmaps "a": Precondition failed: UID in precondition: other, '
-        f"UID in object meta: {created['metadata']['uid']}"
+        'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, '
+        "Key: /configmaps/default/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+        f"UID in precondition: other, UID in object meta: {created['metadata']['uid']}"
+    )
+
+
+async def test_an_update_by_uid_of_what_is_not_there_conflicts(api: Api) -> None:
+    lease = {"metadata": {"name": "l", "uid": "other"}}
+    answer = await api.put("/apis/coordination.k8s.io/v1/namespaces/default/leases/l", lease)
+    assert (answer.code, answer.reason) == (409, "Conflict")
+    assert answer.message == (
+        'Operation cannot be fulfilled on leases.coordination.k8s.io "l": StorageError: invalid object, Code: 4, '
+        "Key: /leases/default/l, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+        "UID in precondition: other, UID in object meta: "
     )
 
 

@@ -113,7 +113,7 @@ async def _create_on_update(
         raise errors.conflict(
             store.definition.group_resource,
             name,
-            f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: ",
+            _wrong_uid(store, ctx.namespace, name, options.uid, ""),
         )
     obj = await transform(None, b"")
     metadata = metadata_of(obj)
@@ -191,8 +191,17 @@ def _check_uid(store: ResourceStore, old: Object, uid: str) -> None:
         raise errors.conflict(
             store.definition.group_resource,
             old["metadata"]["name"],
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored}",
+            _wrong_uid(store, old["metadata"].get("namespace", ""), old["metadata"]["name"], uid, stored),
         )
+
+
+def _wrong_uid(store: ResourceStore, namespace: str, name: str, given: str, stored: str) -> str:
+    """What an update is told whose uid is not that of the object: in the words of the storage, key included."""
+    key = store.key(namespace, name).removeprefix("/registry")
+    return (
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
+        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {given}, UID in object meta: {stored}"
+    )
 
 
 def _check_resource_version(store: ResourceStore, metadata: dict[str, Any], row: KeyValue, name: str) -> None:
