@@ -61,7 +61,7 @@ async def test_a_webhook_gets_the_events_once_at_the_latest_at_the_end(
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-    assert {line for line, _ in sent} == {"POST /audit HTTP/1.1"}
+    assert {line for line, _ in sent} == {"POST /audit?timeout=30s HTTP/1.1"}
     assert sum(len(body["items"]) for _, body in sent) == 3
 
 
