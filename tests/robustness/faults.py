@@ -124,7 +124,7 @@ async def connections_cut(scene: Scene) -> None:
 async def network_slow(scene: Scene) -> None:
     proxies = scene.proxied().proxies
     for proxy in proxies:
-        proxy.delay_s = scene.random.choice((0.02, 0.1, 0.4))
+        proxy.delay_s = scene.random.choice((0.02, 0.05, 0.1, 0.4))
     await scene.hold(2, 5)
     for proxy in proxies:
         proxy.mend()

@@ -2,21 +2,18 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore, peers
+from sampan.storage.etcd import peers
 from sampan.storage.etcd.peers import Listener, Peers, Place
-from sampan.storage.store import StoreEvent
-from tests.storage.cached import key, pod, running
-from tests.storage.etcd.server import Member
+from sampan.storage.etcd.seconds import seconds
+from sampan.storage.etcd.told import Told
 
 DEADLINE_S = 30.0
 SOON_S = 5.0
-LATE_S = 0.1
-WAIT_S = 0.2
 SECRET = b"s" * 32
 
 
@@ -34,9 +31,10 @@ class Server:
         self.times = 0
         sock = bound()
         self.place = Place("127.0.0.1", sock.getsockname()[1], secret)
-        self.listener = Listener(sock, self.place, told or self._told)
+        self.told = Told()
+        self.listener = Listener(sock, self.place, told or self._newest, self.told)
 
-    def _told(self) -> int:
+    def _newest(self) -> int:
         self.times += 1
         return self.revision
 
@@ -53,8 +51,10 @@ async def listening(*servers: Server) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def asking(*rows: bytes, patience_s: float = SOON_S) -> AsyncIterator[Peers]:
-    asker = Peers(patience_s)
+async def asking(
+    *rows: bytes, patience_s: float = SOON_S, clock: Callable[[], float] = seconds
+) -> AsyncIterator[Peers]:
+    asker = Peers(patience_s, clock)
     asker.keep(rows)
     try:
         yield asker
@@ -193,9 +193,9 @@ async def test_an_answer_that_was_changed_on_the_way_is_not_believed() -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             back.write(await reader.readexactly(16))  # the nonces
             writer.write(await ahead.readexactly(16))
-            back.write(await reader.readexactly(24))  # a question and its answer
-            answer = await ahead.readexactly(32)
-            writer.write(answer[:15] + bytes([answer[15] ^ 1]) + answer[16:])
+            back.write(await reader.readexactly(33))  # a question and its answer
+            answer = await ahead.readexactly(33)
+            writer.write(answer[:16] + bytes([answer[16] ^ 1]) + answer[17:])
             assert not await reader.read()
         for end in (back, writer):
             end.close()
@@ -242,128 +242,3 @@ async def test_more_connections_than_can_be_of_use_are_refused(monkeypatch: pyte
                 assert await second.ask() is None
                 await asyncio.sleep(0.01)
         assert await answered(first) == 0
-
-
-# --- stores that ask each other
-
-
-@pytest.fixture
-def sockets() -> Iterator[list[socket.socket]]:
-    found: list[socket.socket] = []
-    yield found
-    for sock in found:
-        sock.close()
-
-
-@pytest.fixture
-async def pair(etcd: Member, sockets: list[socket.socket]) -> AsyncIterator[tuple[EtcdStore, EtcdStore]]:
-    """Two stores that know each other, and ask each other."""
-
-    def listen() -> tuple[socket.socket, str]:
-        sockets.append(bound())
-        return sockets[-1], "127.0.0.1"
-
-    stores = [EtcdStore(EtcdSettings((etcd.url,), entry_wait_s=WAIT_S), listen=listen) for _ in range(2)]
-    for store in stores:
-        await store.open()
-        store._peers._patience_s = SOON_S
-    for number, store in enumerate(stores):
-        await store.create(key(f"first-{number}"), pod(str(number)))
-    async with asyncio.timeout(DEADLINE_S):
-        for store in stores:
-            while not (store._others.known and store._others._rows and await store._peers.ask() is not None):
-                await store.revision()
-                await asyncio.sleep(0.01)
-    yield stores[0], stores[1]
-    for store in stores:
-        await store.close()
-
-
-async def test_servers_that_ask_each_other_do_not_ask_etcd(
-    pair: tuple[EtcdStore, EtcdStore], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other = pair
-    monkeypatch.setattr(other._others, "_clock", lambda: 0.0)
-    await other._others._look()
-
-    async def asked(method: object, request: object) -> object:
-        raise AssertionError("etcd was asked")
-
-    monkeypatch.setattr(other._client, "ask", asked)
-    for number in range(20):
-        revision = await one.create(key(str(number)), pod(str(number)))
-        assert await other.revision() >= revision
-
-
-def delay_events(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What etcd writes comes to the store's watches later than it could."""
-    dispatch, loop = store._hub.dispatch, asyncio.get_running_loop()
-
-    def now(events: Sequence[StoreEvent], revision: int) -> None:
-        dispatch(events, revision)
-        store._follower._answer_waiters()
-
-    def later(events: Sequence[StoreEvent], revision: int) -> None:
-        loop.call_later(LATE_S, now, events, revision)
-
-    monkeypatch.setattr(store._hub, "dispatch", later)
-
-
-async def test_what_was_written_through_one_is_read_through_the_other_whose_events_come_late(
-    pair: tuple[EtcdStore, EtcdStore], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other = pair
-    async with running(other) as cache:
-        delay_events(other, monkeypatch)
-        for number in range(10):
-            await one.create(key(str(number)), pod(str(number)))
-            await cache.fresh()
-            assert cache.get(key(str(number))) is not None
-
-
-async def test_what_one_has_read_is_no_newer_than_what_the_other_reads_after_it(
-    pair: tuple[EtcdStore, EtcdStore],
-) -> None:
-    one, other = pair
-    writing = asyncio.create_task(_write(one, 50))
-    while not writing.done():
-        async with asyncio.timeout(DEADLINE_S):
-            first = await one.revision()
-            assert await other.revision() >= first
-            second = await other.revision()
-            assert await one.revision() >= second
-    await writing
-
-
-async def test_what_a_server_wrote_that_has_left_is_read_though_its_events_come_late(
-    pair: tuple[EtcdStore, EtcdStore], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other = pair
-    delay_events(other, monkeypatch)
-    revision = await one.create(key("a"), pod("a"))
-    await one.close()
-    await other._others._look()
-    assert other._others.alone()
-    assert await other.revision() >= revision
-
-
-async def test_a_server_that_stands_still_holds_up_no_read(
-    pair: tuple[EtcdStore, EtcdStore], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other = pair
-    other._peers._patience_s = 0.01
-    assert one._listener is not None
-    for transport in one._listener.connections:
-        transport.pause_reading()
-    revision = await one.create(key("a"), pod("a"))
-    now = asyncio.get_running_loop().time
-    began = now()
-    for _ in range(20):
-        assert await other.revision() >= revision
-    assert now() - began < SOON_S
-
-
-async def _write(store: EtcdStore, times: int) -> None:
-    revision = await store.create(key("written"), pod("0"))
-    for number in range(times):
-        revision = await store.update(key("written"), pod(str(number)), revision)

@@ -23,6 +23,7 @@ from sampan.storage.etcd.messages import Method
 from sampan.storage.etcd.reach import Reach
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
+from sampan.storage.etcd.told import Told
 from sampan.storage.store import StoreFull, StoreUnreachable
 
 BACKOFF_S = (0.02, 0.5)
@@ -67,8 +68,8 @@ class EtcdClient:
     def __init__(self, settings: EtcdSettings) -> None:
         self.settings = settings
         self.reach = Reach(time.monotonic)
-        self.told = 0
-        """The newest revision of which anybody may have been told who asked etcd, not the watches of this server."""
+        self.told = Told()
+        """What anybody may have been told of by its answers."""
         self.history = History()
         self._endpoints = [Endpoint(server, settings) for server in settings.servers]
         self._at = 0
@@ -82,10 +83,6 @@ class EtcdClient:
         """Use the next one, if this one is in use still."""
         if self.endpoint is endpoint:
             self._at = (self._at + 1) % len(self._endpoints)
-
-    def tell(self, answer: Any) -> None:
-        """What etcd answered is told to others: what they are told from now on is to be no older."""
-        self.told = max(self.told, answer.header.revision)
 
     async def ask(self, method: Method, request: Any) -> Any:
         """A call that may be made more than once: until an endpoint has answered it.

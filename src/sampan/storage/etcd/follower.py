@@ -157,6 +157,7 @@ class Follower:
                 await self._check_history()
             reached = self._nudge.reached(response)
             if reached > self._hub.revision:
+                await self._client.told.free(reached)
                 self._client.history.reached(reached)
                 self._hub.dispatch(self._keys.events(response.events, self._hub.revision), reached)
                 self._answer_waiters()
@@ -210,6 +211,7 @@ class Follower:
         _log.warning("etcd has forgotten what happened after revision %d: %s", self._hub.revision, error)
         await asyncio.sleep(2 * PROBE_PAUSE_S)  # when etcd was away the question for its version has been the probe
         answer = await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier))
+        await self._client.told.free(answer.header.revision)
         self._hub.skip(answer.header.revision)
         self._answer_waiters()
 

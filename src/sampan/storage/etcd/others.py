@@ -14,7 +14,6 @@ Concurrency: looks are tasks of this object, one at a time; `close` ends them.
 """
 
 import logging
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.messages import RangeRequest, RequestOp, TxnRequest
 from sampan.storage.etcd.peers import Peers
+from sampan.storage.etcd.seconds import seconds
 from sampan.storage.etcd.shared import SharedAsk
 from sampan.storage.store import prefix_end
 
@@ -32,14 +32,6 @@ MASTER_LEASES: Final = "/registry/masterleases/"
 _log = logging.getLogger(__name__)
 _LOOK_S = 0.2
 """How often is looked whether kube-apiservers, who were there, still are."""
-
-
-def _seconds() -> float:
-    """A clock that goes on while the machine sleeps, where there is one."""
-    return time.clock_gettime(_CLOCK)
-
-
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class Others:
@@ -52,7 +44,7 @@ class Others:
         entry: Entry,
         peers: Peers,
         hold_s: float,
-        clock: Callable[[], float] = _seconds,
+        clock: Callable[[], float] = seconds,
     ) -> None:
         self._client = client
         self._entry = entry
@@ -74,18 +66,21 @@ class Others:
         """Whether it is known who else writes now."""
         return self._clock() < self._until
 
-    def alone(self) -> bool:
-        """Whether it is known that nobody else writes now. Sees to it that it goes on to be known."""
-        if self._rows or not self.known:
-            return False
-        self._look_in_time()
-        return True
-
     def doubt(self, key: str) -> None:
         """Somebody has written the key, which is under `MASTER_LEASES`."""
         if _of_kube_apiserver(key[len(MASTER_LEASES) :]):
             self._until = float("-inf")
             self._doubted_at = self._clock()
+
+    def promised(self) -> int | None:
+        """The revision of which nobody else tells a newer one now. None: that is not known, ask.
+
+        Sees to it that it goes on to be known.
+        """
+        if not self.known:
+            return None
+        self._look_in_time()
+        return self._peers.promised()
 
     async def ask(self) -> int:
         """A revision: what others had told anybody of before is no newer. Raises `StoreUnreachable`."""
@@ -119,7 +114,7 @@ class Others:
         rows = {key: value for key, value in found.items() if key != self._entry.key}
         if rows != self._rows or asked >= self._until:
             # Who was there before and is not any more is not asked: what it wrote counts all the same.
-            self._client.tell(answer)
+            self._client.told.note(answer.header.revision)
         self._rows = rows
         self._peers.keep(rows.values())
         if any(_of_kube_apiserver(row.key[len(self._masters) :].decode()) for row in masters):

@@ -54,10 +54,6 @@ class Reads:
             key = answer.kvs[-1].key + b"\0"
             size = _next_size(answer)
 
-    def tell(self, revision: int) -> None:
-        """Events up to there are told to others."""
-        self._client.told = max(self._client.told, revision)
-
     async def check(self, revision: int) -> None:
         """Raises `Compacted` when what happened after a revision is not all there."""
         await self._page(RangeRequest(key=self._keys.barrier, keys_only=True, revision=max(revision, 1)))
@@ -85,7 +81,7 @@ class Reads:
 
     async def _ask(self, request: Any) -> Any:
         answer = await self._client.ask(messages.RANGE, request)
-        self._client.tell(answer)
+        await self._client.told.tell(answer.header.revision)
         return answer
 
     async def _page(self, request: Any) -> Any:

@@ -94,7 +94,7 @@ class EtcdStore:
             if self._listen is not None:
                 sock, host = self._listen()
                 place = Place(host, sock.getsockname()[1], os.urandom(32))
-                self._listener = Listener(sock, place, self._told)
+                self._listener = Listener(sock, place, self._told, client.told)
                 self._entry.value = place.row()
             self._others = Others(client, self._keys, self._entry, self._peers, self._settings.hold_s)
             self._reads = Reads(client, self._keys)
@@ -130,9 +130,8 @@ class EtcdStore:
 
         Who is asked, if anybody, see `Others`. Raises `StoreUnreachable` when the watches do not get there in time.
         """
-        newest = self._told()
-        if not self._others.alone():
-            newest = max(newest, await self._newest.get())
+        newest, others = self._told(), self._others.promised()
+        newest = max(newest, await self._newest.get() if others is None else others)
         if not await self._follower.reach(newest, _FRESH_S):
             raise StoreUnreachable(f"what etcd wrote up to revision {newest} has not come in {_FRESH_S:g} s")
         return Revision(newest)
@@ -186,13 +185,13 @@ class EtcdStore:
 
     def _told(self) -> int:
         """The newest revision of which this store has told anybody, or may have."""
-        return max(self._client.told, self._hub.revision)
+        return max(self._client.told.newest, self._hub.revision)
 
     async def _seen(self, write: Awaitable[Revision]) -> Revision:
         """A write's revision when this server's watches have it, or after a while all the same: it is written."""
         revision = await write
         if not await self._follower.reach(revision, _SEEN_S):
-            self._client.told = max(self._client.told, revision)
+            await self._client.told.tell(revision)
         return revision
 
     async def _look_out(self) -> None:

@@ -23,6 +23,7 @@ class Source:
 
     def __init__(self, client: EtcdClient, keys: Keys, nudge: Nudge, reads: Reads) -> None:
         self.reads = reads
+        self.told = client.told
         self._client = client
         self._keys = keys
         self._nudge = nudge
@@ -65,7 +66,7 @@ class EtcdWatch(HubWatch):
             await self._close_past()
             await asyncio.sleep(_PAUSE_S)
             return EventBatch([], self._position)
-        self._source.reads.tell(batch.revision)
+        await self._source.told.tell(batch.revision)
         self._position = batch.revision
         if self._position >= self._live_from:
             await self._close_past()

@@ -95,7 +95,7 @@ class Writes:
             return await self._found(key, value)
         if answer.succeeded:
             return Revision(answer.header.revision)
-        self._client.tell(answer)
+        await self._client.told.tell(answer.header.revision)
         found, looked = (response.response_range for response in answer.responses)
         current = self._keys.row(found.kvs[0]) if found.kvs else None
         if self._entry.missing(looked) and (not perhaps or _revision(current) == expected):
@@ -112,7 +112,7 @@ class Writes:
             answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
         except StoreUnavailable as error:
             raise OutcomeUnknown(str(error)) from error
-        self._client.tell(answer)
+        await self._client.told.tell(answer.header.revision)
         if not answer.kvs or answer.kvs[0].value != value:
             raise OutcomeUnknown(f"etcd did not say whether {key} was written")
         return Revision(answer.kvs[0].mod_revision)
