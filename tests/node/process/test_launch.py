@@ -6,6 +6,7 @@ import os
 import select
 import socket
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -85,6 +86,31 @@ async def test_a_crowded_directory_can_be_written_though_containers_are_kept_in_
     assert await output(Program(sh(f"cd {crowd} && touch new 7/new && echo *w 7/*"), _ENV, view=view)) == b"new 7/new\n"
     assert not (crowd / "new").exists()
     assert not (crowd / "7" / "new").exists()
+
+
+async def test_a_container_starts_though_things_come_and_go_beside_what_is_kept_of_it(tmp_path: Path) -> None:
+    if not await has_namespaces(tmp_path / "trial"):
+        pytest.skip("this machine lets nobody have mount namespaces of their own")
+    busy, over = tmp_path / "busy", threading.Event()
+    busy.mkdir()
+
+    def come_and_go() -> None:
+        while not over.is_set():
+            for number in range(20):
+                (busy / f"d{number}").mkdir()
+                (busy / f"f{number}").touch()
+            for number in range(20):
+                (busy / f"d{number}").rmdir()
+                (busy / f"f{number}").unlink()
+
+    work = asyncio.create_task(asyncio.to_thread(come_and_go))
+    try:
+        for number in range(10):
+            view = View("/", str(busy / f"run-{number}"), [], "web-0")
+            assert await output(Program(sh("echo here"), _ENV, view=view)) == b"here\n"
+    finally:
+        over.set()
+        await work
 
 
 async def test_nothing_runs_before_it_is_recorded(tmp_path: Path) -> None:

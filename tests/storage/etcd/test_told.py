@@ -94,6 +94,50 @@ async def test_nothing_is_promised_while_a_promise_is_taken_back_nor_soon_after(
     assert told.promise(holder, 4, 6)
 
 
+async def test_what_is_known_here_and_told_to_nobody_yet_is_promised_to_nobody_else_for_it() -> None:
+    told, one, other = Told(Clock()), Holder(), Holder()
+    told.promise(one, 1, 5)
+    told.note(7)
+    assert told.promise(other, 1, told.newest)
+    task = await free(told, 6)
+    assert one.taken_back == [1]
+    assert not task.done()
+    told.knows(one, 1)
+    told.knows(other, 1)
+    await asyncio.wait_for(task, NOW_S)
+
+
+async def test_an_answer_of_etcd_waits_though_something_newer_is_known_here() -> None:
+    told, holder = Told(Clock()), Holder()
+    told.promise(holder, 1, 5)
+    told.note(7)
+    task = asyncio.create_task(told.tell(6))
+    await asyncio.sleep(0)
+    assert not task.done()
+    told.knows(holder, 1)
+    await asyncio.wait_for(task, NOW_S)
+
+
+async def test_what_was_told_once_is_told_again_at_once_and_is_nothing_new() -> None:
+    clock, holder = Clock(), Holder()
+    told = Told(clock)
+    await told.tell(6)
+    clock.now += QUIET_S
+    await told.tell(6)
+    assert told.promise(holder, 1, told.newest)
+    await told.tell(6)
+    assert holder.taken_back == []
+
+
+async def test_nothing_is_promised_that_somebody_is_about_to_tell() -> None:
+    clock, holder = Clock(), Holder()
+    told = Told(clock)
+    await told.free(6)
+    clock.now += QUIET_S
+    assert not told.promise(holder, 1, 5)
+    assert told.promise(holder, 2, 6)
+
+
 async def test_one_who_waits_to_tell_and_gives_up_leaves_the_promise_as_it_is() -> None:
     clock, holder = Clock(), Holder()
     told = Told(clock)

@@ -26,15 +26,12 @@ _CLONE_PARENT = 0x8000
 _NEW_MOUNTS, _NEW_HOST_NAME, _NEW_USERS, _NEW_PIDS = 0x20000, 0x4000000, 0x10000000, 0x20000000
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
-_MNT_DETACH = 2
-_TIOCSCTTY = 0x540E
-_PR_SET_PDEATHSIG = 1
+_MNT_DETACH, _TIOCSCTTY, _PR_SET_PDEATHSIG, _SIG_SETMASK = 2, 0x540E, 1, 2
 _SIGKILL, _SIGCHLD, _SIGNALS = 9, 17, 64
-_SIG_SETMASK = 2
-_SYSCALLS = {"x86_64": (56, 155), "aarch64": (220, 41)}
-"""The numbers of clone and pivot_root."""
+_SYSCALLS = {"x86_64": (56, 155), "aarch64": (220, 41)}  # the numbers of clone and pivot_root
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000
 _OLD = "/.host"
+_ATTEMPTS_MAX = 10  # at an entry of a directory that may have vanished and come back
 _MEMORY, _ENTRIES_MAX = ".scratch", 256
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
 _OWN = ("proc", "sys", "dev")
@@ -79,9 +76,6 @@ def _mount(source: str, target: str, kind: str = "", flags: int = 0, options: st
     _call(f"mount {target}", _libc.mount, *encoded, ctypes.c_ulong(flags), os.fsencode(options) or None)
 
 
-# ---- namespaces
-
-
 def _enter(spec: _Spec) -> bool:
     """Be in the namespaces; whether a new process is needed for it."""
     if spec.join:
@@ -106,9 +100,6 @@ def _sibling() -> int:
     """As fork, but the new process is another child of the agent, in the process namespace that was chosen."""
     number = _SYSCALLS[os.uname().machine][0]
     return _call("clone", _libc.syscall, number, _CLONE_PARENT | _SIGCHLD, 0, 0, 0, 0)
-
-
-# ---- the file system
 
 
 def _make_root(spec: _Spec) -> None:
@@ -154,8 +145,21 @@ class _Layers:
         self.shared = ["/proc", "/sys"]
 
     def take_over(self, entry: "os.DirEntry[str]", path: str) -> None:
-        """Have an entry of the image in the new root, at a path relative to it."""
+        """Have an entry of the image in the new root, at a path relative to it, unless it vanishes meanwhile."""
         target = os.path.join(self._root, path)
+        for left in reversed(range(_ATTEMPTS_MAX)):
+            try:
+                self._take_over(entry, path, target)
+            except (_Failure, OSError):
+                if not left and os.path.lexists(entry.path):
+                    raise
+                if os.path.lexists(target):
+                    (os.rmdir if os.path.isdir(target) else os.unlink)(target)
+                if os.path.lexists(entry.path):
+                    continue
+            return
+
+    def _take_over(self, entry: "os.DirEntry[str]", path: str, target: str) -> None:
         if entry.is_symlink():
             os.symlink(os.readlink(entry.path), target)
         elif entry.is_file():
@@ -253,9 +257,8 @@ def _make_own() -> None:
     if os.path.isdir(f"{_OLD}/dev/pts"):
         _mount(f"{_OLD}/dev/pts", "/dev/pts", flags=_MS_BIND | _MS_REC)
     _mount("tmpfs", "/dev/shm", "tmpfs", flags=_MS_NOSUID | _MS_NODEV, options="mode=1777")
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
-    os.symlink("/proc/self/fd", "/dev/fd")
+    for number, name in (("", "fd"), ("/0", "stdin"), ("/1", "stdout"), ("/2", "stderr")):
+        os.symlink(f"/proc/self/fd{number}", f"/dev/{name}")
 
 
 def _bind(source: str, target: str, *, read_only: bool, shared: list[str]) -> None:
@@ -286,9 +289,6 @@ def _is_in(path: str, directories: list[str]) -> bool:
 def _write(path: str, text: str) -> None:
     with open(path, "w") as file:
         file.write(text)
-
-
-# ---- the program
 
 
 def _limit(spec: _Spec) -> None:

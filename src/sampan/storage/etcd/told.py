@@ -40,7 +40,9 @@ class Told:
         self._promises: dict[Promised, tuple[int, float]] = {}
         """To whom, with the answer of which number, until when."""
         self._promised = 0
-        """The revision beyond which nobody is told."""
+        """The revision beyond which nobody is told: the least of those that were promised."""
+        self._free = 0
+        """The newest revision of which anybody may be told."""
         self._new_at = float("-inf")
         self._taking_back = 0
         self._known = Signal()
@@ -48,10 +50,10 @@ class Told:
     def promise(self, to: Promised, number: int, revision: int) -> bool:
         """Promise that nobody is told of what is newer than `revision`, if that is to be expected."""
         now = self._clock()
-        if self._taking_back or now - self._new_at < QUIET_S:
+        if self._taking_back or revision < self._free or now - self._new_at < QUIET_S:
             return False
+        self._promised = min(self._promised, revision) if self._promises else revision
         self._promises[to] = (number, now + PROMISE_S)
-        self._promised = revision
         return True
 
     def knows(self, to: Promised, number: int) -> None:
@@ -63,15 +65,17 @@ class Told:
 
     async def free(self, revision: int) -> None:
         """Return when anybody may be told of this revision."""
+        if revision <= self._free:
+            return
         if self._promises and revision > self._promised:
             await self._take_back()
+        self._free = max(self._free, revision)
         self._new_at = self._clock()
 
     async def tell(self, revision: int) -> None:
         """Somebody is told next of what etcd had at this revision: what anybody is told later is to be no older."""
-        if revision > self.newest:
-            await self.free(revision)
-            self.note(revision)
+        await self.free(revision)
+        self.note(revision)
 
     def note(self, revision: int) -> None:
         """What anybody is told from now on is to be no older than this revision."""
