@@ -152,10 +152,11 @@ def test_servers_say_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member, s
     ("option", "says"),
     [
         ("--etcd-servers=127.0.0.1:2379", "is not the URL of an etcd server"),
+        ("--etcd-servers=http://user:word@127.0.0.1:2379", "has a user in it: etcd is shown a client certificate"),
         ("--etcd-prefix=registry", "begins with a slash"),
         ("--etcd-certfile={file}", "belong together"),
     ],
-    ids=["url", "prefix", "key"],
+    ids=["url", "user", "prefix", "key"],
 )
 def test_what_keeps_a_server_from_etcd_is_said_in_a_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str, says: str

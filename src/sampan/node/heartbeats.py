@@ -37,7 +37,7 @@ class Member:
 
 
 class Heartbeats:
-    """Registers nodes, then keeps them alive. Every replica runs it: its nodes are its own."""
+    """Registers nodes, then keeps them alive. Every replica runs it, if its nodes are its own."""
 
     needs_leader_election = False
 

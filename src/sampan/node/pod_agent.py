@@ -58,10 +58,12 @@ class PodAgent:
         worker: PodWorker | None = None,
         admission: NodeAdmission | None = None,
         nodes: dict[str, NodeHome] | None = None,
+        elected: bool = False,
     ) -> None:
         """`informer`: of Pods, in any view, with at least those of the nodes.
 
-        `worker` is needed for nodes whose runtime takes a config; without `admission` every Pod may come.
+        `worker` is needed for nodes whose runtime takes a config; without `admission` every Pod may come. `elected`:
+        only the leader works for the Pods.
         """
         self.nodes: dict[str, NodeHome] = {} if nodes is None else nodes
         self._informer = informer
@@ -73,7 +75,7 @@ class PodAgent:
         self._admission = admission
         self._known: dict[str, _Known] = {}
         self._recovered = False
-        options = ControllerOptions(max_concurrent_reconciles=WORKERS, needs_leader_election=False)
+        options = ControllerOptions(max_concurrent_reconciles=WORKERS, needs_leader_election=elected)
         self._controller: Controller = context.manager.new_controller("node-agent", self.reconcile, options)
         self._controller.watch(KindSource(informer, self._requests))
         if worker is not None:

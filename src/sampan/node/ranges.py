@@ -25,7 +25,7 @@ _log = logging.getLogger("sampan.node")
 
 
 class NodeRanges:
-    """Tells the addresses of each node its range. Every replica runs it: its nodes are its own."""
+    """Tells the addresses of each node its range. Every replica runs it, if its nodes are its own."""
 
     needs_leader_election = False
 

@@ -51,6 +51,8 @@ class SimulatedNodes:
     """How long they wait for a controller to give them ranges of addresses, before they take some themselves; None:
     for ever; 0: they register with ranges of their own.
     """
+    elected: bool = False
+    """Whether they are where the leader is: of several processes that would all simulate the same nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ def set_up(context: ControllerContext, nodes: SimulatedNodes | ProcessNode) -> H
     if isinstance(nodes, ProcessNode):
         return _set_up_process(context, nodes)
     homes: dict[str, NodeHome] = {}
-    agent = _agent(context, homes, nodes.names, nodes.shared_informer)
+    group = Group.LEADER_ELECTED if nodes.elected else Group.OTHERS
+    agent = _agent(context, homes, nodes.names, nodes.shared_informer, elected=nodes.elected)
     members = [Member(name, number, host_ip(number)) for number, name in enumerate(nodes.names)]
     takes = nodes.range_wait_s == 0
     addresses = {member: PodAddresses(pod_cidr(member.number) if takes else "") for member in members}
@@ -91,9 +94,11 @@ def set_up(context: ControllerContext, nodes: SimulatedNodes | ProcessNode) -> H
         homes[member.name] = NodeHome(member.host_ip, runtime, allocatable, labels)
     ranges = NodeRanges(context.manager.client.direct, addresses, wait_s=None if takes else nodes.range_wait_s)
     ranges.follow(_nodes_of(context, nodes.names, nodes.shared_informer))
-    context.manager.add(ranges)
+    context.manager.add(ranges, group=group)
     shape = replace(nodes.shape, hands_out_addresses=takes)
-    return _heartbeats(context, members, shape, agent, nodes.serve)
+    heartbeats = _heartbeats(context, members, shape, agent, nodes.serve)
+    context.manager.add(heartbeats, group=group)
+    return heartbeats
 
 
 def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats:
@@ -107,7 +112,9 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
     context.manager.add(runtime.run, group=Group.OTHERS)
     shape = host_shape("process", runtime.version, node.root)
     homes[node.name] = NodeHome(address, runtime, shape.allocatable(), shape.labels(node.name))
-    return _heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve)
+    heartbeats = _heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve)
+    context.manager.add(heartbeats)
+    return heartbeats
 
 
 def make_worker(context: ControllerContext, root: Path) -> PodWorker:
@@ -136,6 +143,8 @@ def _agent(
     names: Sequence[str],
     shared: bool,
     worker: PodWorker | None = None,
+    *,
+    elected: bool = False,
 ) -> PodAgent:
     """The agent of some nodes, which admits Pods by what their Nodes say."""
     single = names[0] if len(names) == 1 and not shared else ""
@@ -153,7 +162,7 @@ def _agent(
             found = known[name] = ref.resource_version, NodeFacts(node.metadata.labels, tuple(node.spec.taints))
         return found[1]
 
-    return PodAgent(context, pods, worker=worker, admission=NodeAdmission(homes, facts), nodes=homes)
+    return PodAgent(context, pods, worker=worker, admission=NodeAdmission(homes, facts), nodes=homes, elected=elected)
 
 
 def _nodes_of(context: ControllerContext, names: Sequence[str], shared: bool) -> SharedInformer[Any]:
@@ -186,7 +195,6 @@ def _heartbeats(
             return replace(serve, port=server.port)
 
         heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock, serving=serving)
-    context.manager.add(heartbeats)
     return heartbeats
 
 

@@ -89,7 +89,8 @@ def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode
     serve = NodeAddress(node.address, node.port)
     if node.runtime == "simulated":
         given = None if _IPAM in settings.controllers else node.range_wait_s
-        return SimulatedNodes(settings.nodes, shared_informer=shared, serve=serve, range_wait_s=given)
+        elected = bool(settings.lease)
+        return SimulatedNodes(settings.nodes, shared_informer=shared, serve=serve, range_wait_s=given, elected=elected)
     images = dict(node.images)
     return ProcessNode(
         settings.nodes[0],

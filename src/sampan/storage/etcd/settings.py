@@ -54,6 +54,8 @@ class EtcdSettings:
 
 def _check_url(server: str) -> None:
     parts = urlsplit(server)
+    if parts.username is not None:
+        raise ValueError("the URL of an etcd server has a user in it: etcd is shown a client certificate, no password")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise ValueError(f"{server!r} is not the URL of an etcd server: http(s)://HOST:PORT")
     if parts.port is None:
