@@ -136,7 +136,7 @@ class Others:
 def _those(number: int) -> str:
     if number:
         servers = "another server writes" if number == 1 else f"{number} other servers write"
-        return f"{servers} to this etcd: asked before each read, or else etcd is"
+        return f"{servers} to this etcd too: reads ask there, if anybody, and etcd where nobody answers"
     return "no other server writes to this etcd: it is not asked before each read"
 
 
