@@ -1,7 +1,7 @@
 """Who writes to etcd alone need not ask it; and nobody reads anything old for it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -9,15 +9,15 @@ from sampan.registry.servers.addresses import Address, ServerAddresses
 from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.others import MASTER_LEASES
-from sampan.storage.store import KeyExists, StoreEvent, StoreUnavailable
+from sampan.storage.store import KeyExists, StoreUnavailable
 from tests.storage.cached import PODS, key, pod, running
 from tests.storage.conftest import Clock
 from tests.storage.etcd.conftest import OpenStore
+from tests.storage.etcd.late import delay_events
 from tests.storage.etcd.server import Member
 
 WAIT_S = 0.2
 DEADLINE_S = 30.0
-LATE_S = 0.1
 A = key("a")
 
 
@@ -51,20 +51,6 @@ async def put(client: EtcdClient, name: bytes, value: bytes = b"") -> None:
 async def delete(client: EtcdClient, name: bytes) -> None:
     change = messages.RequestOp(request_delete_range=messages.DeleteRangeRequest(key=name))
     await client.ask(messages.TXN, messages.TxnRequest(success=[change]))
-
-
-def delay_events(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What etcd writes comes to the store's watches later than its answers."""
-    dispatch, loop = store._hub.dispatch, asyncio.get_running_loop()
-
-    def now(events: Sequence[StoreEvent], revision: int) -> None:
-        dispatch(events, revision)
-        store._follower._answer_waiters()
-
-    def later(events: Sequence[StoreEvent], revision: int) -> None:
-        loop.call_later(LATE_S, now, events, revision)
-
-    monkeypatch.setattr(store._hub, "dispatch", later)
 
 
 async def test_who_writes_alone_reads_without_asking(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:

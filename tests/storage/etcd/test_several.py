@@ -2,20 +2,20 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
 
 from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
 from sampan.storage.etcd.told import PROMISE_S
-from sampan.storage.store import KeyExists, StoreEvent
+from sampan.storage.store import KeyExists
 from tests.storage.cached import key, pod, running
+from tests.storage.etcd.late import delay_events
 from tests.storage.etcd.server import Member
 from tests.storage.etcd.test_peers import bound
 
 DEADLINE_S = 30.0
 SOON_S = 5.0
-LATE_S = 0.1
 WAIT_S = 0.2
 Pair = tuple[EtcdStore, EtcdStore]
 
@@ -64,20 +64,6 @@ async def test_servers_that_ask_each_other_do_not_ask_etcd(pair: Pair, monkeypat
     for number in range(20):
         revision = await one.create(key(str(number)), pod(str(number)))
         assert await other.revision() >= revision
-
-
-def delay_events(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What etcd writes comes to the store's watches later than it could."""
-    dispatch, loop = store._hub.dispatch, asyncio.get_running_loop()
-
-    def now(events: Sequence[StoreEvent], revision: int) -> None:
-        dispatch(events, revision)
-        store._follower._answer_waiters()
-
-    def later(events: Sequence[StoreEvent], revision: int) -> None:
-        loop.call_later(LATE_S, now, events, revision)
-
-    monkeypatch.setattr(store._hub, "dispatch", later)
 
 
 async def test_what_was_written_through_one_is_read_through_the_other_whose_events_come_late(
@@ -177,8 +163,18 @@ async def test_what_is_written_is_told_after_the_promise_was_taken_back(
             assert cache.get(key(str(number))) is not None
 
 
-async def test_what_a_refusal_tells_is_told_after_the_promise_was_taken_back(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch
+async def refused(store: EtcdStore, name: str) -> None:
+    with pytest.raises(KeyExists):
+        await store.create(name, pod("b"))
+
+
+async def read(store: EtcdStore, name: str) -> None:
+    assert await store.get(name) is not None
+
+
+@pytest.mark.parametrize("learn", [refused, read])
+async def test_what_etcd_answers_is_told_after_the_promise_was_taken_back(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, learn: Callable[[EtcdStore, str], Awaitable[None]]
 ) -> None:
     one, other = pair
     monkeypatch.setattr(one._follower._nudge, "reached", lambda _: 0)  # its own watches hear nothing
@@ -188,24 +184,7 @@ async def test_what_a_refusal_tells_is_told_after_the_promise_was_taken_back(
             name = key(str(number))
             await until_promised(other)
             await one._client.ask(messages.PUT, messages.PutRequest(key=name.encode(), value=pod("a")))
-            with pytest.raises(KeyExists):
-                await one.create(name, pod("b"))
-            await cache.fresh()
-            assert cache.get(name) is not None
-
-
-async def test_what_is_read_from_etcd_is_told_after_the_promise_was_taken_back(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other = pair
-    monkeypatch.setattr(one._follower._nudge, "reached", lambda _: 0)  # its own watches hear nothing
-    async with running(other) as cache:
-        delay_events(other, monkeypatch)
-        for number in range(4):
-            name = key(str(number))
-            await until_promised(other)
-            await one._client.ask(messages.PUT, messages.PutRequest(key=name.encode(), value=pod("a")))
-            assert await one.get(name) is not None
+            await learn(one, name)
             await cache.fresh()
             assert cache.get(name) is not None
 

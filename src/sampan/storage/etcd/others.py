@@ -3,9 +3,10 @@
 A look at etcd finds out: it reads the rows of all stores that write (`entry.py`), and those by which kube-apiservers
 say where they are, under `masterleases/`. What it finds holds for a while from when it was asked, as nobody begins to
 write sooner after coming. Meanwhile a read has to show what this store and those others have told anybody of, and
-nothing else: a store that is alone knows that by itself; else the others are asked (`peers.py`), which is cheaper than
-to ask etcd. Whoever stood still in between finds that too much time has passed. When one of them does not answer soon,
-or a kube-apiserver is there, etcd is asked.
+nothing else: a store that is alone knows that by itself, and so does one to which the others have promised to tell
+nothing new (`told.py`); else they are asked (`peers.py`), which is cheaper than to ask etcd. Whoever stood still in
+between finds that too much time has passed. When one of them does not answer soon, or a kube-apiserver is there, etcd
+is asked.
 
 kube-apiserver does not wait. While one starts, until its row is there, what it writes may be read here as late as a
 watch brings it: some milliseconds.

@@ -16,6 +16,7 @@ import logging
 import os
 import socket
 import struct
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -192,7 +193,7 @@ class _Link:
             pause_s = min(pause_s * 2, PAUSES_S[1])
 
 
-class _Ends(asyncio.Protocol):
+class _Ends(asyncio.Protocol, ABC):
     """What both ends of a connection do."""
 
     def __init__(self, secret: bytes) -> None:
@@ -232,17 +233,17 @@ class _Ends(asyncio.Protocol):
     def _mac(self, said: bytes) -> bytes:
         return hashlib.blake2b(said, key=self._key, digest_size=_MAC_BYTES).digest()
 
+    @abstractmethod
     def _nonces(self, others: bytes) -> bytes:
         """The asker's, and then the other one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _begin(self) -> None:
         """The key is there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _hear(self, what: bytes, number: int, revision: int) -> None:
         """The other end has said this."""
-        raise NotImplementedError
 
 
 class _Line(_Ends):

@@ -4,6 +4,7 @@ Source: pkg/apis/resource/validation/validation.go (1.36).
 """
 
 import re
+from functools import partial
 from typing import Any
 
 from sampan.core.field import Path, forbidden, invalid, not_found, required, too_long, too_many
@@ -85,8 +86,13 @@ def _check_sizes(device: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path, len(attributes), text))
 
 
-def check_counters(owner: Object, path: Path, errors: Errors) -> None:
-    """Counters by name, at least one."""
+def check_counters(owner: Object, path: Path, errors: Errors, field: str) -> None:
+    """Counters by name, at least one; `field` names the set."""
+    name = owner.get(field, "")
+    if name:
+        check_label(name, path.child(field), errors)
+    else:
+        errors.append(required(path.child(field)))
     counters, at = owner.get("counters") or {}, path.child("counters")
     if not counters:
         errors.append(required(at))
@@ -95,15 +101,6 @@ def check_counters(owner: Object, path: Path, errors: Errors) -> None:
     else:
         for name in counters:
             check_label(name, at, errors)
-
-
-def _check_consumption(consumption: Object, path: Path, errors: Errors) -> None:
-    name = consumption.get("counterSet", "")
-    if name:
-        check_label(name, path.child("counterSet"), errors)
-    else:
-        errors.append(required(path.child("counterSet")))
-    check_counters(consumption, path, errors)
 
 
 def _check_place(device: Object, path: Path, errors: Errors, per_device: bool) -> None:
@@ -162,7 +159,7 @@ def check_device(device: Object, old: Object | None, path: Path, errors: Errors,
     if old is None or old.get("taints") != device.get("taints"):
         check_list(device.get("taints") or [], _TAINTS_MAX, path.child("taints"), errors, check_taint)
     consumed, at = device.get("consumesCounters") or [], path.child("consumesCounters")
-    if check_list(consumed, _CONSUMPTIONS_MAX, at, errors, _check_consumption):
+    if check_list(consumed, _CONSUMPTIONS_MAX, at, errors, partial(check_counters, field="counterSet")):
         check_unique([each.get("counterSet", "") for each in consumed], at, errors)
     _check_place(device, path, errors, per_device)
     check_binding_conditions(device, path, errors)

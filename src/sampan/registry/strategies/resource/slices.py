@@ -1,11 +1,12 @@
 """Resource slices. Source: pkg/registry/resource/resourceslice, pkg/apis/resource/{v1,validation} (1.36)."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 from sampan.core.field import Path, invalid, required, too_many
 from sampan.core.object import Object
 from sampan.core.time import format_time
-from sampan.registry.strategies.core.fields import Errors, check_immutable, check_label, check_subdomain
+from sampan.registry.strategies.core.fields import Errors, check_immutable, check_subdomain
 from sampan.registry.strategies.core.scheduling import check_node_selector
 from sampan.registry.strategies.resource.devices import check_counters, check_device
 from sampan.registry.strategies.resource.rules import check_list, check_pool_name, check_unique
@@ -57,15 +58,6 @@ def _check_place(spec: Object, errors: Errors) -> None:
         errors.append(invalid(_SPEC, f"{{{', '.join(found)}}}", f"{_ONE_PLACE}, but multiple fields are set"))
 
 
-def _check_counter_set(counters: Object, path: Path, errors: Errors) -> None:
-    name = counters.get("name", "")
-    if name:
-        check_label(name, path.child("name"), errors)
-    else:
-        errors.append(required(path.child("name")))
-    check_counters(counters, path, errors)
-
-
 def _has_features(device: Object) -> bool:
     """Whether it has what makes slices long: then there may be fewer devices."""
     return bool(device.get("taints") or device.get("consumesCounters"))
@@ -98,7 +90,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
         errors.append(invalid(_SPEC, "", "only one of `sharedCounters` or `devices` is allowed"))
     _check_devices(spec, old, errors)
     counters, path = spec.get("sharedCounters") or [], _SPEC.child("sharedCounters")
-    if check_list(counters, _COUNTER_SETS_MAX, path, errors, _check_counter_set):
+    if check_list(counters, _COUNTER_SETS_MAX, path, errors, partial(check_counters, field="name")):
         check_unique([each.get("name", "") for each in counters], path, errors)
 
 

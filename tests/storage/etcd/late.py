@@ -1,0 +1,25 @@
+"""A store whose watches are late."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from sampan.storage.etcd import EtcdStore
+from sampan.storage.store import StoreEvent
+
+LATE_S = 0.1
+
+
+def delay_events(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What etcd writes comes to the store's watches later than its answers."""
+    dispatch, loop = store._hub.dispatch, asyncio.get_running_loop()
+
+    def now(events: Sequence[StoreEvent], revision: int) -> None:
+        dispatch(events, revision)
+        store._follower._answer_waiters()
+
+    def later(events: Sequence[StoreEvent], revision: int) -> None:
+        loop.call_later(LATE_S, now, events, revision)
+
+    monkeypatch.setattr(store._hub, "dispatch", later)
