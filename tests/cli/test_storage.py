@@ -4,7 +4,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,6 @@ from sampan.app.storage import engine_store
 from sampan.cli.main import cli
 from sampan.storage.snapshot import Row, read_file
 from sampan.storage.sqlite import SQLiteStore
-from sampan.storage.store import StoreUnreachable
 from tests.storage.etcd.server import Member, etcd_binary, started
 
 COUNT = 150
@@ -132,21 +131,6 @@ def test_a_source_that_is_not_there_is_said_so(tmp_path: Path) -> None:
 def test_without_etcd_nothing_of_it_is_loaded() -> None:
     check = "import sys, sampan.cli.snapshot, sampan.cli.storage; sys.exit('grpc' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
-
-
-async def cut_short(*_: object, progress: Callable[[int, int], None], **__: object) -> int:
-    progress(1, 2)
-    raise StoreUnreachable("away")
-
-
-@pytest.mark.parametrize(("target", "said"), [("etcd:http://127.0.0.1:1", True), ("sqlite:there", False)])
-def test_a_copy_to_etcd_that_was_cut_short_says_what_to_clear(
-    monkeypatch: pytest.MonkeyPatch, target: str, said: bool
-) -> None:
-    monkeypatch.setattr("sampan.cli.storage.copy_storage", cut_short)
-    output = sampan("storage", "copy", "--from", "sqlite:here", "--to", target, "--etcd-prefix", "/other", code=1)
-    assert ("etcdctl del --prefix /other/" in output) is said
-    assert "the store: away" in output
 
 
 def test_the_addresses_of_servers_expire_in_a_copy_of_etcd_too(etcd: str, tmp_path: Path) -> None:

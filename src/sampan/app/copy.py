@@ -1,64 +1,100 @@
 """`copy_storage`: what one store holds into another, and a look at what has arrived."""
 
+import os
+import shutil
+import socket
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from sampan.app.engine import OBJECTS, rows_of
+from sampan.app.engine import OBJECTS, check_whole, rows_of
 from sampan.app.lock import locked_directory
 from sampan.app.settings import UpSettings
-from sampan.app.storage import engine_store
-from sampan.storage.snapshot import SnapshotError, verify, write_snapshot
-from sampan.storage.snapshot.copy import Digest, copy_into, digest_of, digest_of_file, refuse_taken
+from sampan.app.storage import copy_target
+from sampan.storage.snapshot import SnapshotError, StoreRows, verify, write_snapshot
+from sampan.storage.snapshot.copy import Digest, copy_into, digest_of, digest_of_file
 from sampan.storage.sqlite.dump import SQLiteRows
-from sampan.storage.sqlite.restore import DATABASE, check_empty, restore
+from sampan.storage.sqlite.restore import COPYING, DATABASE, check_empty, restore
 from sampan.storage.store import prefix_end
 
 Progress = Callable[[int, int], None]
 
 
-async def copy_storage(source: UpSettings, target: UpSettings, *, made_by: str, progress: Progress) -> int:
+@dataclass(frozen=True, slots=True)
+class CopyOptions:
+    """How to copy. `made_by`: which program; `whence`: the source's name, for those who find a part of the copy."""
+
+    made_by: str
+    whence: str
+    clear_partial: bool = False
+    """Whether to take away first what a copy has left in etcd that was cut short."""
+    begun: Callable[[], None] = lambda: None
+    """Called before something is in etcd that is to be cleared if the copy does not come to its end."""
+
+
+async def copy_storage(source: UpSettings, target: UpSettings, options: CopyOptions, progress: Progress) -> int:
     """Copy all rows of one revision of `source`, which is left as it is; gives their number.
 
     A SQLite target gets the revisions too; in etcd the rows are new, in the order of their revisions. The target must
-    be empty; it is read again at the end. Raises `SnapshotError` when that is not what was copied, `StartError`,
-    `OSError`, `sqlite3.Error`, and the errors of stores.
+    be empty; it is read again at the end. Until then it is marked as a part, which no server serves. Raises
+    `SnapshotError` when that is not what was copied, `StoreIncomplete` when there is a part, `StartError`, `OSError`,
+    `sqlite3.Error`, and the errors of stores.
     """
+    if target.storage == "sqlite":
+        return await _to_directory(source, target.data, options, progress)
+    if source.storage == "sqlite":
+        check_whole(source.data)
+        return await _to_etcd(source.data, target, options, progress)
     with tempfile.TemporaryDirectory(prefix="sampan-copy-") as scratch:
-        if target.storage == "sqlite":
-            return await _to_directory(source, target.data, Path(scratch), made_by, progress)
-        database = source.data / DATABASE
-        if source.storage != "sqlite":
-            # A scratch store has the rows in the order of their revisions, and needs no memory for it.
-            await _to_directory(source, Path(scratch) / "data", Path(scratch), made_by, progress)
-            database = Path(scratch) / "data" / DATABASE
-        return await _to_store(SQLiteRows(database, by_revision=True), target, progress)
+        # A scratch store has the rows in the order of their revisions, and needs no memory for it.
+        await _to_directory(source, Path(scratch), options, progress)
+        return await _to_etcd(Path(scratch), target, options, progress)
 
 
-async def _to_directory(source: UpSettings, directory: Path, scratch: Path, made_by: str, progress: Progress) -> int:
+async def _to_directory(source: UpSettings, directory: Path, options: CopyOptions, progress: Progress) -> int:
     check_empty(directory)
     with locked_directory(directory):
         check_empty(directory)
-        file = scratch / "snapshot"
-        async with rows_of(source) as rows:
-            await write_snapshot(rows, file, made_by=made_by, progress=progress)
-        summary = verify(file, progress)
-        restore(file, summary, directory, bump_revision=0, progress=progress)
+        scratch = directory / COPYING
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(mode=0o700)
+        try:
+            return await _by_snapshot(source, scratch / "snapshot", options, progress)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+async def _by_snapshot(source: UpSettings, file: Path, options: CopyOptions, progress: Progress) -> int:
+    directory = file.parents[1]
+    async with rows_of(source) as rows:
+        await write_snapshot(rows, file, made_by=options.made_by, progress=progress)
+    summary = verify(file, progress)
+    restore(file, summary, directory, bump_revision=0, progress=progress)
+    try:
         _compare(await digest_of(SQLiteRows(directory / DATABASE), frozenset(), progress), digest_of_file(file))
+    except SnapshotError:
+        (directory / DATABASE).unlink()
+        raise
     return summary.totals.keys
 
 
-async def _to_store(rows: SQLiteRows, target: UpSettings, progress: Progress) -> int:
-    store = engine_store(target)
+async def _to_etcd(source: Path, target: UpSettings, options: CopyOptions, progress: Progress) -> int:
+    rows = SQLiteRows(source / DATABASE, by_revision=True)
+    store = copy_target(target)
     await store.open()
     try:
-        await refuse_taken(store, OBJECTS, prefix_end(OBJECTS))
+        begun = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        what = f"from {options.whence} by process {os.getpid()} of {socket.gethostname()}, begun {begun}"
+        await store.begin(what, clear=options.clear_partial)
+        options.begun()
         copied, expiring = await copy_into(rows, store, now=time.time(), progress=progress)
+        arrived = StoreRows(store, "etcd", start=OBJECTS, end=prefix_end(OBJECTS))
+        _compare(await digest_of(arrived, expiring, progress), copied)
+        await store.finish()
     finally:
         await store.close()
-    async with rows_of(target) as arrived:
-        _compare(await digest_of(arrived, expiring, progress), copied)
     return copied.keys + len(expiring)
 
 

@@ -13,7 +13,7 @@ from sampan.registry.servers import addresses
 from sampan.registry.strategies.core import event
 from sampan.storage.snapshot.rows import Rows, StoreRows
 from sampan.storage.sqlite.dump import SQLiteRows
-from sampan.storage.sqlite.restore import DATABASE
+from sampan.storage.sqlite.restore import DATABASE, is_unfinished
 from sampan.storage.store import KeyValue, prefix_end
 
 OBJECTS = "/registry/"
@@ -49,14 +49,23 @@ def parse_engine(text: str, access: EtcdAccess) -> UpSettings:
     raise ValueError(f"{text!r} names no store: {_FORMS}")
 
 
+def check_whole(directory: Path) -> None:
+    """Raises `StartError` when a restore or a copy was killed before there was a store in the data directory."""
+    if is_unfinished(directory):
+        raise StartError(f"a restore or a copy to {directory} was cut short: run the command again, it begins anew")
+
+
 @asynccontextmanager
 async def rows_of(settings: UpSettings) -> AsyncIterator[Rows]:
-    """What a store holds; it is not changed, and may be serving. Raises `StartError`, `StoreUnavailable`.
+    """What a store holds; it is not changed, and may be serving.
+
+    Raises `StartError`, `StoreUnavailable`, `StoreIncomplete`.
 
     etcd does not say when a row expires: what expires is given its whole time again. Raises `StartError` when there is
     nothing under the prefix in etcd: a copy of nothing would pass for one.
     """
     if settings.storage == "sqlite":
+        check_whole(settings.data)
         yield SQLiteRows(settings.data / DATABASE)
         return
     store = engine_store(replace(settings, read_only=True))

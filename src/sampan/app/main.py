@@ -12,9 +12,17 @@ from sampan.app.log import configure_logging
 from sampan.app.settings import UpSettings
 from sampan.app.up import Announce, raise_open_files_limit, run
 from sampan.server.admission.settings import BadConfiguration
-from sampan.storage.store import OutcomeUnknown, StoreReplaced, StoreUnavailable, Untransformable
+from sampan.storage.store import OutcomeUnknown, StoreIncomplete, StoreReplaced, StoreUnavailable, Untransformable
 
-_EXPECTED = (OSError, sqlite3.Error, StoreUnavailable, OutcomeUnknown, Untransformable, BadConfiguration)
+_EXPECTED = (
+    OSError,
+    sqlite3.Error,
+    StoreUnavailable,
+    StoreIncomplete,
+    OutcomeUnknown,
+    Untransformable,
+    BadConfiguration,
+)
 """Faults of the machine or of what it was told: the person who started it can do something about them."""
 
 SWITCH_INTERVAL_S = 0.0001

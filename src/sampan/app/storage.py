@@ -3,6 +3,7 @@
 import socket
 from functools import partial
 from importlib import import_module
+from typing import Any, Protocol
 
 from sampan.app.at_rest import AtRest
 from sampan.app.errors import StartError
@@ -42,25 +43,48 @@ def engine_store(settings: UpSettings, *, serves: bool = False) -> Store:
     return SQLiteStore(settings.data / "state.db", expiry_interval_s=_NEVER_S if settings.read_only else 1.0)
 
 
+class CopyTarget(Store, Protocol):
+    """A store to which another one is copied: `storage/etcd/copy_target.py`."""
+
+    async def begin(self, what: str, *, clear: bool) -> None:
+        """Mark what is written from now on as a part of the copy `what`; `clear`: in the place of another part."""
+
+    async def finish(self) -> None:
+        """What is there is whole."""
+
+
+def copy_target(settings: UpSettings) -> CopyTarget:
+    """The store on etcd to which another one is to be copied. Raises `StartError`."""
+    engine = _etcd_engine()
+    target: CopyTarget = engine.EtcdCopyTarget(_etcd_settings(engine, settings))
+    return target
+
+
 def _etcd(settings: UpSettings, *, serves: bool) -> Store:
-    # By name, and only here: gRPC takes 90 ms and 15 MB to load, which servers without etcd need not pay.
-    engine = import_module("sampan.storage.etcd")
+    engine = _etcd_engine()
+    listen = partial(_listen, settings) if serves and not settings.read_only else None
+    store: Store = engine.EtcdStore(_etcd_settings(engine, settings), listen=listen)
+    return store
+
+
+def _etcd_engine() -> Any:
+    """By name, and only here: gRPC takes 90 ms and 15 MB to load, which servers without etcd need not pay."""
+    return import_module("sampan.storage.etcd")
+
+
+def _etcd_settings(engine: Any, settings: UpSettings) -> Any:
     try:
-        store: Store = engine.EtcdStore(
-            engine.EtcdSettings(
-                settings.etcd_servers,
-                settings.etcd_prefix,
-                settings.etcd_cafile,
-                settings.etcd_certfile,
-                settings.etcd_keyfile,
-                writes=not settings.read_only,
-                always_ask=settings.etcd_always_ask,
-            ),
-            listen=partial(_listen, settings) if serves and not settings.read_only else None,
+        return engine.EtcdSettings(
+            settings.etcd_servers,
+            settings.etcd_prefix,
+            settings.etcd_cafile,
+            settings.etcd_certfile,
+            settings.etcd_keyfile,
+            writes=not settings.read_only,
+            always_ask=settings.etcd_always_ask,
         )
     except ValueError as error:
         raise StartError(str(error)) from error
-    return store
 
 
 def _listen(settings: UpSettings) -> tuple[socket.socket, str]:

@@ -23,6 +23,7 @@ from sampan.app.at_rest import AtRest, at_rest_of
 from sampan.app.authentication import Authentication
 from sampan.app.authorization import authorizers_of, keep_authorizers
 from sampan.app.cluster import run_cluster
+from sampan.app.engine import check_whole
 from sampan.app.errors import StartError
 from sampan.app.flow_control import flow_control_settings
 from sampan.app.keep_running import keep_running
@@ -57,7 +58,6 @@ from sampan.server.settings import HttpSettings
 from sampan.server.sni import CertKey
 from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.server.verbs.components import Components
-from sampan.storage.sqlite.restore import is_unfinished
 
 _log = logging.getLogger("sampan.app")
 
@@ -71,8 +71,7 @@ Announce = Callable[[str], None]
 async def run(settings: UpSettings, announce: Announce) -> None:
     """Serve until a signal comes. `announce` gets the line that says where. Raises `StartError`."""
     with locked_directory(settings.data):
-        if is_unfinished(settings.data):
-            raise StartError(f"a restore of {settings.data} was cut short: restore the snapshot again")
+        check_whole(settings.data)
         sock = _bind(settings)
         try:
             await _serve(settings, sock, announce)

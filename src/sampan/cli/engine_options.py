@@ -14,10 +14,12 @@ from sampan.app.engine import EtcdAccess, parse_engine
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.storage.snapshot import SnapshotError
-from sampan.storage.store import OutcomeUnknown, StoreError, StoreUnavailable
+from sampan.storage.store import OutcomeUnknown, StoreError, StoreIncomplete, StoreUnavailable
 
 MADE_BY = f"sampan {__version__}"
 _FILE = click.Path(dir_okay=False, exists=True, path_type=Path)
+_SAID_IN_FULL = (StartError, SnapshotError, StoreIncomplete)
+_FAULTS = (*_SAID_IN_FULL, OSError, sqlite3.Error, StoreError, StoreUnavailable, OutcomeUnknown)
 _OPTIONS = (
     click.option("--etcd-cafile", type=_FILE, help="Who signs the certificates of etcd's servers."),
     click.option("--etcd-certfile", type=_FILE, help="What etcd is shown."),
@@ -57,7 +59,7 @@ def store_errors() -> Iterator[None]:
         yield
     except ExceptionGroup as errors:
         raise click.ClickException(_said(errors.exceptions[0])) from errors
-    except (StartError, SnapshotError, OSError, sqlite3.Error, StoreError, StoreUnavailable, OutcomeUnknown) as error:
+    except _FAULTS as error:
         raise click.ClickException(_said(error)) from error
 
 
@@ -65,6 +67,6 @@ def _said(error: Exception) -> str:
     if isinstance(error, OSError):
         said = error.strerror or str(error)
         return f"{error.filename}: {said}" if error.filename else said
-    if isinstance(error, StartError | SnapshotError):
+    if isinstance(error, _SAID_IN_FULL):
         return str(error)
     return f"the store: {error or type(error).__name__}"

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import click
 
-from sampan.app.copy import copy_storage
+from sampan.app.copy import CopyOptions, copy_storage
 from sampan.app.engine import EtcdAccess
-from sampan.app.settings import UpSettings
 from sampan.cli.engine_options import MADE_BY, engine_of, etcd_access_options, store_errors
-from sampan.cli.progress import Advance, progress_bar
+from sampan.cli.progress import progress_bar
 from sampan.storage.sqlite.check import check
 from sampan.storage.sqlite.restore import DATABASE
 
@@ -25,41 +24,38 @@ def storage_command() -> None:
 @click.option("--from", "source", metavar="STORE", required=True, help="sqlite:DIRECTORY or etcd:URL,URL.")
 @click.option("--to", "target", metavar="STORE", required=True, help="The same; nothing may be in it.")
 @etcd_access_options
-def copy_command(source: str, target: str, *, access: EtcdAccess) -> None:
+@click.option(
+    "--clear-partial",
+    is_flag=True,
+    help="Take away first what a copy has left in the target's etcd that was cut short; nothing else.",
+)
+def copy_command(source: str, target: str, *, access: EtcdAccess, clear_partial: bool) -> None:
     """Copy all objects of one revision from one store to another.
 
     The source is not changed; what is written to it meanwhile is not copied, so stop its servers first. In a SQLite
-    target objects keep their resourceVersions; etcd gives them new ones. What was copied is read again and compared. A
-    copy to etcd that was cut short is not gone on with: clear the target first.
+    target objects keep their resourceVersions; etcd gives them new ones. What was copied is read again and compared.
+    Until then no server starts on the target. A copy that was cut short is begun anew, to etcd with --clear-partial.
     """
     whence, whither = engine_of(source, access), engine_of(target, access)
-    with store_errors(), progress_bar("copying") as progress, _left_overs(whither) as seen:
-        keys = asyncio.run(copy_storage(whence, whither, made_by=MADE_BY, progress=seen(progress)))
+    with store_errors(), progress_bar("copying") as progress, _left_overs() as begun:
+        options = CopyOptions(MADE_BY, source, clear_partial, begun)
+        keys = asyncio.run(copy_storage(whence, whither, options, progress))
     click.echo(f"copied {keys} keys from {source} to {target}, and found them there")
     if whither.storage == "etcd":
         click.echo("etcd gave the objects new resourceVersions: clients list anew")
 
 
 @contextmanager
-def _left_overs(target: UpSettings) -> Iterator[Callable[[Advance], Advance]]:
-    """When a copy to etcd ends before its time, say what to do with what is there."""
-    begun = False
-
-    def seen(progress: Advance) -> Advance:
-        def advance(done: int, total: int) -> None:
-            nonlocal begun
-            begun = True
-            progress(done, total)
-
-        return advance
-
+def _left_overs() -> Iterator[Callable[[], None]]:
+    """When a copy ends before its time after the block has called what it got, say what to do with what is there."""
+    seen: list[bool] = []
     try:
-        yield seen
+        yield lambda: seen.append(True)
     except BaseException:
-        if begun and target.storage == "etcd":
+        if seen:
             click.echo(
-                "The copy was cut short, and part of it may be in the target. Clear that before you begin anew: "
-                f"etcdctl del --prefix {target.etcd_prefix}/",
+                "The copy was cut short: the target holds a part of it, on which no server starts. The same command "
+                "with --clear-partial takes it away and begins anew.",
                 err=True,
             )
         raise

@@ -88,6 +88,19 @@ class StoreReplaced(Exception):
     """
 
 
+class StoreIncomplete(Exception):
+    """What is there is a part of a copy, which has not come to its end: it is nothing to serve. `what` says which copy.
+    Its text is for the user.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the store holds a part of a copy ({what}), which is under way or was cut short: wait for it, or run "
+            "`sampan storage copy` again with --clear-partial"
+        )
+        self.what = what
+
+
 class Untransformable(Exception):
     """A value cannot be encrypted or decrypted. Not a `StoreError`: the row is there, or could be. Its text is for
     clients.

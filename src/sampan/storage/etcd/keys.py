@@ -25,6 +25,8 @@ class Keys:
         self._first = self.barrier + b"\0"
         self.writers = self._head + b".sampan/writers/"
         """What the rows of those who write begin with: beside the prefix, in no range or watch of the store."""
+        self.copying = self._head + b".sampan/copying"
+        """The row that says that what is under the prefix is a part of a copy; it is beside the prefix too."""
         self.writers_span = self.writers, self.writers[:-1] + b"0"
 
     def stored(self, key: str) -> bytes:

@@ -19,7 +19,7 @@ RangeRequest: bytes key=1, bytes range_end=2, int64 limit=3, int64 revision=4, b
 RangeResponse: ResponseHeader header=1, *KeyValue kvs=2, bool more=3, int64 count=4
 PutRequest: bytes key=1, bytes value=2, int64 lease=3
 PutResponse: ResponseHeader header=1
-DeleteRangeRequest: bytes key=1
+DeleteRangeRequest: bytes key=1, bytes range_end=2
 DeleteRangeResponse: ResponseHeader header=1, int64 deleted=2
 Compare: int32 result=1, int32 target=2, bytes key=3, int64 version=4, int64 mod_revision=6
 RequestOp: RangeRequest request_range=1, PutRequest request_put=2, DeleteRangeRequest request_delete_range=3
@@ -126,6 +126,7 @@ def _method(path: str, request: str, response: str) -> Method:
 
 RANGE = _method("/etcdserverpb.KV/Range", "RangeRequest", "RangeResponse")
 PUT = _method("/etcdserverpb.KV/Put", "PutRequest", "PutResponse")
+DELETE_RANGE = _method("/etcdserverpb.KV/DeleteRange", "DeleteRangeRequest", "DeleteRangeResponse")
 TXN = _method("/etcdserverpb.KV/Txn", "TxnRequest", "TxnResponse")
 COMPACT = _method("/etcdserverpb.KV/Compact", "CompactionRequest", "CompactionResponse")
 WATCH = _method("/etcdserverpb.Watch/Watch", "WatchRequest", "WatchResponse")

@@ -18,6 +18,7 @@ from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.follower import Follower, Nudge
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
+from sampan.storage.etcd.mark import mark_of
 from sampan.storage.etcd.others import MASTER_LEASES, Others
 from sampan.storage.etcd.peers import Listener, Peers, Place
 from sampan.storage.etcd.reads import Reads
@@ -34,6 +35,7 @@ from sampan.storage.store import (
     KeyValue,
     RangeResult,
     Revision,
+    StoreIncomplete,
     StoreUnavailable,
     StoreUnreachable,
     prefix_end,
@@ -86,7 +88,7 @@ class EtcdStore:
         self._looking_out: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """See `Store.open`. Returns when etcd has confirmed the watch. Raises `StoreUnreachable`."""
+        """See `Store.open`. Returns when etcd has confirmed the watch. Raises `StoreUnreachable`, `StoreIncomplete`."""
         assert self._following is None, "the store is open"
         self._client = client = EtcdClient(self._settings)
         try:
@@ -105,6 +107,7 @@ class EtcdStore:
             self._turns = CompactionTurns(client)
             self._newest = SharedAsk(self._others.ask)
             self._hub.revision = await self._reads.revision()
+            await self._refuse_part()
             self._hub.closed = False
             self._following = asyncio.create_task(self._follower.run(), name="etcd")
             if self._listener is not None:
@@ -206,6 +209,11 @@ class EtcdStore:
             except (Compacted, StoreUnavailable) as error:
                 _log.debug("kube-apiservers are looked out for anew: %s", error)
             await asyncio.sleep(_LOOK_OUT_PAUSE_S)
+
+    async def _refuse_part(self) -> None:
+        what = await mark_of(self._client, self._keys)
+        if what is not None:
+            raise StoreIncomplete(what)
 
     async def _watching(self) -> None:
         try:

@@ -13,6 +13,8 @@ from sampan.storage.snapshot.reader import read_file
 from sampan.storage.sqlite.load import Loader
 
 UNFINISHED = ".restoring"
+COPYING = ".copying"
+"""What a copy keeps in the directory until the store is there and compared."""
 DATABASE = "state.db"
 LOCK_FILE = "lock"
 BUMP_REVISION = 1_000_000_000
@@ -20,7 +22,8 @@ BUMP_REVISION = 1_000_000_000
 CREDENTIALS = ("admin.token", "pki")
 """What of a data directory says who the server is: a file, and a directory of files."""
 _OF_NOBODY = {LOCK_FILE, "lost+found"}
-_OF_A_RESTORE = {*_OF_NOBODY, *CREDENTIALS, UNFINISHED}
+_UNFINISHED = {UNFINISHED, COPYING}
+_OF_A_RESTORE = {*_OF_NOBODY, *CREDENTIALS, *_UNFINISHED}
 _REVISION_MAX = 1 << 62
 _LOAD = 500
 
@@ -34,14 +37,15 @@ def check_empty(directory: Path) -> None:
     if not directory.is_dir():
         raise SnapshotError(f"{directory} is not a directory")
     names = {path.name for path in directory.iterdir()}
-    found = sorted(names - (_OF_A_RESTORE if UNFINISHED in names else _OF_NOBODY))
+    found = sorted(names - (_OF_A_RESTORE if names & _UNFINISHED else _OF_NOBODY))
     if found:
         raise SnapshotError(f"the data directory {directory} is not empty: it holds {', '.join(found[:3])}")
 
 
 def is_unfinished(directory: Path) -> bool:
-    """Whether a restore was killed in this directory before there was a store."""
-    return (directory / UNFINISHED).exists() and not (directory / DATABASE).exists()
+    """Whether a restore or a copy was killed in this directory before there was a store."""
+    begun = any((directory / name).exists() for name in _UNFINISHED)
+    return begun and not (directory / DATABASE).exists()
 
 
 def credentials(directory: Path) -> dict[str, bytes]:

@@ -1,0 +1,150 @@
+"""`sampan storage copy` that does not come to its end: what is there passes for no store, the next copy begins anew."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sampan.app.engine import EtcdAccess, parse_engine
+from sampan.app.storage import copy_target
+from sampan.storage.snapshot import SnapshotError
+from sampan.storage.store import StoreIncomplete
+from tests.cli.server import NO_LOOPS, failing, running
+from tests.cli.test_storage import COUNT, contents, etcd, rows, sampan, source
+
+__all__ = ["etcd", "source"]
+
+KILLED = """
+import os, signal, sys
+from sampan.cli.main import main
+from sampan.app import copy
+from sampan.storage.etcd import EtcdCopyTarget, entry
+from sampan.storage.sqlite import load, restore
+
+entry.TTL_S, entry._RENEW_S = 1, 0.3  # so that tests need not wait for what a killed copy leaves of itself
+
+SIGNAL = {"killed": signal.SIGKILL, "interrupted": signal.SIGINT}[sys.argv[1]]
+WHERE = {
+    "marked": (EtcdCopyTarget, "create", 0),
+    "first": (EtcdCopyTarget, "create", 1),
+    "half": (EtcdCopyTarget, "create", 75),
+    "compared": (EtcdCopyTarget, "finish", 0),
+    "saved": (copy, "verify", 0),
+    "loaded": (load.Loader, "finish", 0),
+    "moved": (restore, "_move", 0),
+}
+thing, name, left = WHERE[sys.argv[2]]
+whole = getattr(thing, name)
+
+def counting(*arguments, **options):
+    global left
+    if not left:
+        os.kill(os.getpid(), SIGNAL)
+    left -= 1
+    return whole(*arguments, **options)
+
+setattr(thing, name, counting)
+main(sys.argv[3:])
+"""
+IN_ETCD = ["marked", "first", "half", "compared"]
+
+
+def ended(how: str, where: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The command, which ends when it comes to a point."""
+    line = [sys.executable, "-c", KILLED, how, where, *map(str, arguments)]
+    return subprocess.run(line, check=False, capture_output=True, text=True)
+
+
+def killed_copy(where: str, source: str, target: str) -> None:
+    done = ended("killed", where, "storage", "copy", "--from", source, "--to", target)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def copy(source: str, target: str, *more: str, code: int = 0) -> str:
+    return sampan("storage", "copy", "--from", source, "--to", target, *more, code=code)
+
+
+@pytest.mark.parametrize("where", IN_ETCD)
+def test_a_killed_copy_is_gone_on_with_by_nobody_and_begun_anew(where: str, source: str, etcd: str) -> None:
+    killed_copy(where, source, etcd)
+    assert "holds a part of a copy (from sqlite:" in copy(source, etcd, code=1)
+    assert f"copied {COUNT + 1} keys" in copy(source, etcd, "--clear-partial")
+    assert contents(rows(etcd)) == contents(rows(source))
+
+
+def test_what_a_killed_copy_left_is_neither_served_nor_saved_nor_copied(source: str, etcd: str, tmp_path: Path) -> None:
+    killed_copy("half", source, etcd)
+    urls = etcd.removeprefix("etcd:")
+    for more in ((), ("--read-only",)):
+        code, out, error = failing(tmp_path / "data", "--storage=etcd", f"--etcd-servers={urls}", *NO_LOOPS, *more)
+        assert (code, out) == (1, "")
+        assert "holds a part of a copy" in error
+        assert "--clear-partial" in error
+    assert "holds a part of a copy" in sampan("snapshot", "save", tmp_path / "s", "--from", etcd, code=1)
+    assert not (tmp_path / "s").exists()
+    assert "holds a part of a copy" in copy(etcd, f"sqlite:{tmp_path / 'other'}", code=1)
+
+
+def test_a_copy_that_is_interrupted_says_what_is_left_and_what_to_do(source: str, etcd: str) -> None:
+    done = ended("interrupted", "half", "storage", "copy", "--from", source, "--to", etcd)
+    assert done.returncode == 1
+    assert "the target holds a part of it" in done.stderr
+    assert "--clear-partial" in done.stderr
+    copy(source, etcd, "--clear-partial")
+    assert contents(rows(etcd)) == contents(rows(source))
+
+
+def test_a_whole_store_is_not_cleared(source: str, etcd: str) -> None:
+    copy(source, etcd)
+    assert "not empty" in copy(source, etcd, "--clear-partial", code=1)
+    assert contents(rows(etcd)) == contents(rows(source))
+
+
+async def test_one_of_two_copies_at_once_is_refused(etcd: str) -> None:
+    one, other = (copy_target(parse_engine(etcd, EtcdAccess())) for _ in range(2))
+    await one.open()
+    await one.begin("from one", clear=False)
+    await other.open()
+    with pytest.raises(StoreIncomplete, match="from one"):
+        await other.begin("from another", clear=False)
+    await other.close()
+    await one.finish()
+    await one.close()
+
+
+def test_a_part_is_not_cleared_while_its_copy_goes_on(source: str, etcd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampan.storage.etcd.copy_target._OTHERS_LEAVE_S", 0.0)
+    killed_copy("half", source, etcd)
+    assert "servers or copies write to the target's etcd" in copy(source, etcd, "--clear-partial", code=1)
+
+
+def test_an_etcd_on_which_a_server_runs_is_refused(source: str, etcd: str, tmp_path: Path) -> None:
+    urls = etcd.removeprefix("etcd:")
+    with running(tmp_path / "data", "--storage=etcd", f"--etcd-servers={urls}"):
+        assert "not empty" in copy(source, etcd, code=1)
+    assert contents(rows(etcd))
+
+
+@pytest.mark.parametrize("where", ["saved", "loaded", "moved"])
+def test_a_killed_copy_to_a_directory_is_neither_served_nor_saved(where: str, source: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    killed_copy(where, source, f"sqlite:{data}")
+    assert "was cut short" in failing(data, *NO_LOOPS)[2]
+    assert "was cut short" in sampan("snapshot", "save", tmp_path / "s", "--data", data, code=1)
+    assert "was cut short" in copy(f"sqlite:{data}", f"sqlite:{tmp_path / 'other'}", code=1)
+    copy(source, f"sqlite:{data}")
+    assert rows(f"sqlite:{data}") == rows(source)
+
+
+def test_a_copy_that_is_not_what_was_copied_leaves_no_store(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sampan.app.copy._compare", _differ)
+    assert "differs" in copy(source, f"sqlite:{tmp_path / 'data'}", code=1)
+    assert not (tmp_path / "data" / "state.db").exists()
+
+
+def _differ(*_: object) -> None:
+    raise SnapshotError("differs")
