@@ -66,18 +66,19 @@ class HubWatch:
         return self
 
     async def __anext__(self) -> EventBatch:
-        while self._behind():
-            self._hub.check()
-            batch = await self._read_history()
-            if batch.events or not self._behind():
-                return batch
-            await asyncio.sleep(0)
-        while not self._pending and not self._overflown:
+        while True:
+            while self._behind():
+                self._hub.check()
+                batch = await self._read_history()
+                if batch.events or not self._behind():
+                    return batch
+                await asyncio.sleep(0)
+            if self._pending:
+                return self._take()
             self._hub.check()
             if self._hub.closed:
                 raise StopAsyncIteration
-            await self._signal.wait()
-        return await self.__anext__() if self._overflown else self._take()
+            await self._signal.wait()  # meanwhile a poll may be the first to find that the watch is behind
 
     def poll(self) -> EventBatch | None:
         """See `LocalWatch`."""
