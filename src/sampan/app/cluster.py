@@ -36,7 +36,8 @@ async def run_cluster(
     """
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
-        group.create_task(cluster.run(ready.set), name="cluster")
+        open_store = partial(until_done, "the opening of the store", cluster.store.open)
+        group.create_task(cluster.run(ready.set, open_store), name="cluster")
         await ready.wait()
         repair = await until_done("the preparation of addresses", partial(prepare_allocation, cluster))
         group.create_task(repair.run(), name="claims of Services")

@@ -12,13 +12,21 @@ from sampan.app.log import configure_logging
 from sampan.app.settings import UpSettings
 from sampan.app.up import Announce, raise_open_files_limit, run
 from sampan.server.admission.settings import BadConfiguration
-from sampan.storage.store import OutcomeUnknown, StoreIncomplete, StoreReplaced, StoreUnavailable, Untransformable
+from sampan.storage.store import (
+    OutcomeUnknown,
+    StoreIncomplete,
+    StoreMisconfigured,
+    StoreReplaced,
+    StoreUnavailable,
+    Untransformable,
+)
 
 _EXPECTED = (
     OSError,
     sqlite3.Error,
     StoreUnavailable,
     StoreIncomplete,
+    StoreMisconfigured,
     OutcomeUnknown,
     Untransformable,
     BadConfiguration,

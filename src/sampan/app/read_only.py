@@ -6,7 +6,9 @@ resources here and changes nothing; it ends by cancellation.
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
+from sampan.app.keep_running import until_done
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.controller import CrdController
 
@@ -18,7 +20,8 @@ async def run_read_only(cluster: Cluster, started: Callable[[], None]) -> None:
     """
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
-        group.create_task(cluster.run(ready.set), name="cluster")
+        open_store = partial(until_done, "the opening of the store", cluster.store.open)
+        group.create_task(cluster.run(ready.set, open_store), name="cluster")
         await ready.wait()
         controller = CrdController(cluster, read_only=True)
         group.create_task(controller.run(), name="CRD controller")

@@ -1,5 +1,6 @@
 """From the settings of a server to its store."""
 
+import os
 import socket
 from functools import partial
 from importlib import import_module
@@ -69,6 +70,7 @@ def _etcd(settings: UpSettings, *, serves: bool) -> Store:
 
 def _etcd_engine() -> Any:
     """By name, and only here: gRPC takes 90 ms and 15 MB to load, which servers without etcd need not pay."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it writes on standard error what is said here in other words
     return import_module("sampan.storage.etcd")
 
 

