@@ -213,12 +213,11 @@ def validate_finalizers(finalizers: Sequence[str], path: Path) -> list[FieldErro
     return errors
 
 
-def validate_standard_finalizers(finalizers: Sequence[str], old: Sequence[str], path: Path) -> list[FieldError]:
-    """Which finalizers neither have a domain nor are Kubernetes' own; those that are there already may stay."""
+def validate_standard_finalizers(finalizers: Sequence[str], path: Path) -> list[FieldError]:
+    """Which finalizers neither have a domain nor are Kubernetes' own."""
     errors: list[FieldError] = []
     for i, name in enumerate(finalizers):
-        if name not in old:
-            errors += validate_standard_finalizer(name, path.index(i))
+        errors += validate_standard_finalizer(name, path.index(i))
     return errors
 
 

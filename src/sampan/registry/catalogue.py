@@ -21,6 +21,7 @@ from sampan.registry.definition import (
     VersionDefinition,
 )
 from sampan.registry.legacy import crd_v1beta1_schema
+from sampan.registry.metadata_checks import metadata_checks
 from sampan.registry.strategy import Strategy
 from sampan.schema.builtin import Definitions
 from sampan.schema.structural import Schema
@@ -112,6 +113,7 @@ def _definition(key: GroupResource, rows: list[Row], schemas: Definitions, strat
         versions={},
         storage_version=main["version"],
         strategy=strategy,
+        metadata_checks=metadata_checks(key.group, key.resource),
         short_names=tuple(main.get("shortNames", ())),
         categories=tuple(main.get("categories", ())),
         storage_prefix=storage_prefix(key.group, key.resource),

@@ -117,11 +117,17 @@ def shown_internally(definition: ResourceDefinition, faults: list[FieldError]) -
         return faults
     types = internal_types()
     root = types.root(definition)
-    return faults if root is None else [_shown(types, root, fault) for fault in faults]
+    return [_shown(types, root, fault) for fault in faults]
 
 
-def _shown(types: InternalTypes, root: str, fault: FieldError) -> FieldError:
-    kind = types.below(root, fault.field) if isinstance(fault.bad_value, dict | list) else None
+def _shown(types: InternalTypes, root: str | None, fault: FieldError) -> FieldError:
+    kind = None
+    if isinstance(fault.bad_value, dict | list):
+        of_metadata = fault.field.removeprefix("metadata.")
+        if of_metadata != fault.field:
+            kind = types.below("meta.ObjectMeta", of_metadata)
+        elif root is not None:
+            kind = types.below(root, fault.field)
     if kind is None:
         return fault
     return FieldError(fault.type, fault.field, Shown(go_json(types.form(kind, fault.bad_value))), fault.detail)

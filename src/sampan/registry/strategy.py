@@ -128,11 +128,6 @@ class Strategy:
         for name, value in old.items():
             if name not in _NOT_SPEC:
                 obj[name] = value
-        metadata, old_metadata = obj["metadata"], old["metadata"]
-        if "ownerReferences" in old_metadata:
-            metadata["ownerReferences"] = old_metadata["ownerReferences"]
-        else:
-            metadata.pop("ownerReferences", None)
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
         """Whether the generation grows: something outside metadata and status differs."""

@@ -81,11 +81,3 @@ async def test_a_patch_that_cannot_be_read_is_told_only_where_there_is_an_object
     await some_config_maps(api, 1)
     assert (await api.patch(f"{CONFIG_MAPS}/cm-0", body, kind)).code == 400
     assert (await api.patch(f"{CONFIG_MAPS}/absent", body, kind)).code == 404
-
-
-async def test_what_cannot_change_is_told_once(api: Api) -> None:
-    """kube-apiserver gives the cause twice: it looks at the metadata in two places. The message says it once."""
-    await some_config_maps(api, 1)
-    answer = await api.patch(f"{CONFIG_MAPS}/cm-0", {"metadata": {"uid": "x"}}, "merge")
-    assert (answer.code, [cause["field"] for cause in answer.causes]) == (422, ["metadata.uid"])
-    assert answer.message == 'ConfigMap "cm-0" is invalid: metadata.uid: Invalid value: "x": field is immutable'

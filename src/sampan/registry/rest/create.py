@@ -9,12 +9,12 @@ from random import Random, SystemRandom
 
 from sampan.core import errors, field
 from sampan.core.field import FieldError, Path
-from sampan.core.metadata import validate_object_meta, validate_standard_finalizers
 from sampan.core.names import generate_name
 from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.internal_form import shown_internally
 from sampan.registry.rest.metadata import fill_system_fields, match_namespace, metadata_of
+from sampan.registry.rest.metadata_faults import object_faults
 from sampan.registry.rest.size import stored_bytes
 from sampan.registry.rest.store import ResourceStore, Validate
 from sampan.registry.strategy import Context
@@ -117,11 +117,7 @@ def prepare(store: ResourceStore, ctx: Context, obj: Object) -> None:
 def creation_faults(store: ResourceStore, ctx: Context, obj: Object) -> list[FieldError]:
     """Metadata first, then the type's own rules."""
     definition, strategy = store.definition, store.strategy
-    faults = validate_object_meta(
-        obj["metadata"], namespaced=definition.namespaced, name_rule=strategy.name_errors, path=_METADATA
-    )
-    if strategy.standard_finalizers and (finalizers := obj["metadata"].get("finalizers")):
-        faults.extend(validate_standard_finalizers(finalizers, (), _METADATA.child("finalizers")))
+    faults = object_faults(strategy, obj["metadata"], namespaced=definition.namespaced)
     faults.extend(strategy.validate(ctx, obj))
     return faults
 

@@ -10,9 +10,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from sampan.core import errors
-from sampan.core.field import FieldError, Path
+from sampan.core.field import FieldError
 from sampan.core.gvk import GroupKind
-from sampan.core.metadata import validate_object_meta, validate_object_meta_update, validate_standard_finalizers
 from sampan.core.object import Object, set_or_drop
 from sampan.core.resource_version import parse_resource_version
 from sampan.core.time import Clock
@@ -22,13 +21,13 @@ from sampan.registry.rest.create import CreateOptions, create, unset_resource_ve
 from sampan.registry.rest.delete import after_delete
 from sampan.registry.rest.guaranteed import Origin, guaranteed
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
+from sampan.registry.rest.metadata_faults import kinds_update_faults, update_faults
 from sampan.registry.rest.size import stored_bytes
 from sampan.registry.rest.store import ResourceStore, Validate
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode, splice
 from sampan.storage.store import KeyValue, OutcomeUnknown
 
-_METADATA = Path("metadata")
 _VALIDATED = (
     "name",
     "generateName",
@@ -264,13 +263,10 @@ def _faults(store: ResourceStore, ctx: Context, obj: Object, old: Object, option
     metadata = obj["metadata"]
     faults: list[FieldError] = []
     if any(metadata.get(name) != old["metadata"].get(name) for name in _VALIDATED):
-        faults = validate_object_meta(
-            metadata, namespaced=definition.namespaced, name_rule=strategy.name_errors, path=_METADATA
-        )
-        faults.extend(validate_object_meta_update(metadata, old["metadata"], path=_METADATA))
-        if strategy.standard_finalizers and (finalizers := metadata.get("finalizers")):
-            before = old["metadata"].get("finalizers", ())
-            faults.extend(validate_standard_finalizers(finalizers, before, _METADATA.child("finalizers")))
+        faults = update_faults(metadata, old["metadata"], namespaced=definition.namespaced)
+        if options.faults is None:
+            own = definition.metadata_checks.of("status" if options.part is Part.STATUS else ctx.subresource)
+            faults += kinds_update_faults(strategy, own, metadata, old["metadata"], namespaced=definition.namespaced)
     if options.faults is not None:
         faults.extend(options.faults(obj, old))
     elif options.part is Part.STATUS:

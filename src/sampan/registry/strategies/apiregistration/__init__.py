@@ -1,6 +1,8 @@
 """Strategies of apiregistration.k8s.io."""
 
 import datetime as dt
+from collections.abc import Sequence
+from typing import ClassVar
 
 from sampan.core.field import FieldError, Path, invalid, quote, required
 from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors, path_segment_errors
@@ -55,6 +57,7 @@ class APIServiceStrategy(StatusOnlyStrategy):
     standard_finalizers = False
     has_generation = False
     allow_unconditional_update = False
+    kept_metadata: ClassVar[Sequence[str]] = ("labels", "annotations", "finalizers", "ownerReferences")
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         """The name of the core group's ends with a dot."""

@@ -25,6 +25,7 @@ from sampan.registry.strategies.core.podwarnings import pod_warnings
 from sampan.registry.strategies.core.seen import SoundPods
 from sampan.registry.strategies.core.semantics import same
 from sampan.registry.strategies.core.validpod import validate_pod
+from sampan.registry.strategies.statusonly import keep_metadata
 from sampan.registry.strategy import Context
 
 Errors = list[FieldError]
@@ -88,6 +89,7 @@ class PodStrategy(CoreStrategy):
         drop_disabled_fields(obj["spec"], old["spec"])
 
     def prepare_for_status_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        keep_metadata(obj, old, ("ownerReferences", "deletionTimestamp"))
         prepare_status(obj, old)
 
     def __init__(self) -> None:

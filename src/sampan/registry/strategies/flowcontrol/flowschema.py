@@ -9,7 +9,7 @@ from sampan.core.object import Object
 from sampan.registry.internal_form import shown_as
 from sampan.registry.strategies.core.fields import Errors, not_supported
 from sampan.registry.strategies.flowcontrol.bootstrap import MANDATORY, flow_schemas
-from sampan.registry.strategies.statusonly import StatusOnlyStrategy
+from sampan.registry.strategies.statusonly import MetadataKeptStrategy
 from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
@@ -161,7 +161,7 @@ def _check_rules(rules: Iterable[Object], errors: Errors) -> None:
             _check_non_resource_rule(each, path.child("nonResourceRules").index(position), errors)
 
 
-class FlowSchemaStrategy(StatusOnlyStrategy):
+class FlowSchemaStrategy(MetadataKeptStrategy):
     """Defaults and rules of flow schemas."""
 
     def default(self, obj: Object) -> None:

@@ -7,7 +7,7 @@ from sampan.core.object import Object
 from sampan.registry.strategies.core.fields import Errors, not_supported
 from sampan.registry.strategies.flowcontrol.bootstrap import MANDATORY, priority_levels
 from sampan.registry.strategies.flowcontrol.flowschema import check_condition_types, same_spec
-from sampan.registry.strategies.statusonly import StatusOnlyStrategy
+from sampan.registry.strategies.statusonly import MetadataKeptStrategy
 from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
@@ -86,7 +86,7 @@ def _check_mandatory(name: str, spec: Object, errors: Errors) -> None:
         errors.append(invalid(_SPEC, spec, detail))
 
 
-class PriorityLevelConfigurationStrategy(StatusOnlyStrategy):
+class PriorityLevelConfigurationStrategy(MetadataKeptStrategy):
     """Defaults and rules of priority levels."""
 
     def default(self, obj: Object) -> None:

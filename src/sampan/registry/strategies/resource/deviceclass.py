@@ -16,6 +16,10 @@ class DeviceClassStrategy(Strategy):
 
     returns_deleted_object = True
 
+    def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
+        """What a name is made from has no rule of its own."""
+        return [] if prefix else super().name_errors(name)
+
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """The rules of a class."""
         errors: Errors = []

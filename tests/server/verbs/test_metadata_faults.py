@@ -1,0 +1,142 @@
+"""How often a fault of metadata is told, and what /status may change of it: as in kube-apiserver 1.36.3."""
+
+from typing import Any
+
+import pytest
+
+from tests.server.cluster import Api
+from tests.server.verbs.objects import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    PODS,
+    WIDGET_CRD,
+    WIDGETS,
+    config_map,
+    deployment,
+    pod,
+    widget,
+)
+
+_NAMESPACED = "/namespaces/default/"
+_SELECTOR = {"matchLabels": {"app": "d"}}
+_TEMPLATE: dict[str, Any] = deployment()["spec"]["template"]
+_WORKLOAD = {"spec": {"selector": _SELECTOR, "template": _TEMPLATE}}
+_JOB = {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": _TEMPLATE["spec"]["containers"]}}}}
+_ROLE = {"rules": [{"apiGroups": [""], "resources": ["*"], "verbs": ["get"]}]}
+_LEVEL = {"spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}}
+_VOLUME = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"}}
+_CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+_API = {"group": "a.example.com", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1}
+_ATTACHMENT = {"attacher": "example.com", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
+
+# What is told, in order: g of generateName, o of finalizers that exclude each other (asked of new objects), F of one
+# without a domain, u of a grace period that changed (asked of updates). A dash: it is taken.
+KINDS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("/api/v1/nodes", {}, "gou goF uF", "gou uF"),
+    ("/api/v1/namespaces", {}, "gou goF uF", "gou uF"),
+    ("/api/v1/persistentvolumes", {"spec": _VOLUME}, "gou goF goF", "gou uF"),
+    (f"/api/v1{_NAMESPACED}persistentvolumeclaims", {"spec": _CLAIM}, "gou uF goF", "gou uF"),
+    (PODS, {"spec": pod()["spec"]}, "gou uF goF", "gou uF"),
+    (f"/api/v1{_NAMESPACED}podtemplates", {"template": _TEMPLATE}, "gou uF", ""),
+    (f"/api/v1{_NAMESPACED}services", {"spec": {"ports": [{"port": 80}]}}, "gou uF", "gou uF"),
+    (f"/api/v1{_NAMESPACED}limitranges", {"spec": {"limits": []}}, "gou goF", ""),
+    (f"/api/v1{_NAMESPACED}events", {"involvedObject": {"namespace": "default"}}, "gou", ""),
+    (CONFIG_MAPS, {}, "gou uF goF", ""),
+    (DEPLOYMENTS, _WORKLOAD, "gou uF", "gou uF"),
+    (f"/apis/batch/v1{_NAMESPACED}jobs", _JOB, "gou goF uF", "gou uF"),
+    (
+        f"/apis/batch/v1{_NAMESPACED}cronjobs",
+        {"spec": {"schedule": "* * * * *", "jobTemplate": _JOB}},
+        "gou uF",
+        "gou",
+    ),
+    (f"/apis/policy/v1{_NAMESPACED}poddisruptionbudgets", {"spec": {}}, "gou", "gou"),
+    (f"/apis/rbac.authorization.k8s.io/v1{_NAMESPACED}roles", _ROLE, "gou goF uF", ""),
+    ("/apis/node.k8s.io/v1/runtimeclasses", {"handler": "h"}, "gou go u", ""),
+    ("/apis/scheduling.k8s.io/v1/priorityclasses", {"value": 1}, "gou uF", ""),
+    (f"/apis/coordination.k8s.io/v1{_NAMESPACED}leases", {}, "gou u", ""),
+    ("/apis/resource.k8s.io/v1/deviceclasses", {"spec": {}}, "gou oF uF", ""),
+    ("/apis/storage.k8s.io/v1/volumeattachments", {"spec": _ATTACHMENT}, "gou goF", "gu g"),
+    ("/apis/networking.k8s.io/v1/servicecidrs", {"spec": {"cidrs": ["10.97.0.0/16"]}}, "gou uF", "gu u"),
+    ("/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations", _LEVEL, "gou goF", "-"),
+    ("/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", {}, "gou go", ""),
+    (
+        "/apis/apiregistration.k8s.io/v1/apiservices",
+        {"metadata": {"name": "v1.a.example.com"}, "spec": _API},
+        "gou u go",
+        "gu u",
+    ),
+]
+
+
+def _faulty(obj: dict[str, Any]) -> dict[str, Any]:
+    metadata = {
+        **obj["metadata"],
+        "generateName": "Bad Prefix/",
+        "finalizers": ["orphan", "foregroundDeletion", "no-domain"],
+        "deletionGracePeriodSeconds": 5,
+    }
+    return {**obj, "metadata": metadata}
+
+
+def _letter(cause: dict[str, Any]) -> str:
+    by_field = {"metadata.generateName": "g", "metadata.deletionGracePeriodSeconds": "u", "metadata.finalizers": "o"}
+    return by_field.get(cause["field"], "F")
+
+
+@pytest.mark.parametrize(("path", "body", "main", "status"), [pytest.param(*row, id=row[0]) for row in KINDS])
+async def test_a_fault_of_metadata_is_told_as_often_as_the_kind_looks(
+    api: Api, path: str, body: dict[str, Any], main: str, status: str
+) -> None:
+    made = await api.create(path, {"metadata": {"name": "m"}, **body})
+    place = f"{path}/{made['metadata']['name']}"
+    for target, expected in ((place, main), (f"{place}/status", status)):
+        if expected == "-":
+            assert (await api.put(f"{target}?dryRun=All", _faulty(made))).code == 200
+        elif expected:
+            answer = await api.put(f"{target}?dryRun=All", _faulty(made))
+            assert (answer.code, answer.reason) == (422, "Invalid")
+            assert "".join(map(_letter, answer.causes)) == expected.replace(" ", "")
+
+
+async def test_the_message_tells_a_fault_once(api: Api) -> None:
+    await api.create(CONFIG_MAPS, config_map("m"))
+    answer = await api.patch(f"{CONFIG_MAPS}/m", {"metadata": {"uid": "x"}}, "merge")
+    assert (answer.code, [cause["field"] for cause in answer.causes]) == (422, ["metadata.uid"] * 2)
+    assert answer.message == 'ConfigMap "m" is invalid: metadata.uid: Invalid value: "x": field is immutable'
+
+
+async def test_a_prefix_of_names_keeps_to_the_rule_of_all_and_to_that_of_its_kind(api: Api) -> None:
+    made = await api.create(CONFIG_MAPS, config_map("m"))
+    answer = await api.put(f"{CONFIG_MAPS}/m", _faulty(made))
+    of_prefix = [cause["message"] for cause in answer.causes if cause["field"] == "metadata.generateName"]
+    assert [message.split(": ")[2][:20] for message in of_prefix] == ["may not contain '/'", "a lowercase RFC 1123"]
+
+
+_OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "u"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "changed"),
+    [
+        pytest.param(DEPLOYMENTS, _WORKLOAD, True, id="most"),
+        pytest.param(PODS, {"spec": pod()["spec"]}, False, id="pods"),
+        pytest.param("/apis/storage.k8s.io/v1/volumeattachments", {"spec": _ATTACHMENT}, False, id="attachments"),
+    ],
+)
+async def test_owners_are_written_through_the_status_of_most_kinds(
+    api: Api, path: str, body: dict[str, Any], changed: bool
+) -> None:
+    made = await api.create(path, {"metadata": {"name": "m"}, **body})
+    made["metadata"]["ownerReferences"] = [_OWNER]
+    answer = await api.put(f"{path}/m/status", made)
+    assert (answer.code, answer.metadata.get("ownerReferences")) == (200, [_OWNER] if changed else None)
+
+
+async def test_owners_of_a_custom_kind_are_shown_in_the_order_of_their_fields(api: Api) -> None:
+    await api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", WIDGET_CRD)
+    made = await api.create(WIDGETS, widget("m"))
+    made["metadata"]["ownerReferences"] = [dict(sorted({**_OWNER, "controller": True, "kind": "Event"}.items()))]
+    answer = await api.put(f"{WIDGETS}/m", made)
+    shown = '{"apiVersion":"v1","kind":"Event","name":"owner","uid":"u","controller":true}'
+    assert f"metadata.ownerReferences: Invalid value: {shown}: " in answer.message
