@@ -5,11 +5,12 @@ from tests.robustness.faults import FAULTS
 from tests.robustness.machines import Machines
 from tests.robustness.partitions import PARTITIONS
 from tests.robustness.scene import Fault
+from tests.robustness.upkeep import UPKEEP
 
-ALL: tuple[Fault, ...] = (*FAULTS, *PARTITIONS, *DISK_FAULTS)
+ALL: tuple[Fault, ...] = (*FAULTS, *UPKEEP, *PARTITIONS, *DISK_FAULTS)
 
 
 def possible(machines: Machines) -> tuple[Fault, ...]:
     """What a seed chooses from."""
     partitions = PARTITIONS if machines.network is not None else ()
-    return (*FAULTS, *partitions, *(DISK_FAULTS if machines.disks else ()))
+    return (*FAULTS, *UPKEEP, *partitions, *(DISK_FAULTS if machines.disks else ()))

