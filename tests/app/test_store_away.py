@@ -12,9 +12,10 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KubernetesService
 from sampan.registry.rest.create import CreateOptions, create
 from sampan.registry.rest.delete import DeleteOptions, delete
+from sampan.registry.servers.addresses import Address, ServerAddresses
 from sampan.registry.strategy import Context
 from sampan.storage.memory import MemoryStore
-from sampan.storage.store import KeyValue, OutcomeUnknown, RangeResult, Revision, StoreUnreachable
+from sampan.storage.store import KeyValue, OutcomeUnknown, RangeResult, Revision, StoreFull, StoreUnreachable
 from sampan.testing.virtual_time import virtual_time
 
 CRDS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
@@ -28,6 +29,7 @@ class LeavingStore(MemoryStore):
     away = False
     writes_left: int | None = None
     """How many writes it still makes before it is away."""
+    full = False
 
     async def revision(self) -> Revision:
         self._check()
@@ -60,6 +62,8 @@ class LeavingStore(MemoryStore):
             raise StoreUnreachable("away")
 
     def _check_write(self) -> None:
+        if self.full:
+            raise StoreFull("no room")
         if self.writes_left is not None:
             self.away = self.writes_left <= 0
             self.writes_left = None if self.away else self.writes_left - 1
@@ -68,9 +72,10 @@ class LeavingStore(MemoryStore):
 
 
 @asynccontextmanager
-async def starting(store: MemoryStore) -> AsyncIterator[tuple[Cluster, asyncio.Event]]:
+async def starting(store: MemoryStore, port: int = 6443) -> AsyncIterator[tuple[Cluster, asyncio.Event]]:
     cluster, started = Cluster(store), asyncio.Event()
-    service = KubernetesService(cluster.endpoint, cluster.clock, port=6443, address="127.0.0.1")
+    servers = ServerAddresses(store, Address("10.1.2.3", port))
+    service = KubernetesService(cluster.endpoint, cluster.clock, port=port, address="10.1.2.3", servers=servers)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(run_cluster(cluster, service=service, started=started.set, default_account=True))
         try:
@@ -168,3 +173,18 @@ async def test_a_server_starts_though_the_store_goes_away_meanwhile(writes: int)
         assert started.is_set()
         found = cluster.reader.get("networking.k8s.io", "servicecidrs", "", "kubernetes") or {}
         assert [each["type"] for each in found["status"]["conditions"]] == ["Ready"]
+
+
+@virtual_time
+async def test_a_server_starts_again_on_a_store_without_room_and_says_where_it_is_when_there_is() -> None:
+    store = LeavingStore()
+    async with starting(store) as (_, started):
+        await started.wait()
+    store.full = True
+    async with starting(store, port=7443) as (cluster, started):
+        await asyncio.wait_for(started.wait(), 5)
+        await asyncio.sleep(60)
+        store.full = False
+        await asyncio.sleep(20)
+        found = cluster.reader.get("", "endpoints", "default", "kubernetes") or {}
+        assert 7443 in [port["port"] for subset in found["subsets"] for port in subset["ports"]]

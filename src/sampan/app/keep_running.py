@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from sampan.storage.store import OutcomeUnknown, StoreUnreachable, Untransformable
+from sampan.storage.store import OutcomeUnknown, StoreFull, StoreUnreachable, Untransformable
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
 
 
 async def until_done(name: str, step: Callable[[], Awaitable[T]], timeout_s: float = START_TIMEOUT_S) -> T:
-    """Await `step()` of a start, again while nothing but the store's absence lets it fail; gives what it gave.
+    """Await `step()` of a start, again while only the store lets it fail, which is away or full; gives what it gave.
 
     Raises what it raises: at once, or for the last time after `timeout_s`.
     """
@@ -62,4 +62,4 @@ async def until_done(name: str, step: Callable[[], Awaitable[T]], timeout_s: flo
 def _is_absence(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return all(map(_is_absence, error.exceptions))
-    return isinstance(error, (StoreUnreachable, OutcomeUnknown))
+    return isinstance(error, (StoreUnreachable, StoreFull, OutcomeUnknown))

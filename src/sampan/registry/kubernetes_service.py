@@ -20,7 +20,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import fill_system_fields
 from sampan.registry.servers.addresses import RENEW_INTERVAL_S, Address, ServerAddresses
 from sampan.storage.encoding import decode, encode
-from sampan.storage.store import Conflict, KeyExists
+from sampan.storage.store import Conflict, KeyExists, StoreFull
 
 _log = logging.getLogger(__name__)
 
@@ -56,13 +56,20 @@ class KubernetesService:
         self._servers = servers
         self._known = [Address(address, port)] if address else []
         self._renew_at = 0.0
+        self._said = False
         self._ended = False
 
     async def begin(self) -> None:
-        """Make what is missing, and say where the server is now. Raises `StatusError`, `StoreUnavailable`."""
-        await self._look()
-        await self._remake()
-        await self._say()
+        """Make what is missing, and say where the server is now. Raises `StatusError`, `StoreUnavailable`.
+
+        A store without room is no reason not to start: what is there can be read, and `keep` says it later.
+        """
+        try:
+            await self._look()
+            await self._remake()
+            await self._say()
+        except StoreFull as error:
+            _log.warning("the Service kubernetes is not kept", extra={"error": str(error)})
 
     async def end(self) -> None:
         """Say that this server is not there any more; if it is the only one there is, nothing changes."""
@@ -82,7 +89,7 @@ class KubernetesService:
                 if changed and self._leaves_it_to_others():
                     await self._withdraw({address.port for address in before if address.loopback})
                 await self._remake()
-                if changed:
+                if changed or not self._said:
                     await self._say()
             except Exception as error:
                 _log.warning("the Service kubernetes is not kept", extra={"error": str(error)})
@@ -101,6 +108,7 @@ class KubernetesService:
     async def _say(self) -> None:
         for endpoint, said in self._addresses():
             await self._correct(endpoint, said)
+        self._said = True
 
     async def _remake(self) -> None:
         namespaces, services = self._endpoint("", "namespaces"), self._endpoint("", "services")
