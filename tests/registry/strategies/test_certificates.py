@@ -35,6 +35,11 @@ def make_request() -> str:
 
 
 REQUEST: Object = {"spec": {"request": make_request(), "signerName": "example.com/signer", "usages": ["client auth"]}}
+SIGNED_WITH_SHA1 = (  # what makes requests here does not sign with it any more
+    "MIHEMG4CAQAwDDEKMAgGA1UEAwwBdTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABIiyI790oEww87PlyvDlcnAMaTz1A1SzdXd5"
+    "uzgJwa3apkdkcTd2N/NngbEaildf6migjoHScR8gVbPItjrQHCKgADAJBgcqhkjOPQQBA0cAMEQCIGQg1wa4mwvamdDTvtykg9AX"
+    "aXQrC5BqYLwMGv1HDmcCAiBUevRzVxdk53pUkz8/Qnx/7t+vVDTJTgqGiswB3foYiQ=="
+)
 APPROVED = {"type": "Approved", "status": "True"}
 DENIED = {"type": "Denied", "status": "True"}
 
@@ -42,6 +47,21 @@ DENIED = {"type": "Denied", "status": "True"}
 def test_a_plain_request_is_valid() -> None:
     assert faults(REQUESTS, REQUEST) == []
     assert update_faults(REQUESTS, REQUEST, {"metadata/labels": {"a": "b"}}) == []
+
+
+def _pem(der: bytes) -> str:
+    body = base64.encodebytes(der).decode()
+    text = f"-----BEGIN CERTIFICATE REQUEST-----\n{body}-----END CERTIFICATE REQUEST-----\n"
+    return base64.b64encode(text.encode()).decode()
+
+
+def test_a_request_may_be_signed_with_sha_1() -> None:
+    der = base64.b64decode(SIGNED_WITH_SHA1)
+    assert faults(REQUESTS, changed(REQUEST, {"spec/request": _pem(der)})) == []
+    forged = changed(REQUEST, {"spec/request": _pem(der.replace(b"\x01u0", b"\x01v0", 1))})
+    assert [text.rpartition(": ")[2] for text in faults(REQUESTS, forged)] == [
+        "certificate request signature is invalid"
+    ]
 
 
 CASES: list[tuple[Change, list[str]]] = [

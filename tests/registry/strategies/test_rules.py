@@ -549,6 +549,16 @@ DEFAULTS: list[tuple[str, Change, Change]] = [
         },
     ),
     ("rolebindings", {}, {"roleRef/apiGroup": RBAC, "subjects/0/apiGroup": RBAC}),
+    (
+        "ingresses",
+        {"spec/defaultBackend": {"resource": {"kind": "K", "name": "n"}}},
+        {"spec/defaultBackend/resource/apiGroup": None},
+    ),
+    (
+        "ingresses",
+        {f"{INGRESS_PATH}/backend": {"resource": {"kind": "K", "name": "n"}}},
+        {f"{INGRESS_PATH}/backend/resource/apiGroup": None},
+    ),
     ("priorityclasses", {}, {"preemptionPolicy": "PreemptLowerPriority"}),
     ("networkpolicies", {}, {"spec/policyTypes": ["Ingress"], "spec/podSelector": {}}),
     (

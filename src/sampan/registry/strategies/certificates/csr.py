@@ -6,7 +6,9 @@ import datetime as dt
 from typing import Any
 
 from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.hashes import SHA1
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, quote, required
 from sampan.core.object import Object
@@ -57,6 +59,28 @@ def _decode(text: str) -> bytes:
         return b""
 
 
+def _is_signed(request: x509.CertificateSigningRequest) -> bool:
+    """Whether its own key has signed it, also with SHA-1, which is good enough to show that one has the key.
+
+    Source: Go's crypto/x509 `CertificateRequest.CheckSignature`.
+    """
+    if request.is_signature_valid:
+        return True
+    key, algorithm = request.public_key(), request.signature_hash_algorithm
+    if not isinstance(algorithm, SHA1):
+        return False
+    try:
+        if isinstance(key, rsa.RSAPublicKey):
+            key.verify(request.signature, request.tbs_certrequest_bytes, padding.PKCS1v15(), algorithm)
+        elif isinstance(key, ec.EllipticCurvePublicKey):
+            key.verify(request.signature, request.tbs_certrequest_bytes, ec.ECDSA(algorithm))
+        else:
+            return False
+    except InvalidSignature:
+        return False
+    return True
+
+
 def _request_problem(text: str) -> str:
     """Why this is no certificate request, or not signed with its own key; empty when it is fine."""
     pem = _decode(text)
@@ -64,7 +88,7 @@ def _request_problem(text: str) -> str:
         return "PEM block type must be CERTIFICATE REQUEST"
     try:
         request = x509.load_pem_x509_csr(pem)
-        return "" if request.is_signature_valid else "x509: certificate request signature is invalid"
+        return "" if _is_signed(request) else "x509: certificate request signature is invalid"
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         return str(error) or "malformed certificate request"
 

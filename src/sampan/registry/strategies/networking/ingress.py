@@ -29,7 +29,7 @@ _NOT_IP = "must be a DNS name, not an IP address"
 
 def check_typed_reference(reference: Object, path: Path, errors: Errors) -> None:
     """A reference to an object of any kind in the same namespace."""
-    if "apiGroup" in reference:
+    if reference.get("apiGroup") is not None:
         check_subdomain(reference["apiGroup"], path.child("apiGroup"), errors)
     for name in ("kind", "name"):
         value = reference.get(name, "")
@@ -182,8 +182,22 @@ def _addresses(obj: Object) -> list[Object]:
     return addresses
 
 
+def _backends(spec: Object) -> Iterator[Object]:
+    if spec.get("defaultBackend"):
+        yield spec["defaultBackend"]
+    for rule in spec.get("rules") or ():
+        for entry in (rule.get("http") or {}).get("paths") or ():
+            yield entry.get("backend") or {}
+
+
 class IngressStrategy(SpecStrategy):
     """Rules and warnings of ingresses."""
+
+    def default(self, obj: Object) -> None:
+        """The group of a backend that is no Service is always shown."""
+        for backend in _backends(obj.get("spec") or {}):
+            if backend.get("resource"):
+                backend["resource"].setdefault("apiGroup", None)
 
     def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
         """Some stored faults are tolerated."""
