@@ -19,6 +19,7 @@ from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.reach import PROBE_PAUSE_S
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
+from sampan.storage.etcd.witness import Witness
 from sampan.storage.hub import WatchHub
 from sampan.storage.store import StoreUnavailable
 
@@ -89,6 +90,7 @@ class Follower:
         self._hub = hub
         self._keys = keys
         self._nudge = nudge
+        self._witness = Witness(client, keys)
         self._waiters: list[tuple[int, int, asyncio.Future[bool]]] = []
         self._numbers = count()
         self._wanted = asyncio.Event()
@@ -159,7 +161,10 @@ class Follower:
             if reached > self._hub.revision:
                 await self._client.told.free(reached)
                 self._client.history.reached(reached)
-                self._hub.dispatch(self._keys.events(response.events, self._hub.revision), reached)
+                events = self._keys.events(response.events, self._hub.revision)
+                if events:
+                    self._witness.saw(events[-1])
+                self._hub.dispatch(events, reached)
                 self._answer_waiters()
 
     async def _check_history(self) -> None:
@@ -178,6 +183,7 @@ class Follower:
             if fault is Fault.FUTURE:  # what was seen is not there: the answer to this says how far etcd is
                 await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier, keys_only=True))
             raise
+        await self._witness.check()
 
     def _answer_waiters(self) -> None:
         waiters, reached = self._waiters, self._hub.revision

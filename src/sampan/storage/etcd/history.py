@@ -1,6 +1,7 @@
 """`History`: whether etcd is still the one that it was, further on. After a backup was restored it is not.
 
-Its revision is then lower than what was seen, or the cluster has another id (which depends on how it was restored).
+Its revision is then lower than what was seen, or the cluster has another id (which depends on how it was restored), or
+what was seen is not there (`witness.py`).
 Nothing that is cached fits any more: revisions begin again with other contents.
 """
 
@@ -43,6 +44,10 @@ class History:
     def reached(self, revision: int) -> None:
         """A watch has told of this revision."""
         self.revision = max(self.revision, revision)
+
+    def differs(self, revision: int) -> None:
+        """What was seen at this revision is not what etcd has there. Raises `StoreUnreachable`."""
+        self._end(f"etcd has another history: what was written at revision {revision} is not there")
 
     def _end(self, what: str) -> None:
         self.fault = f"{what}; a backup was restored, or its data is lost"
