@@ -14,11 +14,10 @@ from typing import Final
 from sampan.client import AlreadyExists, Client, ClientError, MergePatch, NotFound, StrategicMergePatch
 from sampan.core.time import Clock, format_micro_time, format_time
 from sampan.loops.resources import LEASES, NODES
+from sampan.node.claim import LEASE_DURATION_S, LEASE_NAMESPACE, NodeClaim
 from sampan.node.node_object import NodeAddress, NodeShape, conditions, new_node, node_status
 from sampan.resource import Object, meta
 
-LEASE_NAMESPACE: Final = "kube-node-lease"
-LEASE_DURATION_S: Final = 40
 RENEW_S: Final = 10.0
 STATUS_S: Final = 300.0
 _AT_ONCE: Final = 16
@@ -49,8 +48,11 @@ class Heartbeats:
         shape: NodeShape,
         clock: Clock,
         serving: Callable[[], Awaitable[NodeAddress]] | None = None,
+        claim: NodeClaim | None = None,
     ) -> None:
-        """`serving` waits for the server of all the nodes and says where it is; without it nobody serves."""
+        """`serving` waits for the server of all the nodes and says where it is; without it nobody serves. `claim`: of
+        the only node, which has to be obtained first; without it nobody else takes the nodes' names.
+        """
         self._nodes = client.resource(NODES)
         self._leases = client.resource(LEASES, namespace=LEASE_NAMESPACE)
         self._members = members
@@ -58,6 +60,7 @@ class Heartbeats:
         self._serving = serving
         self._server: NodeAddress | None = None
         self._clock = clock
+        self._claim = claim
         self._uids: dict[str, str] = {}
         self._registered = asyncio.Event()
 
@@ -69,9 +72,11 @@ class Heartbeats:
         await self._registered.wait()
 
     async def run(self) -> None:
-        """Register, then renew leases and tell status until cancelled."""
+        """Register, then renew leases and tell status until cancelled. Raises `NodeTaken`."""
         if self._serving is not None:
             self._server = await self._serving()
+        if self._claim is not None:
+            await self._claim.obtain()
         await self._together(self._register)
         await self._together(self._renew)
         self._registered.set()
@@ -145,22 +150,42 @@ class Heartbeats:
         """Renew the lease, which is made when it is not there."""
         renewed = format_micro_time(self._clock.now())
         try:
-            await self._leases.patch(member.name, MergePatch({"spec": {"renewTime": renewed}}))
+            lease = await self._leases.patch(member.name, MergePatch({"spec": {"renewTime": renewed}}))
         except NotFound:
             await self._create_lease(member, renewed)
+            return
+        if self._claim is not None:
+            self._claim.check(lease)
+            if not meta(lease).owner_references:
+                await self._own_lease(member)
 
     async def _create_lease(self, member: Member, renewed: str) -> None:
-        uid = self._uids.get(member.name)
-        if uid is None:
+        owners = self._owners(member)
+        if not owners:
             return
-        owner = {"apiVersion": "v1", "kind": "Node", "name": member.name, "uid": uid}
+        annotations = {} if self._claim is None else {"annotations": self._claim.annotations}
         lease: Object = {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
-            "metadata": {"name": member.name, "namespace": LEASE_NAMESPACE, "ownerReferences": [owner]},
+            "metadata": {
+                "name": member.name,
+                "namespace": LEASE_NAMESPACE,
+                "ownerReferences": owners,
+                **annotations,
+            },
             "spec": {"holderIdentity": member.name, "leaseDurationSeconds": LEASE_DURATION_S, "renewTime": renewed},
         }
         try:
             await self._leases.create(lease)
         except AlreadyExists:
             return
+
+    async def _own_lease(self, member: Member) -> None:
+        """A claim's Lease is older than the Node."""
+        owners = self._owners(member)
+        if owners:
+            await self._leases.patch(member.name, MergePatch({"metadata": {"ownerReferences": owners}}))
+
+    def _owners(self, member: Member) -> list[Object]:
+        uid = self._uids.get(member.name)
+        return [{"apiVersion": "v1", "kind": "Node", "name": member.name, "uid": uid}] if uid is not None else []

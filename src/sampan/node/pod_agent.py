@@ -48,7 +48,7 @@ class _Known:
 
 
 class PodAgent:
-    """The agent of some nodes, by name; they may be put into `nodes` until the manager runs."""
+    """The agent of some nodes, by name; they are put into `nodes` until the manager runs. `take_in` adds one later."""
 
     def __init__(
         self,
@@ -80,6 +80,14 @@ class PodAgent:
         self._controller.watch(KindSource(informer, self._requests))
         if worker is not None:
             worker.on_change(self.changed)
+
+    def take_in(self, name: str, home: NodeHome) -> None:
+        """Work for the Pods of one more node, as if the agent had started now."""
+        self.nodes[name] = home
+        self._recovered = False
+        for ref in self._informer.indexer.refs():
+            if node_name_of(ref.raw) == name:
+                self.changed(ref.key)
 
     def changed(self, key: str) -> None:
         """A container of a Pod has changed on its own: for runtimes."""

@@ -6,6 +6,7 @@ nodes with processes the runtimes, the tasks beside the agent, and the kubelet's
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sampan.loops.resources import SERVICES
 from sampan.loops.views import NODE_VIEW, POD_VIEW
 from sampan.node.addresses import PodAddresses, pod_cidr
 from sampan.node.admission import NodeAdmission, NodeFacts
+from sampan.node.claim import NodeClaim
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
 from sampan.node.heartbeats import Heartbeats, Member
 from sampan.node.host import host_shape
@@ -25,6 +27,7 @@ from sampan.node.node_object import NodeAddress, NodeShape, host_ip
 from sampan.node.pod_agent import PodAgent
 from sampan.node.pod_worker import PodWorker
 from sampan.node.process import Images, ProcessRuntime
+from sampan.node.process.instance import instance_of
 from sampan.node.ranges import NodeRanges
 from sampan.node.references import References
 from sampan.node.server.options import NodeServerOptions
@@ -111,8 +114,15 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
     runtime = ProcessRuntime(node.root, images=images, host_ip=pod_ip, clock=context.clock, changed=agent.changed)
     context.manager.add(runtime.run, group=Group.OTHERS)
     shape = host_shape("process", runtime.version, node.root)
-    homes[node.name] = NodeHome(address, runtime, shape.allocatable(), shape.labels(node.name))
-    heartbeats = _heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve)
+    home = NodeHome(address, runtime, shape.allocatable(), shape.labels(node.name))
+    claim = NodeClaim(
+        context.manager.client.direct,
+        node.name,
+        instance_of(node.root),
+        clock=context.clock,
+        won=partial(agent.take_in, node.name, home),
+    )
+    heartbeats = _heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, claim)
     context.manager.add(heartbeats)
     return heartbeats
 
@@ -176,11 +186,12 @@ def _heartbeats(
     shape: NodeShape,
     agent: PodAgent,
     serve: NodeAddress | None,
+    claim: NodeClaim | None = None,
 ) -> Heartbeats:
     """The nodes' heartbeats, and the server that they tell of."""
     client = context.manager.client.direct
     if serve is None:
-        heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock)
+        heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock, claim=claim)
     else:
         only = members[0].name if len(members) == 1 else ""
         addresses = (serve.address, *(member.name for member in members[:1]))
@@ -194,7 +205,7 @@ def _heartbeats(
             await server.ready()
             return replace(serve, port=server.port)
 
-        heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock, serving=serving)
+        heartbeats = Heartbeats(client, members, shape=shape, clock=context.clock, serving=serving, claim=claim)
     return heartbeats
 
 

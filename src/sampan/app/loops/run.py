@@ -27,6 +27,7 @@ from sampan.client import Client, ConfigError, load_config
 from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.loops.context import ControllerContext
+from sampan.node.claim import NodeTaken
 from sampan.node.node_object import NodeAddress
 from sampan.node.set_up import ProcessNode, SimulatedNodes
 from sampan.node.set_up import set_up as set_up_nodes
@@ -43,7 +44,7 @@ _GRACE_S: Final = 10.0
 _NICENESS: Final = 10
 """Beside a server on a busy machine the loops step back: whoever asks is answered first, what follows comes after."""
 _GC_THRESHOLDS: Final = (50_000, 20, 100)
-_EXPECTED: Final = (ConfigError, OSError, LeaderElectionLost, CacheSyncTimeout, ShutdownTimeout)
+_EXPECTED: Final = (ConfigError, OSError, LeaderElectionLost, CacheSyncTimeout, ShutdownTimeout, NodeTaken)
 
 _log = logging.getLogger("sampan.app")
 
