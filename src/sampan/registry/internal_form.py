@@ -15,6 +15,7 @@ import orjson
 from sampan.core.field import FieldError, Shown, go_json
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
+from sampan.registry.empties import Given, with_empties
 
 _DATA = Path(__file__).parent / "data" / "internal.json"
 _POD_SPEC = "core.PodSpec"
@@ -111,8 +112,15 @@ def internal_types() -> InternalTypes:
     return InternalTypes(orjson.loads(_DATA.read_bytes()))
 
 
-def shown_internally(definition: ResourceDefinition, faults: list[FieldError]) -> list[FieldError]:
-    """The faults of an object; values of struct types are shown in their internal form."""
+def shown_internally(
+    definition: ResourceDefinition, faults: list[FieldError], given: Given | None = None
+) -> list[FieldError]:
+    """The faults of an object; values of struct types are shown in their internal form.
+
+    What was empty in the object that was `given` is shown too.
+    """
+    if definition.builtin:
+        faults = with_empties(faults, given)
     if not any(isinstance(fault.bad_value, dict | list) for fault in faults):
         return faults
     types = internal_types()

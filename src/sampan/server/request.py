@@ -124,6 +124,8 @@ class Request:
     """
     received: float = 0.0
     """Monotonic time (`time.monotonic`, which is the loop's too) at which the request began."""
+    body: bytes = b""
+    """A body that was read for its object."""
     body_size_bytes: int = -1
     """Of a body that was read for its object; -1: none was."""
     component: str = OWN

@@ -12,6 +12,7 @@ from sampan.core.field import FieldError, Path
 from sampan.core.names import generate_name
 from sampan.core.object import Object
 from sampan.core.time import Clock
+from sampan.registry.empties import Given
 from sampan.registry.internal_form import shown_internally
 from sampan.registry.rest.metadata import fill_system_fields, match_namespace, metadata_of
 from sampan.registry.rest.metadata_faults import object_faults
@@ -36,6 +37,8 @@ class CreateOptions:
     warnings: list[str] | None = None
     is_apply: bool = False
     """Whether managedFields must be kept, also when the object does not fit with them."""
+    given: Given | None = None
+    """The object as the client wrote it, for what faults show."""
 
 
 async def create(store: ResourceStore, ctx: Context, obj: Object, options: CreateOptions) -> bytes:
@@ -73,7 +76,9 @@ async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options
     try:
         faults = creation_faults(store, ctx, obj)
         if faults:
-            raise errors.invalid(definition.stored_kind, metadata.get("name", ""), shown_internally(definition, faults))
+            raise errors.invalid(
+                definition.stored_kind, metadata.get("name", ""), shown_internally(definition, faults, options.given)
+            )
         if options.warnings is not None:
             options.warnings.extend(strategy.warnings_on_create(ctx, obj))
         if options.validate is not None:

@@ -16,6 +16,7 @@ from sampan.core.object import Object, set_or_drop
 from sampan.core.resource_version import parse_resource_version
 from sampan.core.time import Clock
 from sampan.patch.timestamps import keep_timestamps
+from sampan.registry.empties import Given
 from sampan.registry.internal_form import shown_internally
 from sampan.registry.rest.create import CreateOptions, create, unset_resource_version
 from sampan.registry.rest.delete import after_delete
@@ -74,6 +75,8 @@ class UpdateOptions:
     warnings: list[str] | None = None
     faults: Callable[[Object, Object], list[FieldError]] | None = None
     """Replaces the strategy's validation (subresources with rules of their own)."""
+    given: Given | None = None
+    """The object as the client wrote it, for what faults show."""
 
 
 class Updated(NamedTuple):
@@ -125,6 +128,7 @@ async def _create_on_update(
         dry_run=options.dry_run,
         warnings=options.warnings,
         is_apply=options.is_apply,
+        given=options.given,
     )
     value = await create(store, ctx, obj, creation)
     return Updated(value, created=True)
@@ -151,7 +155,7 @@ async def _update_once(
     try:
         faults = _faults(store, ctx, obj, old, options)
         if faults:
-            raise errors.invalid(definition.stored_kind, name, shown_internally(definition, faults))
+            raise errors.invalid(definition.stored_kind, name, shown_internally(definition, faults, options.given))
         if options.warnings is not None and options.part is Part.MAIN:
             options.warnings.extend(strategy.warnings_on_update(ctx, obj, old))
         if options.validate is not None:

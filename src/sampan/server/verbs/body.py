@@ -140,6 +140,7 @@ async def _read_typed(
     request: Request, kind: str, *, duplicates: bool, builtin: bool = True
 ) -> tuple[Object, list[str]]:
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
+    request.body = body
     request.body_size_bytes = len(body)
     request.step("limitedReadBody succeeded")
     try:
@@ -165,6 +166,12 @@ def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: b
         return codec.decode(body), []
     except wire_json.DecodeError as error:
         raise Undecodable(f"{NO_TYPE}{error}" if format_ == "json" else str(error), str(error)) from None
+
+
+def as_written(request: Request) -> Any:
+    """The object in the body once more, as the client wrote it."""
+    value, _ = decode_value(request.body, request.headers.get("content-type", ""), duplicates=False)
+    return value
 
 
 def decode_object(

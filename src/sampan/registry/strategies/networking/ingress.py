@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sampan.core.field import FieldError, Path, invalid, required
+from sampan.core.field import FieldError, Path, Shown, invalid, required
 from sampan.core.names import (
     dns1035_label_errors,
     dns1123_label_errors,
@@ -19,6 +19,8 @@ from sampan.registry.strategies.spec import SpecStrategy
 from sampan.registry.strategy import Context
 
 _SPEC = Path("spec")
+_NO_RULES = Shown("null")
+"""What is shown where the rules should be, whatever is at the path."""
 _LOAD_BALANCER = Path("status", "loadBalancer", "ingress")
 _CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
@@ -167,7 +169,7 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
     relaxed = _is_relaxed(old)
     rules, backend = spec.get("rules"), spec.get("defaultBackend")
     if not rules and backend is None:
-        errors.append(invalid(_SPEC, rules, "either `defaultBackend` or `rules` must be specified"))
+        errors.append(invalid(_SPEC, _NO_RULES, "either `defaultBackend` or `rules` must be specified"))
     if backend is not None:
         _check_backend(backend, _SPEC.child("defaultBackend"), errors, relaxed=relaxed)
     _check_rules(spec, old, errors, relaxed=relaxed)
