@@ -1,13 +1,24 @@
 """What a manager with leader election runs, and when."""
 
 import asyncio
+import time
 
 import pytest
 
-from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost, LeaderElector, LeaseRecord
-from sampan.operator.manager import Group, Manager
+from sampan.core.time import SystemClock
+from sampan.operator.leader_election import (
+    LeaderElectionConfig,
+    LeaderElectionLost,
+    LeaderElector,
+    LeaseLock,
+    LeaseOver,
+    LeaseRecord,
+)
+from sampan.operator.leader_election.lease_lock import LEASES
+from sampan.operator.manager import Group, Manager, ManagerOptions
 from sampan.operator.request import Request
 from sampan.testing.virtual_time import settle, virtual_time
+from tests.operator.cluster import cluster_client
 from tests.operator.leader_election.test_elector import FakeLease, Server
 from tests.operator.manager.frame import Part, manager, running
 
@@ -17,6 +28,11 @@ def electing(server: Server, identity: str) -> tuple[Manager, FakeLease]:
     made, lease = manager(), FakeLease(server)
     made.elector = LeaderElector(LeaderElectionConfig("lock", "ns", identity), lease)
     return made, lease
+
+
+def stand_still(seconds: float) -> None:
+    """Nothing of the process runs meanwhile, as when it is stopped."""
+    time.sleep(seconds)
 
 
 @virtual_time
@@ -99,3 +115,31 @@ async def test_clocks_of_others_do_not_matter() -> None:
         await asyncio.sleep(14)
         assert not made.elected.is_set()
         await asyncio.wait_for(made.elected.wait(), 10)
+
+
+async def test_a_leader_that_stood_still_for_longer_than_its_lease_writes_nothing_when_it_goes_on() -> None:
+    config = LeaderElectionConfig("lock", "default", "me", 1.0, 0.5, 0.2)
+    told = asyncio.Queue[str]()
+    async with cluster_client() as client:
+        made = Manager(client, ManagerOptions(leader_election=config))
+
+        async def work() -> None:
+            leases = made.client.direct.resource(LEASES)
+            await leases.create({"metadata": {"name": "before"}})
+            stand_still(1.0)
+            assert await leases.get("before")
+            with pytest.raises(LeaseOver):
+                await leases.create({"metadata": {"name": "after"}})
+            other = LeaseLock(client, "default", "lock", SystemClock())
+            await other.get()
+            await other.update(LeaseRecord("other", 15))
+            told.put_nowait("done")
+
+        made.add(work)
+        with pytest.raises(LeaderElectionLost):
+            await asyncio.wait_for(made.run(), 10)
+        assert told.get_nowait() == "done"
+        assert [lease["metadata"]["name"] for lease in (await client.resource(LEASES).list()).items] == [
+            "before",
+            "lock",
+        ]

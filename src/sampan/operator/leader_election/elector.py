@@ -5,8 +5,8 @@ up, whatever ends it, and the lease is renewed until the work has ended.
 
 Correctness rests on the own clock's differences alone: a candidate takes over when it has seen no change of the lease
 for its whole duration; the leader stops its work when it could not renew for the shorter `renew_deadline_s`, counted
-from before the request that last succeeded. No fencing is promised beyond that: a process that was stopped for longer
-finds that it no longer leads only when it runs again. Guard writes by resourceVersions as always.
+from before the request that last succeeded. A process that stood still for longer finds that it no longer leads only
+when it runs again: until then `is_over` says so, and the manager's client writes nothing (`guard.py`).
 Source: client-go tools/leaderelection/leaderelection.go (1.36). Otherwise than there, a leader that reads that another
 holds the lease gives up at once, and a candidate tries at the very end of the lease that it has seen.
 """
@@ -14,6 +14,7 @@ holds the lease gives up at once, and a candidate tries at the very end of the l
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, Final
@@ -54,7 +55,8 @@ class LeaderElector:
         self._leading = metrics.leading.labels(config.name)
         self._slow_path = metrics.slow_path.labels(config.name)
         self._observed = LeaseRecord("", 0)
-        self._observed_at = float("-inf")
+        self._observed_at = self._observed_real = float("-inf")
+        self._leads = False
         self._reported = ""
         self._lost = ""
 
@@ -66,6 +68,15 @@ class LeaderElector:
     def is_leader(self) -> bool:
         """Whether this candidate holds the lease, and it is still valid by the own clock."""
         return self._observed.holder == self.config.identity and self._is_valid()
+
+    def is_over(self) -> bool:
+        """Whether the work runs that only the leader may do, and the lease for it is not valid any more.
+
+        By the clock itself too: the event loop's may be late while a callback runs.
+        """
+        if not self._leads:
+            return False
+        return not self.is_leader() or time.monotonic() >= self._observed_real + self._observed.duration_s
 
     def check(self, tolerance_s: float = 20.0) -> None:
         """For a health endpoint: raises `LeaderElectionLost` when the lease has been over for longer than that and
@@ -83,6 +94,7 @@ class LeaderElector:
         """
         await self._acquire()
         self._leading.set(1)
+        self._leads = True
         renewing = asyncio.create_task(self._renew_until_lost(), name=f"{self.config.name}: renewal")
         leading = asyncio.create_task(lead(), name=f"{self.config.name}: leading")
         try:
@@ -102,6 +114,7 @@ class LeaderElector:
             # Lost while the work takes its time to end: it must not any longer.
             leading.cancel()
             await asyncio.wait({leading})
+        self._leads = False
         renewing.cancel()
         await asyncio.wait({renewing})
         self._leading.set(0)
@@ -224,6 +237,7 @@ class LeaderElector:
 
     def _observe(self, record: LeaseRecord, at: float) -> None:
         self._observed, self._observed_at = record, at
+        self._observed_real = time.monotonic() - (self._now() - at)
 
     def _is_valid(self) -> bool:
         return self._now() < self._observed_at + self._observed.duration_s

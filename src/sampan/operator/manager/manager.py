@@ -27,7 +27,7 @@ from sampan.operator.cached_client import CachedClient, declared_type
 from sampan.operator.controller import CacheSyncTimeout, Controller, ControllerMetrics, ControllerOptions
 from sampan.operator.errors import single_error
 from sampan.operator.events import EventBroadcaster, EventRecorder
-from sampan.operator.leader_election import LeaderElectionMetrics, LeaderElector, LeaseLock
+from sampan.operator.leader_election import GuardedTransport, LeaderElectionMetrics, LeaderElector, LeaseLock
 from sampan.operator.manager.client_metrics import ClientCollector
 from sampan.operator.manager.informer_metrics import InformerCollector
 from sampan.operator.manager.options import ManagerOptions
@@ -49,8 +49,14 @@ class Manager:
 
     def __init__(self, client: Client, options: ManagerOptions = ManagerOptions()) -> None:
         self.options = options
-        self.client = CachedClient(client, timeout_s=options.read_timeout_s)
-        """Reads kinds that are watched from the cache, all others from the server; `client.direct` never caches."""
+        guarded = client
+        if options.leader_election is not None:
+            guarded = client.through(lambda transport: GuardedTransport(transport, self._is_over))
+        self.client = CachedClient(guarded, timeout_s=options.read_timeout_s)
+        """Reads kinds that are watched from the cache, all others from the server; `client.direct` never caches.
+
+        Neither writes when this replica leads and its lease is over: `LeaseOver`.
+        """
         self.informers = SharedInformerFactory(
             client, namespace=options.namespace, resync_s=options.resync_s, settings=options.informer_settings
         )
@@ -68,7 +74,7 @@ class Manager:
         self._controller_metrics = ControllerMetrics(self.registry)
         self.queue_metrics = WorkQueueMetrics(self.registry)
         """For the work queues of what is no `Controller`."""
-        self._events = EventBroadcaster(options.event_sink(client))
+        self._events = EventBroadcaster(options.event_sink(guarded))
         self._groups = {group: RunnableGroup(group, self._member_failed) for group in Group}
         self._controllers: set[str] = set()
         self._informers_started = asyncio.Event()
@@ -219,6 +225,9 @@ class Manager:
             return None
         lock = LeaseLock(client, config.namespace, config.name, self.options.clock)
         return LeaderElector(config, lock, metrics=LeaderElectionMetrics(self.registry))
+
+    def _is_over(self) -> bool:
+        return self.elector is not None and self.elector.is_over()
 
     def _add_own_parts(self) -> None:
         if self.options.probe_address:
