@@ -5,31 +5,33 @@ import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import cycle
 from typing import Any
-from urllib.error import HTTPError
 
 from tests.robustness.scene import Fault, Scene
 from tests.storage.etcd.server import Member
 
 NEXT = os.environ.get("SAMPAN_TEST_ETCD_NEXT")
 """A later etcd, to which `etcds_upgraded` goes over."""
-_TIMEOUT_S = 20.0
+_TIMEOUT_S = 60.0
+_ATTEMPT_S = 5.0
 _PAUSE_S = 0.1
 
 
 async def etcds_defragmented(scene: Scene) -> None:
     """One after the other: a member answers nothing meanwhile."""
     for member in scene.machines.members:
-        await _ask(member, "maintenance/defragment")
+        await _until_done([member], "maintenance/defragment", {})
         await scene.hold(0.1, 0.5)
 
 
 async def etcd_leader_moved(scene: Scene) -> None:
     for _ in range(3):
         leader = await scene.machines.leader()
-        ids = await _ids(leader)
-        others = [number for name, number in ids.items() if name != leader.name]
-        await _ask(leader, "maintenance/transfer-leadership", {"targetID": scene.random.choice(others)})
+        with suppress(OSError):
+            ids = await _ids(leader)
+            others = [number for name, number in ids.items() if name != leader.name]
+            await _ask(leader, "maintenance/transfer-leadership", {"targetID": scene.random.choice(others)})
         await scene.hold(0.2, 1)
 
 
@@ -58,63 +60,70 @@ async def etcds_upgraded(scene: Scene) -> None:
 async def _replaced(scene: Scene, *, learns: bool) -> None:
     members = scene.machines.members
     member = scene.member()
-    other = scene.random.choice([each for each in members if each is not member])
-    await _remove(other, member)
+    others = [each for each in members if each is not member]
+    await _remove(others, member)
     await scene.hold(0, 0.5)
     member.kill()
     shutil.rmtree(member.directory / "member")
-    added = await _added(other, {"peerURLs": [member.peer_url], "isLearner": learns})
+    added = await _added(others, {"peerURLs": [member.peer_url], "isLearner": learns})
     member.more = (*member.more, "--initial-cluster-state=existing")
     member.start(members)
     await asyncio.to_thread(member.wait)
     if learns:
         await scene.hold(0.5, 2)
-        await _until_done(other, "cluster/member/promote", {"ID": added})
+        await _until_done(others, "cluster/member/promote", {"ID": added})
     await _well(members)
 
 
-async def _added(other: Member, body: Mapping[str, Any]) -> str:
-    """The id of a member that is new. Others may not be well enough for it at once, or add it without saying so."""
-    async with asyncio.timeout(_TIMEOUT_S):
-        while (number := (await _ids(other)).get("")) is None:
-            with suppress(HTTPError):
-                await _ask(other, "cluster/member/add", body)
-            await asyncio.sleep(_PAUSE_S)
-    return number
-
-
-async def _remove(other: Member, member: Member) -> None:
+async def _remove(others: list[Member], member: Member) -> None:
     """etcd refuses it for some seconds after it was started or had an election."""
     async with asyncio.timeout(_TIMEOUT_S):
-        while (number := (await _ids(other)).get(member.name)) is not None:
-            with suppress(HTTPError):
+        for other in cycle(others):
+            with suppress(OSError):
+                number = (await _ids(other)).get(member.name)
+                if number is None:
+                    return
                 await _ask(other, "cluster/member/remove", {"ID": number})
             await asyncio.sleep(_PAUSE_S)
 
 
-async def _until_done(member: Member, what: str, body: Mapping[str, Any]) -> Any:
+async def _added(others: list[Member], body: Mapping[str, Any]) -> str:
+    """The id of a member that is new. Others may not be well enough for it at once, or add it without saying so."""
     async with asyncio.timeout(_TIMEOUT_S):
-        while True:
-            try:
-                return await _ask(member, what, body)
-            except HTTPError:
-                await asyncio.sleep(_PAUSE_S)
+        for other in cycle(others):
+            with suppress(OSError):
+                number = (await _ids(other)).get("")
+                if number is not None:
+                    return number
+                await _ask(other, "cluster/member/add", body)
+            await asyncio.sleep(_PAUSE_S)
+    raise AssertionError
+
+
+async def _until_done(members: list[Member], what: str, body: Mapping[str, Any]) -> None:
+    async with asyncio.timeout(_TIMEOUT_S):
+        for member in cycle(members):
+            with suppress(OSError):
+                await _ask(member, what, body)
+                return
+            await asyncio.sleep(_PAUSE_S)
 
 
 async def _well(members: list[Member]) -> None:
     """Returns when each member has a leader and answers."""
     for member in members:
-        await _until_done(member, "kv/range", {"key": "Lg=="})
+        await _until_done([member], "kv/range", {"key": "Lg=="})
 
 
 async def _ids(member: Member) -> dict[str, str]:
-    """The ids of all members, by their names."""
-    answer = await _until_done(member, "cluster/member/list", {})
+    """The ids of all members, by their names. Raises `OSError`."""
+    answer = await _ask(member, "cluster/member/list")
     return {each.get("name", ""): each["ID"] for each in answer["members"]}
 
 
 async def _ask(member: Member, what: str, body: Mapping[str, Any] | None = None) -> Any:
-    return await asyncio.to_thread(member.ask, what, body)
+    """One attempt. Raises `OSError`. etcd may never answer what was lost with a leader."""
+    return await asyncio.to_thread(member.ask, what, body, timeout_s=_ATTEMPT_S)
 
 
 UPKEEP: tuple[Fault, ...] = (

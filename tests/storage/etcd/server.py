@@ -100,11 +100,11 @@ class Member:
                 time.sleep(0.01)
         raise TimeoutError(f"etcd does not listen on {self.port}")
 
-    def ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
-        """What its HTTP API answers, where etcdctl uses the other one. Raises `urllib.error.HTTPError`."""
+    def ask(self, what: str, body: Mapping[str, Any] | None = None, *, timeout_s: float = START_TIMEOUT_S) -> Any:
+        """What its HTTP API answers, where etcdctl uses the other one. Raises `OSError`."""
         request = urllib.request.Request(f"{self.url}/v3/{what}", json.dumps(body or {}).encode())
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(request, timeout=START_TIMEOUT_S) as answer:
+        with direct.open(request, timeout=timeout_s) as answer:
             return json.load(answer)
 
     def freeze(self) -> None:

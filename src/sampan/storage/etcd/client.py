@@ -116,13 +116,27 @@ class EtcdClient:
             whole.responses.add().response_range.CopyFrom(answer)
         return whole
 
+    async def version(self) -> tuple[str, Endpoint]:
+        """The version of one endpoint, the one in use if it answers. Raises `StoreUnreachable` as `ask` does."""
+        with Attempts(self) as attempts:
+            while True:
+                try:
+                    status = await attempts.call(messages.STATUS, messages.StatusRequest())
+                except AioRpcError as error:
+                    if fault_of(error) not in _REPEATED or not await attempts.another():
+                        raise StoreUnreachable(text_of(error)) from error
+                else:
+                    return status.version, attempts.endpoint
+
     @asynccontextmanager
-    async def watch(self, start: bytes, end: bytes, revision: int) -> AsyncIterator[WatchStream]:
-        """A watch of [start, end) from `revision` on, confirmed by etcd.
+    async def watch(
+        self, start: bytes, end: bytes, revision: int, *, at: Endpoint | None = None
+    ) -> AsyncIterator[WatchStream]:
+        """A watch of [start, end) from `revision` on, confirmed by etcd. `at`: if not at the endpoint in use.
 
         Raises `AioRpcError`, `TimeoutError`, `CompactedInEtcd`. After any other error the endpoint is left.
         """
-        endpoint = self.endpoint
+        endpoint = at or self.endpoint
         stream = WatchStream(endpoint.stream(messages.WATCH))
         try:
             async with asyncio.timeout(self.settings.attempt_s):
@@ -171,7 +185,8 @@ class Attempts:
 
     def __init__(self, client: EtcdClient) -> None:
         self._client = client
-        self._endpoint = client.endpoint
+        self.endpoint = client.endpoint
+        """Where the last attempt was made."""
         self._loop = asyncio.get_running_loop()
         self._began = client.reach.clock()
         self._deadline = self._loop.time() + client.settings.total_s
@@ -198,9 +213,9 @@ class Attempts:
         history = self._client.history
         history.check()
         before = history.revision
-        self._endpoint = self._client.endpoint
+        self.endpoint = self._client.endpoint
         left = max(self._deadline - self._loop.time(), 0.001)
-        answer = await self._endpoint.call(method, request, min(left, self._client.settings.attempt_s))
+        answer = await self.endpoint.call(method, request, min(left, self._client.settings.attempt_s))
         if method is not messages.STATUS:  # which a member answers alone
             self._client.reach.answered()
         if method in _LINEARIZABLE:
@@ -209,7 +224,7 @@ class Attempts:
 
     async def another(self) -> bool:
         """After a failure: turn to the next endpoint and pause. False when the time is over."""
-        self._client.leave(self._endpoint)
+        self._client.leave(self.endpoint)
         if self._left is not None:
             self._left -= 1
             return self._left > 0 and self._loop.time() < self._deadline

@@ -14,7 +14,7 @@ from itertools import count
 from grpc.aio import AioRpcError
 
 from sampan.storage.etcd import messages
-from sampan.storage.etcd.client import BACKOFF_S, EtcdClient
+from sampan.storage.etcd.client import BACKOFF_S, Endpoint, EtcdClient
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.reach import PROBE_PAUSE_S
@@ -47,9 +47,10 @@ def tells_progress(version: str) -> bool:
 
 
 class Nudge:
-    """Makes watches tell how far they are: by asking, or (etcd before 3.4.31, 3.5.13) by a write that they see.
+    """Makes a watch tell how far it is: by asking, or (etcd before 3.4.31, 3.5.13) by a write that it sees.
 
-    `whole`: a watch must be of everything under the prefix to be nudged.
+    One for each watch: while an etcd is upgraded its endpoints are not alike. `whole`: the watch must be of everything
+    under the prefix to be nudged.
     """
 
     def __init__(self, client: EtcdClient, keys: Keys) -> None:
@@ -57,10 +58,15 @@ class Nudge:
         self._keys = keys
         self.whole = True
 
-    async def learn(self) -> None:
-        """Find out what the endpoint in use can do."""
-        status = await self._client.ask(messages.STATUS, messages.StatusRequest())
-        self.whole = not tells_progress(status.version)
+    def another(self) -> "Nudge":
+        """For another watch."""
+        return Nudge(self._client, self._keys)
+
+    async def learn(self) -> Endpoint:
+        """Find out what an endpoint can do, and give it: the watch has to be there. Raises `StoreUnreachable`."""
+        version, endpoint = await self._client.version()
+        self.whole = not tells_progress(version)
+        return endpoint
 
     @property
     def after_s(self) -> float:
@@ -137,8 +143,8 @@ class Follower:
 
     async def _follow(self) -> None:
         await self._check_history()
-        await self._nudge.learn()
-        async with self._client.watch(self._keys.barrier, self._keys.end, self._hub.revision + 1) as stream:
+        endpoint, keys = await self._nudge.learn(), self._keys
+        async with self._client.watch(keys.barrier, keys.end, self._hub.revision + 1, at=endpoint) as stream:
             self.watching.set()
             tasks = [asyncio.create_task(self._read(stream)), asyncio.create_task(self._keep_nudging(stream))]
             try:

@@ -26,6 +26,7 @@ class Past:
         self._position = after
         self._stack = AsyncExitStack()
         self._stream: WatchStream | None = None
+        self._endpoint = client.endpoint
 
     async def next(self, until: int) -> EventBatch:
         """Some events of the range up to `until` (a revision that etcd has), at least one unless there is none.
@@ -34,12 +35,12 @@ class Past:
         broke: what came so far is good.
         """
         stream = self._stream or await self._open()
-        endpoint, now = self._client.endpoint, asyncio.get_running_loop().time
+        now = asyncio.get_running_loop().time
         deadline = now() + _SILENCE_MAX_S
         while True:
             response = await stream.next_within(_SILENCE_S)
             if now() > deadline:
-                self._client.leave(endpoint)
+                self._client.leave(self._endpoint)
                 raise WatchEndedByEtcd(f"a watch of the past got no further in {_SILENCE_MAX_S:g} s")
             if response is None:
                 await self._nudge.give(stream)
@@ -60,9 +61,10 @@ class Past:
         await self._stack.aclose()
 
     async def _open(self) -> WatchStream:
+        self._endpoint = await self._nudge.learn()
         whole = (self._keys.barrier, self._keys.end)
         key, end = whole if self._nudge.whole else self._keys.span(*self._span)
         # From the revision itself on, though its event is known: etcd then refuses what it does not have in whole.
-        watch = self._client.watch(key, end, max(self._position, 1))
+        watch = self._client.watch(key, end, max(self._position, 1), at=self._endpoint)
         self._stream = await self._stack.enter_async_context(watch)
         return self._stream

@@ -30,7 +30,7 @@ class Source:
 
     def past(self, start: str, end: str, after: int) -> Past:
         """The events of a range after a revision."""
-        return Past(self._client, self._keys, self._nudge, (start, end), after)
+        return Past(self._client, self._keys, self._nudge.another(), (start, end), after)
 
 
 class EtcdWatch(HubWatch):
