@@ -108,9 +108,10 @@ class Member:
             return json.load(answer)
 
     def freeze(self) -> None:
-        """It stands still, with its connections open."""
+        """It stands still, with its connections open. Returns when it does: a busy machine takes its time."""
         assert self.process is not None
         self.process.send_signal(signal.SIGSTOP)
+        os.waitpid(self.process.pid, os.WUNTRACED)
 
     def thaw(self) -> None:
         """It goes on."""
