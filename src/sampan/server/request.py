@@ -4,7 +4,7 @@ A filter is `Callable[[Handler], Handler]`; the chain is built once, outermost f
 Errors travel as `StatusError` raised through the chain; the outermost filter writes them.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -114,7 +114,7 @@ class Request:
     """
     deadline: float = 0.0
     """Loop time at which the request must have been answered; 0 = long-running."""
-    disconnected: Callable[[], Awaitable[None]] | None = None
+    disconnected: Callable[[], Coroutine[Any, Any, None]] | None = None
     """Returns when the client has gone."""
     raw_path: str = ""
     """The path as the client wrote it, percent-encodings and all."""

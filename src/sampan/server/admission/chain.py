@@ -6,7 +6,7 @@ Source: apiserver pkg/admission/{interfaces,chain}.go, pkg/admission/plugin/webh
 (1.36).
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -52,6 +52,10 @@ class Attributes:
     """Of the audit event where it holds the bodies too; the request's own dict."""
     deadline: float = 0.0
     """Loop time at which the request must have been answered; 0 = none."""
+    gone: Callable[[], Coroutine[Any, Any, None]] | None = None
+    """Returns when the client has gone."""
+    abandoned: bool = False
+    """Whether the client was seen to be gone."""
     reinvoke: bool = False
     """Set by a mutating plug-in: run all mutating plug-ins once more."""
     is_reinvocation: bool = False

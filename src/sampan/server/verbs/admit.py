@@ -45,6 +45,7 @@ def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object 
         latencies=request.latencies,
         body_annotations=request.body_annotations,
         deadline=request.deadline,
+        gone=request.disconnected,
     )
 
 

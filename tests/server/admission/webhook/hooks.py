@@ -84,6 +84,8 @@ class Hooks:
         self.spoil: Callable[[Json], Any] = lambda review: review
         self.down: dict[str, str] = {}
         self.late: dict[str, asyncio.Event] = {}
+        self.waiting = asyncio.Event()
+        self.cut: list[str] = []
         self.timeouts_s: list[float] = []
         api.cluster.connect = self.connect
 
@@ -115,7 +117,12 @@ class Hook:
         hooks.asked.append((self._name, review))
         hooks.timeouts_s.append(timeout_s)
         if self._name in hooks.late:
-            await hooks.late[self._name].wait()
+            hooks.waiting.set()
+            try:
+                await hooks.late[self._name].wait()
+            except asyncio.CancelledError:
+                hooks.cut.append(self._name)
+                raise
         if self._name in hooks.down:
             raise WebhookError(hooks.down[self._name])
         request = review["request"]

@@ -20,6 +20,7 @@ from sampan.server.admission.matching.forms import Forms, Versioned
 from sampan.server.admission.matching.subject import Equivalent, Subject
 from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.admission.webhook.errors import CallFailed, Denial, Rejected, dry_run_unsupported
+from sampan.server.admission.webhook.gone import ClientGoneError, refuse_abandoned, unless_gone
 from sampan.server.admission.webhook.hook import Connect, Hook
 from sampan.server.admission.webhook.review import (
     ReviewError,
@@ -86,10 +87,13 @@ class Caller:
         try:
             name = f"Call {_SPANS[self._kind]} webhook"
             with part_of_current(name, _span_attributes(hook, uid, attributes)) as span:
-                answer = await self._connect(hook.target).post(body, _timeout_s(hook, attributes))
+                webhook = self._connect(hook.target)
+                answer = await unless_gone(attributes, webhook.post(body, _timeout_s(hook, attributes)))
                 if span is not None:
                     span.step("Request completed")
             return read_review(hook.review_version, uid, answer, mutating=self._kind == "admit")
+        except ClientGoneError:
+            raise CallFailed(hook.name, "failed to call webhook: context canceled", _UNAVAILABLE) from None
         except (WebhookError, NotDecodableError) as error:
             raise CallFailed(hook.name, f"failed to call webhook: {error}", _UNAVAILABLE) from None
         except ReviewError as error:
@@ -147,7 +151,8 @@ def _timeout_s(hook: Hook, attributes: Attributes) -> float:
 
 
 def refuse_late(attributes: Attributes) -> None:
-    """Raises 504 when the request's own time is over."""
+    """Raises 504 when the request's own time is over, or nobody waits for its end."""
+    refuse_abandoned(attributes)
     if attributes.deadline and asyncio.get_running_loop().time() >= attributes.deadline:
         raise errors.timeout("request did not complete within requested timeout")
 

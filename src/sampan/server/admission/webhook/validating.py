@@ -16,6 +16,7 @@ from sampan.server.admission.matching.forms import Forms, Versioned
 from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
 from sampan.server.admission.webhook.caller import Caller, failure_of, refuse_late
 from sampan.server.admission.webhook.errors import CallFailed, Rejected
+from sampan.server.admission.webhook.gone import refuse_abandoned
 from sampan.server.admission.webhook.hook import Hook, Hooks
 from sampan.server.authorization.authorizer import Authorizer
 
@@ -63,6 +64,7 @@ class ValidatingAdmissionWebhook:
         for failure in await self._all(calls, attributes):
             if failure is not None:
                 raise failure
+        refuse_abandoned(attributes)
 
     async def _all(self, calls: list[Call], attributes: Attributes) -> list[StatusError | None]:
         if len(calls) == 1:
