@@ -1,8 +1,10 @@
 """`sampan snapshot` beside a server that serves, and killed in the middle of its work."""
 
+import errno
 import http.client
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -160,3 +162,22 @@ def refused_start(data: Path) -> str:
     process = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert process.returncode == 1, process.stdout
     return process.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "{data}: No space left on device"),
+        (sqlite3.OperationalError("database or disk is full"), "{data}: database or disk is full"),
+    ],
+    ids=["system", "database"],
+)
+def test_a_full_disk_is_said_with_its_place(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("sampan.cli.snapshot.restore", full)
+    data = tmp_path / "data"
+    assert said.format(data=data) in refused("snapshot", "restore", snapshot, "--data", data)

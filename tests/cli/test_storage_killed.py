@@ -34,6 +34,7 @@ WHERE = {
     "saved": (copy, "verify", 0),
     "loaded": (load.Loader, "finish", 0),
     "moved": (restore, "_move", 0),
+    "there": (copy, "digest_of", 0),
 }
 thing, name, left = WHERE[sys.argv[2]]
 whole = getattr(thing, name)
@@ -127,7 +128,7 @@ def test_an_etcd_on_which_a_server_runs_is_refused(source: str, etcd: str, tmp_p
     assert contents(rows(etcd))
 
 
-@pytest.mark.parametrize("where", ["saved", "loaded", "moved"])
+@pytest.mark.parametrize("where", ["saved", "loaded", "moved", "there"])
 def test_a_killed_copy_to_a_directory_is_neither_served_nor_saved(where: str, source: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
     killed_copy(where, source, f"sqlite:{data}")
@@ -136,6 +137,14 @@ def test_a_killed_copy_to_a_directory_is_neither_served_nor_saved(where: str, so
     assert "was cut short" in copy(f"sqlite:{data}", f"sqlite:{tmp_path / 'other'}", code=1)
     copy(source, f"sqlite:{data}")
     assert rows(f"sqlite:{data}") == rows(source)
+
+
+@pytest.mark.parametrize("where", ["saved", "loaded", "there"])
+def test_a_copy_to_a_directory_that_is_interrupted_leaves_nothing(where: str, source: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    done = ended("interrupted", where, "storage", "copy", "--from", source, "--to", f"sqlite:{data}")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert [path.name for path in data.iterdir()] == ["lock"]
 
 
 def test_a_copy_that_is_not_what_was_copied_leaves_no_store(

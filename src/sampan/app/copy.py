@@ -1,5 +1,6 @@
 """`copy_storage`: what one store holds into another, and a look at what has arrived."""
 
+import asyncio
 import os
 import shutil
 import socket
@@ -70,14 +71,27 @@ async def _by_snapshot(source: UpSettings, file: Path, options: CopyOptions, pro
     directory = file.parents[1]
     async with rows_of(source) as rows:
         await write_snapshot(rows, file, made_by=options.made_by, progress=progress)
-    summary = verify(file, progress)
-    restore(file, summary, directory, bump_revision=0, progress=progress)
+    heeding = _heeding_cancellation(progress)
+    summary = verify(file, heeding)
+    restore(file, summary, directory, bump_revision=0, progress=heeding)
     try:
         _compare(await digest_of(SQLiteRows(directory / DATABASE), frozenset(), progress), digest_of_file(file))
-    except SnapshotError:
+    except BaseException:
         (directory / DATABASE).unlink()
         raise
     return summary.totals.keys
+
+
+def _heeding_cancellation(progress: Progress) -> Progress:
+    """For steps that wait for nothing: they end when this task is to, not after they have come to their end."""
+    task = asyncio.current_task()
+
+    def heeding(done: int, total: int) -> None:
+        progress(done, total)
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError
+
+    return heeding
 
 
 async def _to_etcd(source: Path, target: UpSettings, options: CopyOptions, progress: Progress) -> int:

@@ -53,20 +53,21 @@ def engine_of(text: str, access: EtcdAccess) -> UpSettings:
 
 
 @contextmanager
-def store_errors() -> Iterator[None]:
-    """What goes wrong is one line."""
+def store_errors(target: object) -> Iterator[None]:
+    """What goes wrong is one line. `target`: what is written to, or read, for errors that name no file."""
     try:
         yield
     except ExceptionGroup as errors:
-        raise click.ClickException(_said(errors.exceptions[0])) from errors
+        raise click.ClickException(_said(errors.exceptions[0], target)) from errors
     except _FAULTS as error:
-        raise click.ClickException(_said(error)) from error
+        raise click.ClickException(_said(error, target)) from error
 
 
-def _said(error: Exception) -> str:
+def _said(error: Exception, target: object) -> str:
     if isinstance(error, OSError):
-        said = error.strerror or str(error)
-        return f"{error.filename}: {said}" if error.filename else said
+        return f"{error.filename or target}: {error.strerror or error}"
+    if isinstance(error, sqlite3.Error):
+        return f"{target}: {error}"
     if isinstance(error, _SAID_IN_FULL):
         return str(error)
     return f"the store: {error or type(error).__name__}"

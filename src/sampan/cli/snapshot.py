@@ -39,7 +39,7 @@ def save_command(
     settings = _source(data, source, access)
     if with_credentials:
         click.echo(f"Warning: {file} will hold the keys of this server: whoever reads it can be its admin", err=True)
-    with store_errors(), progress_bar("saving") as progress:
+    with store_errors(file), progress_bar("saving") as progress:
         files = credentials(settings.data) if with_credentials else {}
         summary = asyncio.run(_save(settings, file, files, force=force, progress=progress))
     click.echo(f"saved {summary.totals.keys} keys at revision {summary.header.revision} to {file}")
@@ -75,7 +75,7 @@ def restore_command(file: Path, data: Path, *, bump_revision: int) -> None:
     Whoever watched the server is told to list anew (410).
     """
     summary = _verified(file)
-    with store_errors(), progress_bar("restoring") as progress:
+    with store_errors(data), progress_bar("restoring") as progress:
         check_empty(data)
         with locked_directory(data):
             check_empty(data)
@@ -104,5 +104,5 @@ def status_command(file: Path) -> None:
 
 
 def _verified(file: Path) -> Summary:
-    with store_errors(), progress_bar("verifying") as progress:
+    with store_errors(file), progress_bar("verifying") as progress:
         return verify(file, progress)

@@ -37,7 +37,7 @@ def copy_command(source: str, target: str, *, access: EtcdAccess, clear_partial:
     Until then no server starts on the target. A copy that was cut short is begun anew, to etcd with --clear-partial.
     """
     whence, whither = engine_of(source, access), engine_of(target, access)
-    with store_errors(), progress_bar("copying") as progress, _left_overs() as begun:
+    with store_errors(target), progress_bar("copying") as progress, _left_overs() as begun:
         options = CopyOptions(MADE_BY, source, clear_partial, begun)
         keys = asyncio.run(copy_storage(whence, whither, options, progress))
     click.echo(f"copied {keys} keys from {source} to {target}, and found them there")
@@ -68,7 +68,7 @@ def check_command(directory: Path) -> int:
 
     The database itself, that every value can be read, and that what is current is the newest of the history.
     """
-    with store_errors():
+    with store_errors(directory):
         revision, keys, problems = check(directory / DATABASE)
     for problem in problems:
         click.echo(problem)

@@ -24,6 +24,7 @@ T = TypeVar("T")
 _SOON_S: Final = 1.0
 """How long is waited for an answer before the endpoints are looked at."""
 _PATIENCE_S: Final = 2.0
+_MEMBERS: Final = ": an etcd does so while it finds too few of its members"
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 """What a client of HTTP/2 says first, with empty settings."""
 _SETTINGS_TYPE: Final = 4
@@ -100,7 +101,7 @@ def _look(server: str, settings: EtcdSettings) -> Finding | None:
     except _Wrong as wrong:
         return Finding(server, str(wrong), wrong.passes)
     except TimeoutError:
-        return Finding(server, f"takes connections and says nothing within {_PATIENCE_S:g} s", passes=True)
+        return Finding(server, f"takes connections and says nothing within {_PATIENCE_S:g} s{_MEMBERS}", passes=True)
     except OSError as error:
         return Finding(server, f"breaks off: {error.strerror or error}", passes=True)
     return None

@@ -3,6 +3,7 @@
 One transaction of the write-ahead log is one state: writers go on, only the log is not cut back until the end.
 """
 
+import asyncio
 import errno
 import os
 import sqlite3
@@ -45,6 +46,7 @@ class SQLiteRows:
                 async def pages() -> AsyncIterator[Sequence[Row]]:
                     while rows := cursor.fetchmany(PAGE):
                         yield [Row(*row) for row in rows]
+                        await asyncio.sleep(0)  # so that whoever reads them can be cancelled
 
                 yield State(revision, count, pages())
 

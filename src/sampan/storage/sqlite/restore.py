@@ -14,7 +14,7 @@ from sampan.storage.sqlite.load import Loader
 
 UNFINISHED = ".restoring"
 COPYING = ".copying"
-"""What a copy keeps in the directory until the store is there and compared."""
+"""What a copy keeps in the directory until the store is there and was compared."""
 DATABASE = "state.db"
 LOCK_FILE = "lock"
 BUMP_REVISION = 1_000_000_000
@@ -22,8 +22,8 @@ BUMP_REVISION = 1_000_000_000
 CREDENTIALS = ("admin.token", "pki")
 """What of a data directory says who the server is: a file, and a directory of files."""
 _OF_NOBODY = {LOCK_FILE, "lost+found"}
-_UNFINISHED = {UNFINISHED, COPYING}
-_OF_A_RESTORE = {*_OF_NOBODY, *CREDENTIALS, *_UNFINISHED}
+_OF_A_RESTORE = {*_OF_NOBODY, *CREDENTIALS, UNFINISHED}
+_OF_A_COPY = {*_OF_A_RESTORE, COPYING, DATABASE}
 _REVISION_MAX = 1 << 62
 _LOAD = 500
 
@@ -37,15 +37,17 @@ def check_empty(directory: Path) -> None:
     if not directory.is_dir():
         raise SnapshotError(f"{directory} is not a directory")
     names = {path.name for path in directory.iterdir()}
-    found = sorted(names - (_OF_A_RESTORE if names & _UNFINISHED else _OF_NOBODY))
+    left = _OF_A_COPY if COPYING in names else _OF_A_RESTORE if UNFINISHED in names else _OF_NOBODY
+    found = sorted(names - left)
     if found:
         raise SnapshotError(f"the data directory {directory} is not empty: it holds {', '.join(found[:3])}")
 
 
 def is_unfinished(directory: Path) -> bool:
-    """Whether a restore or a copy was killed in this directory before there was a store."""
-    begun = any((directory / name).exists() for name in _UNFINISHED)
-    return begun and not (directory / DATABASE).exists()
+    """Whether a restore or a copy was killed in this directory before there was a store, and a copy before it was found
+    to be what was copied.
+    """
+    return (directory / COPYING).exists() or ((directory / UNFINISHED).exists() and not (directory / DATABASE).exists())
 
 
 def credentials(directory: Path) -> dict[str, bytes]:
