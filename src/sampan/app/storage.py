@@ -1,5 +1,6 @@
 """From the settings of a server to its store."""
 
+import asyncio
 import os
 import socket
 from functools import partial
@@ -59,6 +60,15 @@ def copy_target(settings: UpSettings) -> CopyTarget:
     engine = _etcd_engine()
     target: CopyTarget = engine.EtcdCopyTarget(_etcd_settings(engine, settings))
     return target
+
+
+async def look_after_storage(settings: UpSettings, ready: asyncio.Event) -> None:
+    """Once the server is ready, tell of endpoints of etcd that cannot be used; until cancelled."""
+    if settings.storage != "etcd":
+        return
+    await ready.wait()
+    engine = _etcd_engine()
+    await engine.look_after_endpoints(_etcd_settings(engine, settings))
 
 
 def _etcd(settings: UpSettings, *, serves: bool) -> Store:

@@ -35,7 +35,7 @@ from sampan.app.presence import Presence
 from sampan.app.proxy import proxy_settings
 from sampan.app.read_only import run_read_only
 from sampan.app.settings import UpSettings
-from sampan.app.storage import store_of, translation_of
+from sampan.app.storage import look_after_storage, store_of, translation_of
 from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KubernetesService
@@ -117,6 +117,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
             group.create_task(observability.run(), name="observability"),
             group.create_task(at_rest.run(), name="encryption at rest"),
             group.create_task(presence.run(ready), name="presence"),
+            group.create_task(keep_running("storage", partial(look_after_storage, settings, ready)), name="storage"),
         ]
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
