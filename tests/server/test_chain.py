@@ -11,7 +11,7 @@ from sampan.core.gvk import GroupResource
 from sampan.server.filters.audit_id import audit_ids
 from sampan.server.filters.warnings import warning_headers
 from sampan.server.request import BUILTIN, Request, Response
-from sampan.storage.store import OutcomeUnknown, StoreFull, StoreUnavailable, StoreUnreachable
+from sampan.storage.store import OutcomeUnknown, StoreFull, StoreUnavailable, StoreUnreachable, ValueTooLarge
 from tests.server.client import Client, header, status_of
 from tests.server.frame import JANE, Frame, ok
 
@@ -290,6 +290,12 @@ async def test_a_store_that_cannot_be_written_says_so_and_when_to_try_again(
     assert (response.status, status["reason"]) == (code, reason)
     assert text in status["message"]
     assert header(response, "Retry-After") == "5"
+
+
+async def test_an_object_that_the_store_finds_too_large_is_refused_for_good() -> None:
+    response = await raising(ValueTooLarge("request is too large")).client().request("POST", POD)
+    assert (response.status, status_of(response)["reason"]) == (413, "RequestEntityTooLarge")
+    assert header(response, "Retry-After") is None
 
 
 async def test_a_write_that_may_have_been_made_is_a_timeout_that_is_not_tried_again_by_itself() -> None:

@@ -57,6 +57,10 @@ class FutureRevision(StoreError):
         self.current_revision = current_revision
 
 
+class ValueTooLarge(StoreError):
+    """The engine takes no value of this size."""
+
+
 class StoreUnavailable(Exception):
     """The engine cannot write at the moment: nothing was written, and the caller may try again. Not a `StoreError`: it
     says nothing about the row.

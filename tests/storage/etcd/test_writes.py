@@ -14,7 +14,7 @@ from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.writes import Writes
-from sampan.storage.store import Conflict, KeyExists, OutcomeUnknown, StoreFull, StoreUnavailable
+from sampan.storage.store import Conflict, KeyExists, OutcomeUnknown, StoreFull, StoreUnavailable, ValueTooLarge
 from tests.storage.etcd.fake import Answer, FakeEtcd, refused, serving, written
 
 KEY = "/registry/pods/ns/a"
@@ -25,6 +25,7 @@ FULL = (grpc.StatusCode.RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space ex
 LEARNER = (grpc.StatusCode.FAILED_PRECONDITION, "etcdserver: rpc not supported for learner")
 NOT_CAPABLE = (grpc.StatusCode.FAILED_PRECONDITION, "etcdserver: not capable")
 TOO_LARGE = (grpc.StatusCode.INVALID_ARGUMENT, "etcdserver: request is too large")
+LARGER = (grpc.StatusCode.RESOURCE_EXHAUSTED, "grpc: received message larger than max (600000 vs. 534288)")
 Failure = tuple[grpc.StatusCode, str]
 
 
@@ -63,8 +64,14 @@ async def writes_to(fake: FakeEtcd) -> AsyncIterator[Writes]:
 
 @pytest.mark.parametrize(
     ("failure", "error"),
-    [(FULL, StoreFull), (NO_LEADER, StoreUnavailable), (TOO_LARGE, StoreUnavailable), (TIMED_OUT, OutcomeUnknown)],
-    ids=["no space", "no leader", "too large", "timed out"],
+    [
+        (FULL, StoreFull),
+        (NO_LEADER, StoreUnavailable),
+        (TOO_LARGE, ValueTooLarge),
+        (LARGER, ValueTooLarge),
+        (TIMED_OUT, OutcomeUnknown),
+    ],
+    ids=["no space", "no leader", "too large", "larger", "timed out"],
 )
 async def test_a_write_that_fails_says_whether_it_may_have_been_made(failure: Failure, error: type[Exception]) -> None:
     async with writes_to(FakeEtcd(script(failure))) as writes:

@@ -6,7 +6,7 @@ A fault in the server ends one request, not the server; its trace goes to the lo
 import logging
 from collections.abc import Sequence
 
-from sampan.core.errors import Reason, StatusError, internal_error, too_large_resource_version
+from sampan.core.errors import Reason, StatusError, internal_error, request_entity_too_large, too_large_resource_version
 from sampan.server.filters.hook import Hook
 from sampan.server.request import NOT_COUNTED, Filter, Handler, Request, Response
 from sampan.server.status import status_response
@@ -17,6 +17,7 @@ from sampan.storage.store import (
     StoreUnavailable,
     StoreUnreachable,
     Untransformable,
+    ValueTooLarge,
 )
 
 _log = logging.getLogger("sampan.server")
@@ -59,6 +60,8 @@ def status_error_of(error: BaseException) -> StatusError | None:
         return _unavailable(error)
     if isinstance(error, FutureRevision):
         return too_large_resource_version(error.revision, error.current_revision)
+    if isinstance(error, ValueTooLarge):
+        return request_entity_too_large(str(error))
     if isinstance(error, Untransformable | ConnectionResetError):
         return internal_error(str(error))
     return _unknown(error) if isinstance(error, OutcomeUnknown) else None

@@ -23,6 +23,8 @@ class Fault(Enum):
     """The asked revision is not there any more, or not yet."""
     NO_LEASE = "no lease"
     """It did nothing: the lease is not there any more."""
+    TOO_LARGE = "too large"
+    """It did nothing, and never will: etcd takes no request of this size."""
     REFUSED = "refused"
     """It did nothing, and never will."""
 
@@ -32,6 +34,8 @@ _BY_TEXT = (
     ("required revision has been compacted", Fault.COMPACTED),
     ("required revision is a future revision", Fault.FUTURE),
     ("requested lease not found", Fault.NO_LEASE),
+    ("request is too large", Fault.TOO_LARGE),
+    ("message larger than max", Fault.TOO_LARGE),
     ("too many requests", Fault.NOT_DONE),
     ("etcdserver: no leader", Fault.NOT_DONE),
     ("rpc not supported for learner", Fault.NOT_DONE),

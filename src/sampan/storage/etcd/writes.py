@@ -29,6 +29,7 @@ from sampan.storage.store import (
     StoreFull,
     StoreUnavailable,
     StoreUnreachable,
+    ValueTooLarge,
 )
 
 _NEVER = -1
@@ -155,4 +156,6 @@ def _failure(error: AioRpcError, fault: Fault, perhaps: bool) -> Exception:
         return OutcomeUnknown(text_of(error))
     if fault is Fault.NO_LEASE:
         return _NoLease()
+    if fault is Fault.TOO_LARGE:
+        return ValueTooLarge(f"{text_of(error)} (--max-request-bytes of etcd)")
     return StoreFull(text_of(error)) if fault is Fault.FULL else StoreUnavailable(text_of(error))
