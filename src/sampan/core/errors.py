@@ -259,16 +259,12 @@ def timeout(message: str, retry_after_s: int = 0) -> StatusError:
 
 
 def too_large_resource_version(requested: int, current: int, retry_after_s: int = 1) -> StatusError:
-    """504: a revision of the future was asked for and did not come in time."""
-    return StatusError(
-        Reason.TIMEOUT,
-        504,
-        f"Timeout: Too large resource version: {requested}, current: {current}",
-        details={
-            "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
-            "retryAfterSeconds": retry_after_s,
-        },
-    )
+    """504: a revision of the future was asked for and did not come in time, or (0 seconds) was not waited for."""
+    details: Details = {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}
+    if retry_after_s:
+        details["retryAfterSeconds"] = retry_after_s
+    message = f"Timeout: Too large resource version: {requested}, current: {current}"
+    return StatusError(Reason.TIMEOUT, 504, message, details=details)
 
 
 def without_html(text: str) -> str:

@@ -123,6 +123,7 @@ async def test_a_revision_of_the_future_times_out(api: Api, query: str, monkeypa
 async def test_an_exact_revision_of_the_future_is_too_large(api: Api) -> None:
     answer = await api.get(f"{CONFIG_MAPS}?resourceVersion=999999&resourceVersionMatch=Exact")
     assert (answer.code, answer.reason) == (504, "Timeout")
+    assert "retryAfterSeconds" not in answer.body["details"]
     assert answer.causes[0]["reason"] == "ResourceVersionTooLarge"
 
 

@@ -178,7 +178,7 @@ async def read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
     except Compacted:
         raise _expired(options, query) from None
     except FutureRevision as future:
-        raise errors.too_large_resource_version(query.exact, future.current_revision) from None
+        raise errors.too_large_resource_version(query.exact, future.current_revision, retry_after_s=0) from None
 
 
 def _single(cache: WatchCache, key: str, selection: Selection, scope: Scope) -> Page:
