@@ -131,6 +131,16 @@ async def test_addresses_and_ports_of_services_are_counted_as_they_are_given() -
     }
 
 
+async def test_the_time_to_claim_a_cluster_ip_is_measured() -> None:
+    count = 'kube_apiserver_clusterip_allocator_allocation_duration_seconds_count{cidr="10.96.0.0/16"} '
+    async with served() as api:
+        before = await series(api, count)
+        await api.create(SERVICES, {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}})
+        after = await series(api, count)
+    claimed = [sum(float(line.removeprefix(count)) for line in lines) for lines in (before, after)]
+    assert claimed[1] - claimed[0] == 1
+
+
 async def test_the_loops_of_the_server_say_how_they_get_on(api: Api) -> None:
     before = await series(api, 'workqueue_adds_total{name="crd_controller"}')
     await api.create(CRDS, crd(version("v1", schema({}))))

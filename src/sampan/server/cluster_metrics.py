@@ -9,6 +9,7 @@ from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from sampan.core.durations import DEFAULT_BUCKETS
 from sampan.registry.cluster import Cluster
 from sampan.server.histogram import Counter, Histogram
 from sampan.server.work_metrics import work_families
@@ -102,15 +103,21 @@ class ClusterMetrics:
         free = GaugeMetricFamily(f"{_IPS}available_ips", "Cluster IPs that are left.", labels=["cidr"])
         totals = Counter(f"{_IPS}allocation_total", "Cluster IPs that were given.", ("cidr", "scope"))
         errors = Counter(f"{_IPS}allocation_errors_total", "Cluster IPs that could not be given.", ("cidr", "scope"))
+        times = Histogram(
+            f"{_IPS}allocation_duration_seconds", "Time to claim a cluster IP.", ("cidr",), DEFAULT_BUCKETS
+        )
         for allocator in list(self._cluster.allocators.ips.values()):
             cidr = str(allocator.network)
             taken.add_metric([cidr], len(allocator))
             free.add_metric([cidr], allocator.free)
+            claimed = allocator.given.durations.series.get(())
+            if claimed is not None:
+                times.series[cidr,] = claimed
             for scope, count in allocator.given.totals.items():
                 totals.add((cidr, scope), count)
             for scope, count in allocator.given.errors.items():
                 errors.add((cidr, scope), count)
-        yield from (taken, free, *totals.collect(), *errors.collect())
+        yield from (taken, free, *totals.collect(), *errors.collect(), *times.collect())
 
     def _of_ports(self) -> Iterable[Metric]:
         ports = self._cluster.allocators.ports

@@ -4,6 +4,7 @@ Source: pkg/registry/core/service/{ipallocator,portallocator} (1.36).
 """
 
 import logging
+import time
 from collections.abc import Sequence
 
 from sampan.core.errors import StatusError
@@ -42,7 +43,7 @@ class StoredClaims:
         made: list[str] = []
         try:
             for ip in ips:
-                await self.addresses.make(ip, holder)
+                await self._claim(ip, holder)
                 made.append(ip)
             await self.ports.take(ports)
         except BaseException as error:
@@ -50,6 +51,13 @@ class StoredClaims:
                 self._doubtful.update(ips)
             await self.drop(holder, made, ())
             raise
+
+    async def _claim(self, ip: str, holder: Holder) -> None:
+        began = time.monotonic()
+        await self.addresses.make(ip, holder)
+        allocator = self._allocators.allocator_of(ip)
+        if allocator is not None:
+            allocator.given.durations.observe((), time.monotonic() - began)
 
     async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
         """See `Claims.drop`."""

@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
+from sampan.core.durations import Durations
 from sampan.core.object import Object
 from sampan.registry.strategies.core.addresses import IP, parse_ip
 
@@ -123,13 +124,17 @@ class Bitmap:
 
 
 class Given:
-    """How often addresses or ports were asked for: certain ones (static) or any (dynamic), and how often in vain."""
+    """How often addresses or ports were asked for: certain ones (static) or any (dynamic), and how often in vain.
 
-    __slots__ = ("errors", "totals")
+    `durations`: how long it took to claim one.
+    """
+
+    __slots__ = ("durations", "errors", "totals")
 
     def __init__(self) -> None:
         self.totals = {"static": 0, "dynamic": 0}
         self.errors = {"static": 0, "dynamic": 0}
+        self.durations = Durations()
 
     def took(self, scope: str, *, done: bool) -> None:
         """Count one."""
