@@ -1,19 +1,21 @@
 """An etcd whose members are upgraded one after the other: what one of them can do says nothing of the next."""
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, messages
+from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
 from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.follower import Follower, Nudge
+from sampan.storage.etcd.follower import Follower, Nudge, tells_progress
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.past import Past
 from sampan.storage.hub import WatchHub
 from tests.storage.etcd.fake import FakeEtcd, serving
+from tests.storage.etcd.server import Member
 
 KEYS = Keys("/registry")
 PODS = ("/registry/pods/", "/registry/pods0")
@@ -63,3 +65,13 @@ async def test_a_watch_is_where_it_was_learned_how_it_is_nudged(kind: str) -> No
                 await past.next(100)
                 await past.close()
     assert (new.watches, old.watches) == (1, 0)
+
+
+async def test_only_an_etcd_that_tells_progress_too_early_is_written_to_for_a_read(etcd: Member) -> None:
+    store = EtcdStore(EtcdSettings((etcd.url,), always_ask=True))
+    await store.open()
+    written = etcd.ask("kv/put", {"key": base64.b64encode(b"outside").decode()})
+    assert await store.revision() >= int(written["header"]["revision"])
+    found = etcd.ask("kv/range", {"key": base64.b64encode(KEYS.barrier).decode()})
+    assert ("kvs" in found) == (not tells_progress(etcd.ask("maintenance/status")["version"]))
+    await store.close()
