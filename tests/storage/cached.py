@@ -44,7 +44,8 @@ async def running(store: Store, **settings: Any) -> AsyncIterator[WatchCache]:
 
 
 async def take(watcher: Watcher) -> Batch:
-    """What is pending, or comes soon."""
+    """What was written until now, or comes soon."""
+    watcher._cache.poll()
     return await watcher.next(5)
 
 

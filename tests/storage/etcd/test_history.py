@@ -1,5 +1,6 @@
 """Whether etcd is still the one that it was."""
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ from sampan.storage.store import EventBatch, StoreReplaced, StoreUnreachable
 from tests.storage.etcd.server import Member, etcd_binary, free_ports, started
 
 PODS = "/registry/pods/"
+DEADLINE_S = 30.0
 
 
 @pytest.fixture
@@ -121,8 +123,9 @@ async def test_an_etcd_that_was_only_started_again_is_the_same_one(member: Membe
 
 
 async def _to_the_end(watch: AsyncIterator[EventBatch]) -> None:
-    async for _ in watch:
-        pass
+    async with asyncio.timeout(DEADLINE_S):
+        async for _ in watch:
+            pass
 
 
 def _again(member: Member) -> None:

@@ -14,7 +14,15 @@ from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.writes import Writes
-from sampan.storage.store import Conflict, KeyExists, OutcomeUnknown, StoreFull, StoreUnavailable, ValueTooLarge
+from sampan.storage.store import (
+    Conflict,
+    KeyExists,
+    OutcomeUnknown,
+    StoreEvent,
+    StoreFull,
+    StoreUnavailable,
+    ValueTooLarge,
+)
 from tests.storage.etcd.fake import Answer, FakeEtcd, refused, serving, written
 
 KEY = "/registry/pods/ns/a"
@@ -42,6 +50,10 @@ def script(*answers: Failure | Any) -> Answer:
     return transact
 
 
+async def untold(event: StoreEvent) -> None:
+    """Nobody wants to know."""
+
+
 def present(client: EtcdClient, keys: Keys) -> Entry:
     """An entry that is there."""
     entry = Entry(client, keys, 0)
@@ -56,7 +68,7 @@ async def writes_to(fake: FakeEtcd) -> AsyncIterator[Writes]:
         keys = Keys("/registry")
         entry = present(client, keys)
         try:
-            yield Writes(client, keys, Leases(client, asyncio.get_running_loop().time), entry)
+            yield Writes(client, keys, Leases(client, asyncio.get_running_loop().time), entry, untold)
         finally:
             await entry.leave()
             await client.close()
@@ -183,7 +195,7 @@ async def test_a_writer_whose_row_vanishes_again_and_again_gives_up() -> None:
 async def test_a_dead_server_surely_wrote_nothing() -> None:
     client = EtcdClient(EtcdSettings(("http://127.0.0.1:1",), total_s=0.3))
     keys = Keys("/registry")
-    writes = Writes(client, keys, Leases(client, asyncio.get_running_loop().time), Entry(client, keys, 0))
+    writes = Writes(client, keys, Leases(client, asyncio.get_running_loop().time), Entry(client, keys, 0), untold)
     with pytest.raises(StoreUnavailable):
         await writes.create(KEY, b"1", 0)
     await client.close()

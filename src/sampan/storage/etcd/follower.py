@@ -1,19 +1,25 @@
 """`Follower`: one watch of everything under the prefix feeds the hub, and so all watches of this server.
 
-Concurrency: `run` is one task of the store. It reads the stream and hands every response to the hub at once; the hub's
-watches have bounded buffers and read the past from etcd when these overflow. A second task asks etcd how far it is
-while somebody waits for a revision that no event brings. When the stream breaks, it begins anew on the next endpoint,
-with the revision after the last one that was seen: no gap, no duplicate.
+What the answers to this store's own writes tell is handed on as soon as it is next (`answers.py`). While many write
+through this store, and nobody else, there is no watch: then the answers tell of everything, until one is missing.
+
+Concurrency: `run` is one task of the store. It reads the stream and hands every response to the hub at once, and those
+who write hand on what they were told; the hub's watches have bounded buffers and read the past from etcd when these
+overflow. A second task asks etcd how far it is while somebody waits for a revision that no event brings. When the
+stream breaks, it begins anew on the next endpoint, with the revision after the last one that was seen: no gap, no
+duplicate.
 """
 
 import asyncio
 import heapq
 import logging
+from collections.abc import Awaitable, Callable
 from itertools import count
 
 from grpc.aio import AioRpcError
 
 from sampan.storage.etcd import messages
+from sampan.storage.etcd.answers import MANY, Answers
 from sampan.storage.etcd.client import BACKOFF_S, Endpoint, EtcdClient
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.keys import Keys
@@ -21,7 +27,7 @@ from sampan.storage.etcd.reach import PROBE_PAUSE_S
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
 from sampan.storage.etcd.witness import Witness
 from sampan.storage.hub import WatchHub
-from sampan.storage.store import StoreUnavailable
+from sampan.storage.store import StoreEvent, StoreUnavailable
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +38,12 @@ _NUDGE_BY_WRITE_S = 0.25
 _SILENCE_MAX_S = 2.0
 _ASLEEP_S = 30.0
 """Who has heard nothing for so long may have stood still."""
+_GLANCE_S = 0.02
+_GLANCES = 12
+"""Without a watch: how often is looked whether something is missing, and after how many looks whether there are still
+many answers."""
+_WATCH_S = 5.0
+"""How long there is a watch after something was missing."""
 
 
 def tells_progress(version: str) -> bool:
@@ -88,20 +100,35 @@ class Nudge:
         return 0 if self.whole or response.created else int(response.header.revision)
 
 
-class Follower:
-    """See the module."""
+async def _not_alone() -> bool:
+    return False
 
-    def __init__(self, client: EtcdClient, hub: WatchHub, keys: Keys, nudge: Nudge) -> None:
+
+class Follower:
+    """See the module. `alone()`: whether nobody else writes now."""
+
+    def __init__(
+        self,
+        client: EtcdClient,
+        hub: WatchHub,
+        keys: Keys,
+        nudge: Nudge,
+        alone: Callable[[], Awaitable[bool]] = _not_alone,
+    ) -> None:
+        now = asyncio.get_running_loop().time
         self._client = client
         self._hub = hub
         self._keys = keys
         self._nudge = nudge
         self._witness = Witness(client, keys)
+        self._alone = alone
+        self._answers = Answers(now)
+        self._watch_until = now()
         self._waiters: list[tuple[int, int, asyncio.Future[bool]]] = []
         self._numbers = count()
         self._wanted = asyncio.Event()
         self.watching = asyncio.Event()
-        """Set while a watch that etcd has confirmed is read."""
+        """Set while a watch that etcd has confirmed is read, or none is needed."""
         hub.fail(None)
         client.history.replaced = hub.fail
 
@@ -112,6 +139,7 @@ class Follower:
             before = self._hub.revision
             try:
                 await self._follow_or_skip()
+                continue
             except (AioRpcError, WatchEndedByEtcd, TimeoutError, StoreUnavailable) as error:
                 if self._client.history.fault:
                     return  # the hub tells everybody
@@ -135,9 +163,21 @@ class Follower:
         finally:
             timer.cancel()
 
+    async def wrote(self, event: StoreEvent) -> None:
+        """This store has written; returns when it is handed on, unless something before it is not known yet."""
+        answers, hub = self._answers, self._hub
+        if event.revision > hub.revision:
+            answers.add(event)
+        while (until := answers.reach(hub.revision)) > hub.revision:
+            before = hub.revision
+            await self._client.told.free(until)
+            if hub.revision == before:  # nobody else has handed on anything meanwhile
+                self._hand_on(answers.take(before, until), until)
+
     async def _follow_or_skip(self) -> None:
         try:
             await self._follow()
+            await self._go_without()
         except CompactedInEtcd as error:
             await self._skip(error)
 
@@ -145,8 +185,10 @@ class Follower:
         await self._check_history()
         endpoint, keys = await self._nudge.learn(), self._keys
         async with self._client.watch(keys.barrier, keys.end, self._hub.revision + 1, at=endpoint) as stream:
+            await self._check_history()  # again: etcd may have been restored meanwhile
             self.watching.set()
-            tasks = [asyncio.create_task(self._read(stream)), asyncio.create_task(self._keep_nudging(stream))]
+            work = self._read(stream), self._keep_nudging(stream), self._until_needless()
+            tasks = [asyncio.create_task(part) for part in work]
             try:
                 ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                 for task in ended:
@@ -155,6 +197,32 @@ class Follower:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _until_needless(self) -> None:
+        """Return when there are many answers, and nobody else writes."""
+        often, now = self._answers.often, asyncio.get_running_loop().time
+        often.clear()
+        while True:
+            await often.wait()
+            often.clear()
+            if now() >= self._watch_until and await self._alone():
+                return
+
+    async def _go_without(self) -> None:
+        """Return when a watch is needed: others write, or something is missing; or there are not many answers now."""
+        hub, history, missing, many = self._hub, self._client.history, 0, True
+        while many:
+            count = self._answers.count
+            for _ in range(_GLANCES):
+                if not await self._alone():
+                    return
+                before = hub.revision
+                await asyncio.sleep(_GLANCE_S)
+                missing = missing + 1 if hub.revision == before < history.revision else 0
+                if missing > 1:
+                    self._watch_until = asyncio.get_running_loop().time() + _WATCH_S
+                    return
+            many = self._answers.count - count >= MANY // 2
 
     async def _read(self, stream: WatchStream) -> None:
         now = asyncio.get_running_loop().time
@@ -166,12 +234,16 @@ class Follower:
             reached = self._nudge.reached(response)
             if reached > self._hub.revision:
                 await self._client.told.free(reached)
-                self._client.history.reached(reached)
-                events = self._keys.events(response.events, self._hub.revision)
-                if events:
-                    self._witness.saw(events[-1])
-                self._hub.dispatch(events, reached)
-                self._answer_waiters()
+            if reached > self._hub.revision:
+                self._answers.forget(reached)
+                self._hand_on(self._keys.events(response.events, self._hub.revision), reached)
+
+    def _hand_on(self, events: list[StoreEvent], reached: int) -> None:
+        self._client.history.reached(reached)
+        if events:
+            self._witness.saw(events[-1])
+        self._hub.dispatch(events, reached)
+        self._answer_waiters()
 
     async def _check_history(self) -> None:
         """Raises `CompactedInEtcd` when etcd has forgotten what comes after what was seen, `StoreUnreachable`.
@@ -224,6 +296,7 @@ class Follower:
         await asyncio.sleep(2 * PROBE_PAUSE_S)  # when etcd was away the question for its version has been the probe
         answer = await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier))
         await self._client.told.free(answer.header.revision)
+        self._answers.forget(answer.header.revision)
         self._hub.skip(answer.header.revision)
         self._answer_waiters()
 

@@ -17,10 +17,10 @@ Event: int32 type=1, KeyValue kv=2, KeyValue prev_kv=3
 
 RangeRequest: bytes key=1, bytes range_end=2, int64 limit=3, int64 revision=4, bool keys_only=8, bool count_only=9
 RangeResponse: ResponseHeader header=1, *KeyValue kvs=2, bool more=3, int64 count=4
-PutRequest: bytes key=1, bytes value=2, int64 lease=3
-PutResponse: ResponseHeader header=1
-DeleteRangeRequest: bytes key=1, bytes range_end=2
-DeleteRangeResponse: ResponseHeader header=1, int64 deleted=2
+PutRequest: bytes key=1, bytes value=2, int64 lease=3, bool prev_kv=4
+PutResponse: ResponseHeader header=1, KeyValue prev_kv=2
+DeleteRangeRequest: bytes key=1, bytes range_end=2, bool prev_kv=3
+DeleteRangeResponse: ResponseHeader header=1, int64 deleted=2, *KeyValue prev_kvs=3
 Compare: int32 result=1, int32 target=2, bytes key=3, int64 version=4, int64 mod_revision=6
 RequestOp: RangeRequest request_range=1, PutRequest request_put=2, DeleteRangeRequest request_delete_range=3
 ResponseOp: RangeResponse response_range=1, PutResponse response_put=2, DeleteRangeResponse response_delete_range=3

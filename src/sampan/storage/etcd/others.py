@@ -67,6 +67,14 @@ class Others:
         """Whether it is known who else writes now."""
         return self._clock() < self._until
 
+    async def alone(self) -> bool:
+        """Whether nobody else writes now. Sees to it that it goes on to be known. Raises `StoreUnreachable`."""
+        if self.known:
+            self._look_in_time()
+        elif self._hold_s and self._clock() >= self._look_at:
+            await self._looks.get()
+        return self.known and not self._rows
+
     def doubt(self, key: str) -> None:
         """Somebody has written the key, which is under `MASTER_LEASES`."""
         if _of_kube_apiserver(key[len(MASTER_LEASES) :]):

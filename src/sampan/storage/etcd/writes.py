@@ -9,6 +9,7 @@ Each transaction also compares that this store's row among those that write is t
 was written, and no attempt before it can come to write any more: the write begins anew with another row.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from grpc.aio import AioRpcError
@@ -26,6 +27,7 @@ from sampan.storage.store import (
     KeyValue,
     OutcomeUnknown,
     Revision,
+    StoreEvent,
     StoreFull,
     StoreUnavailable,
     StoreUnreachable,
@@ -38,13 +40,24 @@ _ENTRIES_MAX = 3
 
 
 class Writes:
-    """`expected` is a mod revision; those that no row has conflict with whatever is there."""
+    """`expected` is a mod revision; those that no row has conflict with whatever is there.
 
-    def __init__(self, client: EtcdClient, keys: Keys, leases: Leases, entry: Entry) -> None:
+    `wrote(event)` is told of each write of which etcd's answer tells everything, before the writer is.
+    """
+
+    def __init__(
+        self,
+        client: EtcdClient,
+        keys: Keys,
+        leases: Leases,
+        entry: Entry,
+        wrote: Callable[[StoreEvent], Awaitable[None]],
+    ) -> None:
         self._client = client
         self._keys = keys
         self._leases = leases
         self._entry = entry
+        self._wrote = wrote
 
     async def create(self, key: str, value: bytes, ttl_s: int) -> Revision:
         """See `Store.create`."""
@@ -57,16 +70,16 @@ class Writes:
     async def delete(self, key: str, expected: int) -> Revision:
         """See `Store.delete`."""
         name = self._keys.stored(key)
-        change = RequestOp(request_delete_range=messages.DeleteRangeRequest(key=name))
+        change = RequestOp(request_delete_range=messages.DeleteRangeRequest(key=name, prev_kv=True))
         return await self._write(key, change, expected if expected > 0 else _NEVER, None)
 
     async def _put(self, key: str, value: bytes, expected: int, ttl_s: int) -> Revision:
         name = self._keys.stored(key)
         while True:
             lease = await self._leases.take(ttl_s) if ttl_s > 0 else 0
-            change = RequestOp(request_put=PutRequest(key=name, value=value, lease=lease))
+            put = PutRequest(key=name, value=value, lease=lease, prev_kv=expected != _CREATE)
             try:
-                return await self._write(key, change, expected, value)
+                return await self._write(key, RequestOp(request_put=put), expected, value)
             except _NoLease:
                 self._leases.forget(lease)
 
@@ -95,7 +108,11 @@ class Writes:
                 raise
             return await self._found(key, value)
         if answer.succeeded:
-            return Revision(answer.header.revision)
+            revision = Revision(answer.header.revision)
+            previous = self._previous(answer.responses)
+            if previous is not None or expected == _CREATE:
+                await self._wrote(StoreEvent(revision, key, value, previous))
+            return revision
         await self._client.told.tell(answer.header.revision)
         found, looked = (response.response_range for response in answer.responses)
         current = self._keys.row(found.kvs[0]) if found.kvs else None
@@ -106,6 +123,16 @@ class Writes:
         if current is None or current.value != value or current.mod_revision <= expected:
             raise OutcomeUnknown(f"etcd did not say whether {key} was written")
         return Revision(current.mod_revision)
+
+    def _previous(self, responses: Any) -> KeyValue | None:
+        """The row before a write, of which these are the responses."""
+        for response in responses:
+            if response.HasField("response_put"):
+                put = response.response_put
+                return self._keys.row(put.prev_kv) if put.HasField("prev_kv") else None
+            for row in response.response_delete_range.prev_kvs:
+                return self._keys.row(row)
+        return None
 
     async def _found(self, key: str, value: bytes) -> Revision:
         """The revision of a row that has this value, as a create of unknown outcome would have made it."""
