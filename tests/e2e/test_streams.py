@@ -19,6 +19,7 @@ from sampan.node.server.server import NodeServer
 from tests.cli.server import Server
 from tests.e2e.conftest import Api
 from tests.e2e.kubectl import Kubectl
+from tests.e2e.members import PATH, Members
 from tests.node.server.fakes import POD, FakeRuntime
 
 pytestmark = pytest.mark.e2e
@@ -102,15 +103,55 @@ def pod(node: Node, api: Api, shared: Kubectl, numbers: Iterator[int]) -> Kubect
     return shared
 
 
-@pytest.fixture(params=PROTOCOLS, scope="module")
-def speaking(request: pytest.FixtureRequest, pod: Kubectl) -> Kubectl:
-    """The same, with one of the two protocols."""
-    return pod.with_environment(**PROTOCOLS[request.param])
+@pytest.fixture(scope="module")
+def behind(
+    server: Server, api: Api, pod: Kubectl, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Kubectl, Members]]:
+    """kubectl that asks an extension API server for the same Pod, and that server."""
+    pki = server.data / "pki"
+    members = Members(server.port, server.token, pki / "apiserver.crt", pki / "apiserver.key")
+    services, apis = f"/api/v1/namespaces/{pod.namespace}/services", "/apis/apiregistration.k8s.io/v1/apiservices"
+    with members.running():
+        ports = [{"port": members.port}]
+        named = {"metadata": {"name": "members"}}
+        api.create(services, {**named, "spec": {"type": "ExternalName", "externalName": "localhost", "ports": ports}})
+        service = {"name": "members", "namespace": pod.namespace, "port": members.port}
+        name = "v1.members.example.com"
+        spec = {
+            "group": "members.example.com",
+            "version": "v1",
+            "groupPriorityMinimum": 1,
+            "versionPriority": 1,
+            "service": service,
+            "insecureSkipTLSVerify": True,
+        }
+        api.create(apis, {"metadata": {"name": name}, "spec": spec})
+        pod("wait", "--for=condition=Available", f"apiservice/{name}", "--timeout=30s")
+        config = tmp_path_factory.mktemp("behind") / "kubeconfig"
+        url = f"https://127.0.0.1:{server.port}"
+        config.write_text((server.data / "kubeconfig").read_text().replace(url, url + PATH))
+        yield pod.with_environment(KUBECONFIG=str(config)), members
+        api.request("DELETE", f"{apis}/{name}")
+
+
+@pytest.fixture(
+    params=[(place, protocol) for place in ("at", "behind") for protocol in PROTOCOLS], ids=" ".join, scope="module"
+)
+def speaking(request: pytest.FixtureRequest, pod: Kubectl, behind: tuple[Kubectl, Members]) -> Kubectl:
+    """The same, with one of the two protocols, at the server and through an aggregated API."""
+    place, protocol = request.param
+    return (behind[0] if place == "behind" else pod).with_environment(**PROTOCOLS[protocol])
 
 
 def test_logs_are_the_containers(pod: Kubectl) -> None:
     assert pod("logs", *IN_MAIN) == "one\ntwo"
     assert pod("logs", "-f", *IN_MAIN, "--tail=5") == "one\ntwo"
+
+
+def test_logs_come_through_an_aggregated_api(behind: tuple[Kubectl, Members]) -> None:
+    kubectl, members = behind
+    assert kubectl("logs", "-f", *IN_MAIN, "--tail=5") == "one\ntwo"
+    assert f"/api/v1/namespaces/{kubectl.namespace}/pods/web/log" in members.asked
 
 
 def test_a_container_that_waits_has_no_logs(pod: Kubectl) -> None:
