@@ -133,6 +133,23 @@ async def test_owners_are_written_through_the_status_of_most_kinds(
     assert (answer.code, answer.metadata.get("ownerReferences")) == (200, [_OWNER] if changed else None)
 
 
+async def test_a_status_that_brings_no_count_of_templates_leaves_it_as_it_is(api: Api) -> None:
+    path, count = "/apis/apps/v1/namespaces/default/daemonsets", "deprecated.daemonset.template.generation"
+    made = await api.create(path, {"metadata": {"name": "m"}, **_WORKLOAD})
+    made["metadata"]["annotations"] = {"a": "b"}
+    answer = await api.put(f"{path}/m/status", made)
+    assert answer.metadata["annotations"] == {"a": "b", count: "1"}
+
+
+async def test_the_name_of_an_api_service_is_made_from_nothing_else(api: Api) -> None:
+    path = "/apis/apiregistration.k8s.io/v1/apiservices"
+    made = await api.create(path, {"metadata": {"name": "v1.a.example.com"}, "spec": _API})
+    made["metadata"]["generateName"] = "v1-"
+    answer = await api.put(f"{path}/v1.a.example.com", made)
+    shown = 'metadata.generateName: Invalid value: "v1-": must be `spec.version+"."+spec.group`: "v1.a.example.com"'
+    assert answer.message == f'APIService.apiregistration.k8s.io "v1.a.example.com" is invalid: {shown}'
+
+
 async def test_owners_of_a_custom_kind_are_shown_in_the_order_of_their_fields(api: Api) -> None:
     await api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", WIDGET_CRD)
     made = await api.create(WIDGETS, widget("m"))

@@ -81,8 +81,11 @@ class APIServiceStrategy(StatusOnlyStrategy):
         spec, name = obj.get("spec", {}), obj["metadata"].get("name", "")
         group, version = spec.get("group", ""), spec.get("version", "")
         expected = f"{version}.{group}"
+        detail = f'must be `spec.version+"."+spec.group`: {quote(expected)}'
+        prefix = obj["metadata"].get("generateName")
+        if prefix and prefix != expected and not path_segment_errors(prefix):
+            errors.append(invalid(Path("metadata", "generateName"), prefix, detail))
         if name != expected:
-            detail = f'must be `spec.version+"."+spec.group`: {quote(expected)}'
             errors.append(invalid(Path("metadata", "name"), name, detail))
         if not group and version != "v1":
             detail = "only v1 may have an empty group and it better be legacy kube"

@@ -95,6 +95,11 @@ class DaemonSetStrategy(WorkloadStrategy):
         generation = _template_generation(old) + changed
         obj["metadata"]["annotations"][_GENERATION] = str(generation)
 
+    def keep_for_status_update(self, obj: Object, old: Object) -> None:
+        """The count of templates stays too: internally it is part of the spec."""
+        super().keep_for_status_update(obj, old)
+        obj["metadata"].setdefault("annotations", {})[_GENERATION] = str(_template_generation(old))
+
     def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
         """Selector, template, how pods are replaced."""
         selector, template = spec.get("selector"), spec.get("template", {})
