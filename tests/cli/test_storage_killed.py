@@ -10,7 +10,7 @@ import pytest
 from sampan.app.engine import EtcdAccess, parse_engine
 from sampan.app.storage import copy_target
 from sampan.storage.snapshot import SnapshotError
-from sampan.storage.store import StoreIncomplete
+from sampan.storage.store import StoreFull, StoreIncomplete
 from tests.cli.server import NO_LOOPS, failing, running
 from tests.cli.test_storage import COUNT, contents, etcd, rows, sampan, source
 
@@ -157,3 +157,13 @@ def test_a_copy_that_is_not_what_was_copied_leaves_no_store(
 
 def _differ(*_: object) -> None:
     raise SnapshotError("differs")
+
+
+def test_an_etcd_without_room_is_said_with_what_helps(source: str, etcd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: object, **__: object) -> None:
+        raise StoreFull("etcd: database space exceeded")
+
+    monkeypatch.setattr("sampan.storage.etcd.copy_target.EtcdCopyTarget.create", full)
+    said = copy(source, etcd, code=1)
+    assert "the store has no room: etcd: database space exceeded (etcd: --quota-backend-bytes" in said
+    assert "--clear-partial" in said

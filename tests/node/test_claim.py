@@ -14,7 +14,7 @@ from sampan.core.time import SystemClock
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import LEASES, NODES, PODS
 from sampan.node.claim import ANNOTATION, LEASE_DURATION_S, LOOK_S, NodeClaim, NodeTaken
-from sampan.node.process.instance import instance_of
+from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.set_up import ProcessNode, set_up
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.resource import Object
@@ -144,6 +144,24 @@ async def test_a_server_that_is_away_is_asked_again() -> None:
     leases.faults = 3
     await claim(leases, "a/1").obtain()
     assert now() == 3 * LOOK_S
+
+
+@virtual_time
+async def test_of_two_agents_with_one_directory_one_has_the_node_and_the_other_when_it_has_ended(
+    tmp_path: Path,
+) -> None:
+    leases: Any = FakeLeases()
+    instance = instance_of(tmp_path)
+    one, other = (
+        NodeClaim(leases, "node", instance, clock=SystemClock(), lock_file=tmp_path / INSTANCE_FILE) for _ in range(2)
+    )
+    await one.obtain()
+    waiting = asyncio.create_task(other.obtain())
+    await asyncio.sleep(100)
+    assert not waiting.done()
+    one.release()
+    await waiting
+    other.release()
 
 
 def test_who_finds_the_lease_anothers_ends() -> None:

@@ -14,7 +14,14 @@ from sampan.app.engine import EtcdAccess, parse_engine
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.storage.snapshot import SnapshotError
-from sampan.storage.store import OutcomeUnknown, StoreError, StoreIncomplete, StoreMisconfigured, StoreUnavailable
+from sampan.storage.store import (
+    OutcomeUnknown,
+    StoreError,
+    StoreFull,
+    StoreIncomplete,
+    StoreMisconfigured,
+    StoreUnavailable,
+)
 
 MADE_BY = f"sampan {__version__}"
 _FILE = click.Path(dir_okay=False, exists=True, path_type=Path)
@@ -70,4 +77,6 @@ def _said(error: Exception, target: object) -> str:
         return f"{target}: {error}"
     if isinstance(error, _SAID_IN_FULL):
         return str(error)
+    if isinstance(error, StoreFull):
+        return f"the store has no room: {error} (etcd: --quota-backend-bytes, or compact, defrag and alarm disarm)"
     return f"the store: {error or type(error).__name__}"

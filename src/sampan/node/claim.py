@@ -6,13 +6,16 @@ over when the Lease has not changed for as long as it lasts; by the own clock, s
 
 Guarantees: an agent that ended, also by kill -9, runs nothing any more, as containers end with their agent. One that
 lives but reaches no API server goes on, as a kubelet does, and learns that the node is another's when it is back.
+Of two agents that keep one directory, and so are one instance, one has the lock of its file.
 Concurrency: no tasks of its own.
 """
 
 import asyncio
+import fcntl
 import logging
 from collections.abc import Callable
-from typing import Final
+from pathlib import Path
+from typing import BinaryIO, Final
 
 from sampan.client import AlreadyExists, Client, ClientError, Conflict, NotFound
 from sampan.core.time import Clock, format_micro_time
@@ -25,6 +28,7 @@ LEASE_DURATION_S: Final = 40
 LOOK_S: Final = 2.0
 """How often an agent that stands by looks."""
 
+_SAME: Final = "the same"
 _log = logging.getLogger("sampan.node")
 
 
@@ -33,16 +37,27 @@ class NodeTaken(RuntimeError):
 
 
 class NodeClaim:
-    """The claim of one agent, `instance`, to the node `name`. `won` is called once the node is its own."""
+    """The claim of one agent, `instance`, to the node `name`. `won` is called once the node is its own. `lock_file`: a
+    file that only one agent of the instance may have locked.
+    """
 
     def __init__(
-        self, client: Client, name: str, instance: str, *, clock: Clock, won: Callable[[], None] = lambda: None
+        self,
+        client: Client,
+        name: str,
+        instance: str,
+        *,
+        clock: Clock,
+        won: Callable[[], None] = lambda: None,
+        lock_file: Path | None = None,
     ) -> None:
         self._leases = client.resource(LEASES, namespace=LEASE_NAMESPACE)
         self._name = name
         self._instance = instance
         self._clock = clock
         self._won = won
+        self._lock_file = lock_file
+        self._locked: BinaryIO | None = None
         self._seen: Object | None = None
         """What another agent wrote on the Lease."""
         self._seen_at = 0.0
@@ -56,10 +71,16 @@ class NodeClaim:
     async def obtain(self) -> None:
         """Return when the node is this agent's: at once if nobody has it, or it was so before."""
         while True:
-            if await self._tried():
+            if self._lock() and await self._tried():
                 self._won()
                 return
             await asyncio.sleep(LOOK_S)
+
+    def release(self) -> None:
+        """Let another agent of the instance have the lock. The Lease stays: nodes are their machine's. Idempotent."""
+        if self._locked is not None:
+            self._locked.close()
+            self._locked = None
 
     def check(self, lease: Object) -> None:
         """Raises `NodeTaken` when the Lease, as it is now, is another agent's."""
@@ -68,6 +89,23 @@ class NodeClaim:
             raise NodeTaken(
                 f"the node {self._name} was taken over by {_machine(holder)}: this agent ends, with its Pods"
             )
+
+    def _lock(self) -> bool:
+        if self._lock_file is None or self._locked is not None:
+            return True
+        file = self._lock_file.open("rb")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            if self._said != _SAME:
+                self._said = _SAME
+                _log.warning(
+                    "node %s: another agent has the directory %s: stands by", self._name, self._lock_file.parent
+                )
+            return False
+        self._locked = file
+        return True
 
     async def _tried(self) -> bool:
         try:

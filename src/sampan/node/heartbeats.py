@@ -75,8 +75,16 @@ class Heartbeats:
         """Register, then renew leases and tell status until cancelled. Raises `NodeTaken`."""
         if self._serving is not None:
             self._server = await self._serving()
-        if self._claim is not None:
+        if self._claim is None:
+            await self._beat()
+            return
+        try:
             await self._claim.obtain()
+            await self._beat()
+        finally:
+            self._claim.release()
+
+    async def _beat(self) -> None:
         await self._together(self._register)
         await self._together(self._renew)
         self._registered.set()

@@ -27,7 +27,7 @@ from sampan.node.node_object import NodeAddress, NodeShape, host_ip
 from sampan.node.pod_agent import PodAgent
 from sampan.node.pod_worker import PodWorker
 from sampan.node.process import Images, ProcessRuntime
-from sampan.node.process.instance import instance_of
+from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.ranges import NodeRanges
 from sampan.node.references import References
 from sampan.node.server.options import NodeServerOptions
@@ -121,6 +121,7 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
         instance_of(node.root),
         clock=context.clock,
         won=partial(agent.take_in, node.name, home),
+        lock_file=node.root / INSTANCE_FILE,
     )
     heartbeats = _heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, claim)
     context.manager.add(heartbeats)

@@ -3,18 +3,21 @@
 import os
 import socket
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-_FILE: Final = "instance"
+INSTANCE_FILE: Final = "instance"
 
 
 def instance_of(root: Path) -> str:
     """The machine's name and what is in a file of the directory, which is made if need be. Raises `OSError`."""
-    path = root / _FILE
+    path = root / INSTANCE_FILE
     root.mkdir(parents=True, exist_ok=True)
     if not path.exists():
-        draft = root / f".{_FILE}.{os.getpid()}"
+        draft = root / f".{INSTANCE_FILE}.{os.getpid()}"
         draft.write_text(uuid.uuid4().hex)
-        draft.replace(path)
+        with suppress(FileExistsError):  # of two that start at once, the first one's counts
+            path.hardlink_to(draft)
+        draft.unlink()
     return f"{socket.gethostname()}/{path.read_text().strip()}"
