@@ -37,10 +37,9 @@ class SigningKey:
     verifying: VerifyingKey
 
     def pem(self) -> bytes:
-        """The private key, not encrypted."""
-        return self.key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        """The private key, not encrypted, as PKCS #1 or SEC 1: kube-apiserver finds the public key in no other form."""
+        form = serialization.PrivateFormat.TraditionalOpenSSL
+        return self.key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
 
     def public_pem(self) -> bytes:
         """The public key."""

@@ -357,6 +357,12 @@ def test_a_file_may_hold_several_keys(tmp_path: Any) -> None:
     assert [key.key_id for key in read_verifying_keys(file)] == [KEY.verifying.key_id, other.verifying.key_id]
 
 
+def test_a_new_key_is_written_in_the_form_that_kube_apiserver_reads() -> None:
+    made = make_signing_key()
+    assert made.pem().startswith(b"-----BEGIN EC PRIVATE KEY-----")
+    assert read_signing_key(made.pem()).verifying.key_id == made.verifying.key_id
+
+
 def test_a_file_without_keys_is_an_error(tmp_path: Any) -> None:
     file = tmp_path / "keys.pem"
     file.write_bytes(b"nothing")
