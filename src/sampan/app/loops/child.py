@@ -7,13 +7,13 @@ its standard input does, which nobody holds open when this process was killed.
 import asyncio
 import logging
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from sampan.app.loops.settings import USAGE_ERROR
 from sampan.app.settings import UpSettings
+from sampan.core.child_process import ChildProcess
 from sampan.server.verbs.components import (
     CONTROLLER_MANAGER,
     CONTROLLER_MANAGER_LEASE,
@@ -118,9 +118,8 @@ class LoopsChild:
 
     async def _run_once(self, command: Sequence[str]) -> int:
         """Run the process until it ends; gives its exit code, `_NOT_STARTED` when it could not even begin."""
-        # A session of its own: what a terminal sends to the server's group, Ctrl-C, the server tells it in its order.
-        try:
-            process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=DEVNULL, start_new_session=True)
+        try:  # Ctrl-C does not reach it: the server tells it to end, in its order
+            process = ChildProcess(command)
         except OSError as error:
             _log.error("the control loops cannot be started: %s", error)
             self._fault = f"the control loops cannot be started: {error}"
@@ -135,11 +134,10 @@ class LoopsChild:
             await _end(process)
 
 
-async def _end(process: Process) -> None:
+async def _end(process: ChildProcess) -> None:
     """Have it end, in order if that does not take long."""
-    if process.stdin is not None:
-        process.stdin.close()
-    if process.returncode is not None:
+    process.input.close()
+    if process.is_over:
         return
     try:
         async with asyncio.timeout(END_S):
