@@ -189,3 +189,19 @@ async def test_parameters_that_become_empty_are_shown_as_they_were_written(api: 
     made = await api.create(classes, {"metadata": {"name": "s"}, "provisioner": "a.b", "parameters": {"a": "b"}})
     answer = await api.put(f"{classes}/s", {**made, "parameters": {}})
     assert answer.message.endswith("parameters: Invalid value: {}: field is immutable")
+
+
+@pytest.mark.parametrize(
+    ("kind", "patch"),
+    [
+        ("merge", {"parameters": {"a": None}}),
+        ("strategic", {"parameters": {"a": None}}),
+        ("json", [{"op": "remove", "path": "/parameters/a"}]),
+    ],
+    ids=["merge", "strategic", "json"],
+)
+async def test_what_a_patch_leaves_empty_is_shown_empty(api: Api, kind: str, patch: Any) -> None:
+    classes = "/apis/storage.k8s.io/v1/storageclasses"
+    await api.create(classes, {"metadata": {"name": "s"}, "provisioner": "a.b", "parameters": {"a": "b"}})
+    answer = await api.patch(f"{classes}/s", patch, kind)
+    assert answer.message.endswith("parameters: Invalid value: {}: field is immutable")

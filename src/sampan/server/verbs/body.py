@@ -4,6 +4,7 @@ Source: apiserver pkg/endpoints/handlers/{create,update,rest}.go (1.36).
 """
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 from sampan.core import errors
@@ -140,7 +141,7 @@ async def _read_typed(
     request: Request, kind: str, *, duplicates: bool, builtin: bool = True
 ) -> tuple[Object, list[str]]:
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
-    request.body = body
+    request.given = partial(_written, body, request.headers.get("content-type", ""))
     request.body_size_bytes = len(body)
     request.step("limitedReadBody succeeded")
     try:
@@ -168,9 +169,8 @@ def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: b
         raise Undecodable(f"{NO_TYPE}{error}" if format_ == "json" else str(error), str(error)) from None
 
 
-def as_written(request: Request) -> Any:
-    """The object in the body once more, as the client wrote it."""
-    value, _ = decode_value(request.body, request.headers.get("content-type", ""), duplicates=False)
+def _written(body: bytes, content_type: str) -> Any:
+    value, _ = decode_value(body, content_type, duplicates=False)
     return value
 
 

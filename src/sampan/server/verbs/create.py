@@ -11,7 +11,7 @@ from sampan.registry.rest.create import create as rest_create
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
 from sampan.server.request import Request, Response
 from sampan.server.verbs.admit import admit, validator
-from sampan.server.verbs.body import as_written, decode_object, read_undecoded
+from sampan.server.verbs.body import decode_object, read_undecoded
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
@@ -46,7 +46,7 @@ async def create_object(scope: Scope, obj: Object, options: WriteOptions) -> byt
         validate=validator(scope, "CREATE", options.dry_run),
         dry_run=options.dry_run,
         warnings=request.warnings,
-        given=lambda: as_written(request),
+        given=request.given,
     )
     return await rest_create(endpoint.store, scope.ctx, hub, creation)
 

@@ -7,6 +7,7 @@ Source: apiserver pkg/endpoints/handlers/patch.go (1.36).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from sampan.core import errors
@@ -78,7 +79,14 @@ async def patch(scope: Scope) -> Response:
         scope.ctx,
         request.info.name,
         transform,
-        update_options(scope, options, part, allow_create=applies, is_apply=applies),
+        update_options(
+            scope,
+            options,
+            part,
+            allow_create=applies,
+            is_apply=applies,
+            given=lambda: request.given() if request.given is not None else None,
+        ),
     )
     request.step("Object stored in database")
     return await object_response(request, endpoint, result.value, 201 if result.created else 200)
@@ -172,13 +180,17 @@ def _patch_transform(scope: Scope, mechanism: Mechanism, refusal: Refusal, optio
     async def transform(old: Object | None, stored: bytes) -> Object:
         if old is None:
             raise store.not_found(name)
-        patched = mechanism(endpoint.from_hub(store.decode(stored)))
-        patched = _checked(scope, patched, refusal, options)
+        request.given = partial(_patched, endpoint, mechanism, stored)
+        patched = _checked(scope, request.given(), refusal, options)
         hub = _finished(scope, patched)
         await tracked(scope, old, hub, options)
         return await admit(scope, "UPDATE", hub, old, options.dry_run)
 
     return transform
+
+
+def _patched(endpoint: Endpoint, mechanism: Mechanism, stored: bytes) -> Any:
+    return mechanism(endpoint.from_hub(endpoint.store.decode(stored)))
 
 
 def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions) -> Object:

@@ -8,7 +8,7 @@ from sampan.registry.rest.update import Part, Updated, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit, validator
-from sampan.server.verbs.body import as_written, decode_object, read_undecoded
+from sampan.server.verbs.body import decode_object, read_undecoded
 from sampan.server.verbs.create import tracked, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import object_response
@@ -59,9 +59,7 @@ async def replace(scope: Scope, hub: Object, options: WriteOptions, part: Part) 
         scope.ctx,
         scope.request.info.name,
         transform,
-        update_options(
-            scope, options, part, uid=hub["metadata"].get("uid", ""), given=lambda: as_written(scope.request)
-        ),
+        update_options(scope, options, part, uid=hub["metadata"].get("uid", ""), given=scope.request.given),
     )
 
 
