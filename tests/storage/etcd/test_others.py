@@ -8,6 +8,7 @@ import pytest
 from sampan.registry.servers.addresses import Address, ServerAddresses
 from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
 from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.others import MASTER_LEASES
 from sampan.storage.store import KeyExists, StoreUnavailable
 from tests.storage.cached import PODS, key, pod, running
@@ -111,11 +112,20 @@ async def test_what_another_wrote_is_read_at_once_while_stores_come_and_go(
             await other.close()
 
 
-async def test_who_comes_writes_only_after_a_while(store: EtcdStore) -> None:
-    now = asyncio.get_running_loop().time
-    began = now()
+async def test_who_comes_writes_only_after_a_while(etcd: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, enter = asyncio.get_running_loop().time, Entry.enter
+    entered: list[float] = []
+
+    def noted(entry: Entry) -> None:
+        entered.append(now())
+        enter(entry)
+
+    monkeypatch.setattr(Entry, "enter", noted)
+    store = EtcdStore(EtcdSettings((etcd.url,), entry_wait_s=WAIT_S))
+    await store.open()
     await store.create(A, b"0")
-    assert now() - began > WAIT_S * 0.9
+    assert now() - entered[-1] > WAIT_S
+    await store.close()
 
 
 async def test_a_store_whose_row_is_gone_makes_another_one_and_writes(store: EtcdStore, client: EtcdClient) -> None:
