@@ -121,7 +121,7 @@ TWINS: list[tuple[type, type, set[str]]] = [
         {"decode", "follow_batches", "list_watch", "list_watch_of", "pages", "to_dict", "watch_batches"},
     ),
     (SubresourceClient, BlockingSubresourceClient, set()),
-    (Client, BlockingClient, {"aclose", "with_defaults"}),
+    (Client, BlockingClient, {"aclose", "through", "with_defaults"}),
 ]
 
 
