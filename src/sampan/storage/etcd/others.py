@@ -18,13 +18,13 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
+from sampan.core.seconds import seconds
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.messages import RangeRequest, RequestOp, TxnRequest
 from sampan.storage.etcd.peers import Peers
-from sampan.storage.etcd.seconds import seconds
 from sampan.storage.etcd.shared import SharedAsk
 from sampan.storage.store import prefix_end
 

@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Self, cast
 
-from sampan.storage.etcd.seconds import seconds
+from sampan.core.seconds import seconds
 from sampan.storage.etcd.told import TRUST_S, Told
 
 _log = logging.getLogger(__name__)

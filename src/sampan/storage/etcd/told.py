@@ -12,7 +12,7 @@ Concurrency: none of its own; whoever is about to tell waits in their own task.
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from sampan.storage.etcd.seconds import seconds
+from sampan.core.seconds import seconds
 from sampan.storage.signal import Signal
 
 PROMISE_S: Final = 0.05
