@@ -16,7 +16,7 @@ from benchmarks.load import Figure, Workers
 from benchmarks.report import machine, say, store, text_table
 from benchmarks.scale.__main__ import main as scale
 from benchmarks.scale.etcd import etcd
-from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, FULL_N, MEMORY, SCENARIOS, START
+from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, FULL_N, MEMORY, SCENARIOS, START, STEADY
 from benchmarks.server import NO_LOOPS, Server, prepare, running
 from benchmarks.toolkit.__main__ import main as toolkit
 
@@ -98,6 +98,8 @@ def measure(options: Options, target: Target, server: Server | None) -> dict[str
                 there.add(scenario.needs)
             if name == FAN_OUT:
                 figure = workers.fan_out(max(options.n // 10, 1), options.watchers)
+            elif name == STEADY:
+                figure = workers.steady(max(options.n * 2 // 5, 1), options.watchers)
             else:
                 figure = workers.run(scenario, options.n, options.seconds)
             there.add(name)

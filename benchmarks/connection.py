@@ -109,6 +109,34 @@ class Connection:
         return self._end == _LAST_CHUNK
 
 
+def drive_steadily(connections: list[Connection], requests: Iterator[bytes], rate: float) -> Load:
+    """Send so many requests a second, each on a free connection. What is sent late counts from when it was due."""
+    load = Load(started=time.monotonic())
+    poll = select.poll()
+    free = list(connections)
+    busy: dict[int, Connection] = {}
+    buffer = bytearray(_BUFFER_BYTES)
+    request = next(requests, None)
+    while busy or request is not None:
+        due = load.started + len(load.sent) / rate
+        while request is not None and free and due <= time.monotonic():
+            connection = free.pop()
+            connection.send(request)
+            connection.began = due
+            load.sent.append(due)
+            poll.register(connection.sock.fileno(), select.POLLIN)
+            busy[connection.sock.fileno()] = connection
+            request, due = next(requests, None), load.started + len(load.sent) / rate
+        waits_for_time = request is not None and free
+        for number, _ in poll.poll(max(0.0, due - time.monotonic()) * 1000 if waits_for_time else POLL_TIMEOUT_MS):
+            if busy[number].receive(buffer):
+                poll.unregister(number)
+                free.append(busy.pop(number))
+                _note(load, free[-1])
+    load.ended = time.monotonic()
+    return load
+
+
 def drive(connections: list[Connection], requests: Iterator[bytes]) -> Load:
     """Send all requests, one at a time on each connection."""
     load = Load(started=time.monotonic())

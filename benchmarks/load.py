@@ -2,13 +2,13 @@
 
 import multiprocessing
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from multiprocessing.connection import Connection as Pipe
 from types import TracebackType
 from typing import Any, Self
 
 from benchmarks.connection import Load, Target
-from benchmarks.scenarios import FAN_OUT, Scenario
+from benchmarks.scenarios import FAN_OUT, STEADY, STEADY_FIRST, STEADY_RATE, Scenario
 from benchmarks.worker import GO, LoadJob, Seen, WatchJob, serve
 
 _SETTLE_S = 0.3
@@ -79,18 +79,29 @@ class Workers:
 
     def fan_out(self, count: int, watchers: int) -> Figure:
         """`count` creates, each seen by every watcher: events a second, timed from the moment the create is sent."""
+        return self._watched(LoadJob(FAN_OUT, range(count), sum(self._connections)), watchers)
+
+    def steady(self, count: int, watchers: int) -> Figure:
+        """The same at a steady rate of creates: after how many ms half of the events have come."""
+        figure = self._watched(LoadJob(STEADY, range(count), sum(self._connections), rate=STEADY_RATE), watchers)
+        return replace(figure, value=figure.p50_ms)
+
+    def _watched(self, job: LoadJob, watchers: int) -> Figure:
+        count, first = len(job.numbers), STEADY_FIRST if job.scenario == STEADY else 0
         watching = self._pipes[-1]
-        watching.send(WatchJob(watchers, count, _FAN_OUT_TIMEOUT_S))
+        watching.send(WatchJob(job.scenario, watchers, count, _FAN_OUT_TIMEOUT_S))
         _answer(watching)
         time.sleep(_SETTLE_S)
         creating = self._pipes[0]
-        creating.send(LoadJob(FAN_OUT, range(count), sum(self._connections)))
+        creating.send(job)
         _answer(creating)
         watching.send(GO)
         creating.send(GO)
         load: Load = _answer(creating)
         seen: Seen = _answer(watching)
-        latencies = sorted((at - load.sent[number]) * 1000 for number, at in zip(seen.numbers, seen.times, strict=True))
+        latencies = sorted(
+            (at - load.sent[number - first]) * 1000 for number, at in zip(seen.numbers, seen.times, strict=True)
+        )
         elapsed = (max(seen.times) if seen.times else load.ended) - load.started
         creates = len(load.latencies_ms) / (load.ended - load.started)
         missing = count * watchers - len(latencies)

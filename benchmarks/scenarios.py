@@ -71,7 +71,12 @@ def _delete(target: Target, number: int) -> bytes:
 
 def fan_config_map(number: int) -> bytes:
     """What the watchers of the fan-out see."""
-    return objects.config_map(number, prefix="fan", app="fan")
+    return objects.config_map(number, prefix="fan", app=FAN_OUT)
+
+
+def steady_config_map(number: int) -> bytes:
+    """What the watchers at a steady rate see: other objects than those of the fan-out."""
+    return objects.config_map(STEADY_FIRST + number, prefix="fan", app=STEADY)
 
 
 FULL_N = 5000
@@ -80,6 +85,10 @@ CREATE = "create"
 PODS = "pods"
 CUSTOM_RESOURCES = "cr"
 FAN_OUT = "watch"
+STEADY = "steady"
+STEADY_FIRST = 500_000
+STEADY_RATE = 400
+"""Creates a second: half of what the machine of the references can do with all these watchers."""
 MEMORY = "memory"
 START = "start"
 
@@ -106,6 +115,14 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("podlist", "list of all Pods", _read(objects.PODS), 6.4, 60, timed=True, one_request=True, needs=PODS),
     Scenario(CUSTOM_RESOURCES, "create custom resource", _post(objects.NETWORKS, objects.network), 860, 2500),
     Scenario(FAN_OUT, "watch: events to all watchers", _post(_CMS, fan_config_map), 43_000, 100_000),
+    Scenario(
+        STEADY,
+        f"watch at {STEADY_RATE} creates a second: p50",
+        _post(_CMS, steady_config_map),
+        goal=20,
+        unit=" ms",
+        lower_is_better=True,
+    ),
     Scenario("delete", "delete", _delete, needs=CREATE),
     Scenario(MEMORY, "resident memory at the end", None, 1467, 350, unit=" MB", lower_is_better=True),
     Scenario(START, "start on a full store", None, 0, 1, unit=" s", lower_is_better=True),

@@ -10,7 +10,7 @@ from itertools import cycle
 from multiprocessing.connection import Connection as Pipe
 
 from benchmarks import objects
-from benchmarks.connection import Connection, Load, Target, build_request, drive
+from benchmarks.connection import Connection, Load, Target, build_request, drive, drive_steadily
 from benchmarks.scenarios import BY_NAME
 
 _BUFFER_BYTES = 256 << 10
@@ -27,12 +27,16 @@ class LoadJob:
     numbers: range
     connections: int
     seconds: float = 0.0
+    rate: float = 0.0
+    """Requests a second; 0: as many as are answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchJob:
-    """Open `watchers` streams, and wait until each has had `events` events, or until the time is up."""
+    """Open `watchers` streams of an app's objects, and wait until each has had `events` events, or until the time is
+    up."""
 
+    app: str
     watchers: int
     events: int
     timeout_s: float
@@ -69,6 +73,8 @@ def _load(pipe: Pipe, target: Target, job: LoadJob, connections: list[Connection
         connections.append(Connection(target))
     pipe.send(READY)
     pipe.recv()
+    if job.rate:
+        return drive_steadily(connections[: job.connections], iter(requests), job.rate)
     return drive(connections[: job.connections], _until(requests, job.seconds) if job.seconds else iter(requests))
 
 
@@ -81,7 +87,7 @@ def _until(requests: list[bytes], seconds: float) -> Iterator[bytes]:
 
 
 def _watch(pipe: Pipe, target: Target, job: WatchJob) -> Seen:
-    path = f"{objects.CONFIG_MAPS}?watch=1&labelSelector=app%3Dfan"
+    path = f"{objects.CONFIG_MAPS}?watch=1&labelSelector=app%3D{job.app}"
     request = build_request(target, "GET", path, accept="application/json")
     streams = {}
     for _ in range(job.watchers):

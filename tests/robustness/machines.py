@@ -226,9 +226,7 @@ def _disks(directory: Path, stack: AsyncExitStack) -> tuple[Disk, ...]:
     return tuple(stack.enter_context(disk(directory / f"m{number}", images)) for number in range(3))
 
 
-async def _members(
-    directory: Path, stack: AsyncExitStack, network: Network | None, *, durable: bool
-) -> list[Member]:
+async def _members(directory: Path, stack: AsyncExitStack, network: Network | None, *, durable: bool) -> list[Member]:
     ports = free_ports(6)
     members = []
     for number in range(3):

@@ -28,9 +28,9 @@ def samples(metrics: WatchMetrics, name: str) -> dict[str, float]:
 
 def test_events_are_counted_by_their_own_size_also_when_they_go_out_together() -> None:
     metrics = WatchMetrics()
-    join = metrics.joining("", "v1", "pods")
-    assert join([b"a" * 1000, b"b" * 1000]) == b"a" * 1000 + b"b" * 1000
-    join([b"a" * 10, b"b" * 1500, b"c" * 200_000])
+    sent = metrics.sent("", "v1", "pods")
+    assert sent.counted(sent.joined([b"a" * 1000, b"b" * 1000])) == b"a" * 1000 + b"b" * 1000
+    sent.counted(sent.joined([b"a" * 10, b"b" * 1500, b"c" * 200_000]))
     found = samples(metrics, "apiserver_watch_events_")
     assert (found["1024"], found["2048"], found["131072"], found["+Inf"]) == (3, 4, 4, 5)
     assert found["apiserver_watch_events_sizes_sum"] == 203_510

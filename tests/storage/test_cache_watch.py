@@ -1,6 +1,7 @@
 """The watch cache: watches."""
 
 import asyncio
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -10,7 +11,7 @@ from sampan.storage import watcher as watcher_module
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode
 from sampan.storage.memory import MemoryStore
-from sampan.storage.records import CacheReset, Record, WatcherTooSlow
+from sampan.storage.records import CacheReset, Delivery, Record, WatcherTooSlow
 from sampan.storage.store import Compacted, EventBatch
 from tests.storage.cached import PODS, app_is_x, key, pod, running, shape, take
 from tests.storage.conftest import AnyStore
@@ -342,3 +343,45 @@ async def test_a_store_that_is_not_in_this_process_is_followed_all_the_same() ->
         revision = await store.create(key("1"), pod("1"))
         assert await cache.fresh() == revision
         assert cache.get(key("1")) is not None
+
+
+async def test_watchers_that_take_the_same_events_share_what_is_made_of_them(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=1) as one, cache.watch(PODS, after=1) as other:
+        calls = 0
+
+        def make(events: list[Delivery]) -> list[int]:
+            nonlocal calls
+            calls += 1
+            return [event.revision for _, event in events]
+
+        for name in ("1", "2"):
+            revision = await store.create(key(name), pod(name))
+            taken = [(await take(watcher)).events for watcher in (one, other)]
+            assert [one.group.shared("json", events, make) for events in taken] == [[revision]] * 2
+        assert calls == 2
+        assert one.group.shared("table", taken[0], make) == [revision]
+        assert calls == 3, "another form is made for itself"
+
+
+async def test_watchers_that_take_other_events_get_what_is_made_of_those(store: AnyStore) -> None:
+    async with running(store) as cache, cache.watch(PODS, after=1) as fast, cache.watch(PODS, after=1) as slow:
+        names: list[list[str]] = []
+
+        def make(events: list[Delivery]) -> list[str]:
+            return [event.record.name for _, event in events]
+
+        for name in ("1", "2", "3"):
+            await store.create(key(name), pod(name))
+            names.append(fast.group.shared("json", (await take(fast)).events, make))
+        behind = slow.group.shared("json", (await take(slow)).events, make)
+        assert (names, behind) == ([["1"], ["2"], ["3"]], ["1", "2", "3"])
+
+
+async def test_a_single_watcher_keeps_nothing_of_what_it_has_sent(store: AnyStore) -> None:
+    class Made:
+        """Can be looked for."""
+
+    async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
+        await store.create(key("1"), pod("1"))
+        known = weakref.ref(watcher.group.shared("json", (await take(watcher)).events, lambda _: Made()))
+        assert known() is None

@@ -22,13 +22,13 @@ class Durations:
         try:
             series = self.series[values]
         except KeyError:
-            series = self._begin(values)
+            series = self.begin(values)
         series[0] += seconds
         series[bisect_left(self.buckets, seconds) + 1] += 1
 
     def observer(self, values: tuple[str, ...]) -> Callable[[float], None]:
         """What counts durations under these label values, without looking for them each time."""
-        series, buckets = self._begin(values), self.buckets
+        series, buckets = self.begin(values), self.buckets
 
         def observe(seconds: float) -> None:
             series[0] += seconds
@@ -45,5 +45,6 @@ class Durations:
         for series in self.series.values():
             series[:] = [0.0] * len(series)
 
-    def _begin(self, values: tuple[str, ...]) -> list[float]:
+    def begin(self, values: tuple[str, ...]) -> list[float]:
+        """The series under these label values, for those who record in a way of their own."""
         return self.series.setdefault(values, [0.0] * (len(self.buckets) + 2))

@@ -1,8 +1,9 @@
 """`WatchMetrics`: what watches have sent. Source: apiserver pkg/endpoints/metrics/metrics.go (1.36)."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from collections import Counter as Tally
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from prometheus_client.core import Metric
 
@@ -12,36 +13,46 @@ _LABELS: Final = ("group", "version", "resource")
 _SIZE_BUCKETS: Final = tuple(1024 * 2**n for n in range(8))
 _LIST_BUCKETS: Final = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60)
 
-Join = Callable[[Sequence[bytes]], bytes]
-"""Puts the events that go out together into one chunk."""
+
+class Chunk(NamedTuple):
+    """Events that go out together."""
+
+    data: bytes
+    sizes: list[tuple[int, int]]
+    """How many of them are of which size: the place of the bucket in a series, and the number."""
 
 
-class _Sizes(Histogram):
-    """Of events that are all small nearly always."""
+class Sent:
+    """Of the watches of one resource: counts what they have sent."""
 
-    def joining(self, values: tuple[str, ...]) -> Join:
-        """What joins events and counts each."""
-        series, buckets, small = self._begin(values), self.buckets, self.buckets[0]
+    def __init__(self, sizes: Histogram, values: tuple[str, ...]) -> None:
+        self._buckets = sizes.buckets
+        self._series = sizes.begin(values)
 
-        def join(frames: Sequence[bytes]) -> bytes:
-            chunk = b"".join(frames)
-            size = len(chunk)
-            series[0] += size
-            if size <= small or max(map(len, frames)) <= small:
-                series[1] += len(frames)
-            else:
-                for frame in frames:
-                    series[bisect_left(buckets, len(frame)) + 1] += 1
-            return chunk
+    def joined(self, frames: Sequence[bytes]) -> Chunk:
+        """Put events into one chunk. Nothing is counted yet."""
+        data, small = b"".join(frames), self._buckets[0]
+        if len(data) <= small or max(map(len, frames)) <= small:
+            return Chunk(data, [(1, len(frames))])
+        places = Tally(bisect_left(self._buckets, len(frame)) + 1 for frame in frames)
+        return Chunk(data, list(places.items()))
 
-        return join
+    def counted(self, chunk: Chunk) -> bytes:
+        """What of a chunk goes out."""
+        series = self._series
+        series[0] += len(chunk.data)
+        for place, number in chunk.sizes:
+            series[place] += number
+        return chunk.data
 
 
 class WatchMetrics:
     """A collector for Prometheus. Recorded on the event loop."""
 
     def __init__(self) -> None:
-        self._sizes = _Sizes("apiserver_watch_events_sizes", "Bytes of the events of watches.", _LABELS, _SIZE_BUCKETS)
+        self._sizes = Histogram(
+            "apiserver_watch_events_sizes", "Bytes of the events of watches.", _LABELS, _SIZE_BUCKETS
+        )
         self._lists = Histogram(
             "apiserver_watch_list_duration_seconds",
             "Time until a watch that begins with a list had sent it.",
@@ -49,9 +60,9 @@ class WatchMetrics:
             _LIST_BUCKETS,
         )
 
-    def joining(self, group: str, version: str, resource: str) -> Join:
-        """What joins the events of a watch, bookmarks and errors among them, and counts each."""
-        return self._sizes.joining((group, version, resource))
+    def sent(self, group: str, version: str, resource: str) -> Sent:
+        """What counts the events of a watch, bookmarks and errors among them."""
+        return Sent(self._sizes, (group, version, resource))
 
     def listed(self, group: str, version: str, resource: str, scope: str, seconds: float) -> None:
         """A watch has sent what there was at its beginning."""

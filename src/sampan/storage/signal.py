@@ -1,6 +1,7 @@
 """`Signal`: wakes those who wait, with a timeout and without a task for each wait."""
 
 import asyncio
+from math import inf
 
 
 def _wake(future: "asyncio.Future[bool]", result: bool) -> None:
@@ -36,6 +37,56 @@ class Signal:
                 timer.cancel()
             if future in self._waiters:
                 self._waiters.remove(future)
+
+
+class LoneSignal:
+    """A `Signal` for one who waits again and again, hardly ever until the timeout: one timer serves all waits."""
+
+    __slots__ = ("_deadline", "_timer", "_timer_at", "_waiter")
+
+    def __init__(self) -> None:
+        self._waiter: asyncio.Future[bool] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = self._deadline = inf
+
+    def notify(self) -> None:
+        """Wake who waits now."""
+        if self._waiter is not None:
+            _wake(self._waiter, True)
+
+    async def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait for the next `notify`; False after `timeout_s` seconds (None: for ever)."""
+        loop = asyncio.get_running_loop()
+        self._waiter = loop.create_future()
+        self._deadline = inf if timeout_s is None else loop.time() + timeout_s
+        if self._deadline < self._timer_at:
+            self._ring_at(loop, self._deadline)
+        try:
+            return await self._waiter
+        finally:
+            self._waiter = None
+
+    def close(self) -> None:
+        """Nobody will wait again. Idempotent."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer, self._timer_at = None, inf
+
+    def _ring_at(self, loop: asyncio.AbstractEventLoop, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._timer_at = loop.call_at(when, self._ring), when
+
+    def _ring(self) -> None:
+        """The timer ends: for this wait, or for one that is over."""
+        self._timer, self._timer_at = None, inf
+        if self._waiter is None or self._deadline == inf:
+            return
+        loop = asyncio.get_running_loop()
+        if loop.time() >= self._deadline:
+            _wake(self._waiter, False)
+        else:
+            self._ring_at(loop, self._deadline)
 
 
 def deadline_of(timeout_s: float | None) -> float | None:

@@ -5,14 +5,15 @@ only append.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from sampan.storage.cache_counts import CacheCounts
 from sampan.storage.records import Batch, CacheEvent, Delivery, Matches, Record, Respliced, WatchEnded, WatcherTooSlow
-from sampan.storage.signal import Signal
+from sampan.storage.signal import LoneSignal
 
+T = TypeVar("T")
 WAKE_INTERVAL_S = 0.010
 _QUIET_S = 0.050
 """After so long without an event the next one is told at once."""
@@ -48,7 +49,7 @@ class Watcher:
         self._first: list[Delivery] = []
         self._pending: list[Delivery] = []
         self._error: WatchEnded | None = None
-        self._signal = Signal()
+        self._signal = LoneSignal()
         self._bridge: Bridge | None = None
         self._position = 0
         self._bridged_from = 0
@@ -75,9 +76,9 @@ class Watcher:
             if self._bridge is not None:
                 await self._cross(self._bridge)
                 return self._take()
-            self._cache.poll()
-            if not self._ready() and self._error is None:
+            if self._error is None and (timeout_s is None or timeout_s > 0):
                 await self._signal.wait(timeout_s)
+            if not self._ready():
                 self._cache.poll()
         if self._error is not None and not self._ready():
             raise self._error
@@ -91,6 +92,7 @@ class Watcher:
     def close(self) -> None:
         """No more events. Idempotent."""
         self._groups.remove(self._group, self)
+        self._signal.close()
 
     def begin(self, first: Sequence[Delivery], now: int) -> None:
         """Deliver these before anything else; they do not count for the buffer. `now` is how far they go."""
@@ -165,7 +167,7 @@ class Watcher:
 class WatchGroup:
     """Watchers that want the same events."""
 
-    __slots__ = ("_respliced", "chosen", "matches", "scope", "watchers")
+    __slots__ = ("_made", "_respliced", "chosen", "matches", "scope", "watchers")
 
     def __init__(self, scope: str, matches: Matches, respliced: Respliced) -> None:
         self.scope = scope
@@ -173,6 +175,29 @@ class WatchGroup:
         self.watchers: list[Watcher] = []
         self.chosen: list[Delivery] = []
         self._respliced = respliced
+        self._made: dict[Hashable, tuple[Delivery, Delivery, int, Any]] = {}
+
+    def shared(self, form: Hashable, events: list[Delivery], make: Callable[[list[Delivery]], T]) -> T:
+        """`make(events)`, or what that gave to another of these watchers that took the same ones just now.
+
+        `form`: what it depends on besides them. There is at least one event.
+        """
+        first, last, number = events[0], events[-1], len(events)
+        known = self._made.get(form)
+        if known is not None and known[0] is first and known[1] is last and known[2] == number:
+            made: T = known[3]
+            return made
+        made = make(events)
+        if len(self.watchers) > 1:
+            self._made[form] = first, last, number, made
+        return made
+
+    def offer(self) -> None:
+        """Hand what was chosen to all watchers."""
+        chosen, self.chosen = self.chosen, []
+        self._made.clear()
+        for watcher in tuple(self.watchers):
+            watcher.offer(chosen)
 
     def select(self, events: Sequence[CacheEvent]) -> list[Delivery]:
         """The events of this scope as these watchers see them."""
@@ -270,9 +295,7 @@ class WatchGroups:
                             touched.append(group)
                         group.chosen.append(delivery)
         for group in touched:
-            chosen, group.chosen = group.chosen, []
-            for watcher in tuple(group.watchers):
-                watcher.offer(chosen)
+            group.offer()
         if self.to_wake:
             self._wake_in_time()
 

@@ -12,7 +12,7 @@ from sampan.storage.etcd.answers import MANY, MANY_S, Answers
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.store import KeyValue, Revision, StoreEvent, prefix_end
 from tests.storage.etcd.conftest import OpenStore
-from tests.storage.etcd.server import Member
+from tests.storage.etcd.server import Member, etcd_binary, leaves_out_fsync
 
 PODS = "/registry/pods/"
 DEADLINE_S = 20.0
@@ -176,7 +176,8 @@ async def test_events_from_answers_are_those_that_etcd_tells(
         end = await put(etcd, "end")
         async with asyncio.timeout(DEADLINE_S):
             seen = [event async for event in _until(watch, end)]
-    assert store._follower._answers.count > 1000
+    if leaves_out_fsync(etcd_binary() or ""):  # else the watch is mostly faster than so many answers
+        assert store._follower._answers.count > 1000
     assert seen == [event async for event in _history(etcd, begin, end)]
 
 

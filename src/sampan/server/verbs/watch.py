@@ -7,31 +7,24 @@ Source: apiserver pkg/endpoints/handlers/watch.go, pkg/storage/cacher (1.36).
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from sampan.core import errors
-from sampan.registry.endpoint import Endpoint
 from sampan.server.media import media_of
 from sampan.server.request import Response
 from sampan.server.verbs.converted_events import ConvertedEvents, TimeIsUp
-from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
-from sampan.server.verbs.respond import include_object
 from sampan.server.verbs.revision import revision_of_read, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import selection_of
-from sampan.server.verbs.tables import Tabler
-from sampan.server.watch_metrics import Join
-from sampan.storage.records import CacheEvent, CacheReset, Delivery, WatcherTooSlow
+from sampan.server.verbs.watch_frames import Framer, bookmarker, error_frame, framer
+from sampan.server.watch_metrics import Chunk, Sent
+from sampan.storage.records import CacheReset, Delivery, WatcherTooSlow
 from sampan.storage.store import Compacted
 from sampan.storage.watcher import Watcher
-from sampan.wire import json as wire_json
-from sampan.wire import protobuf as wire_protobuf
 from sampan.wire.negotiation import MediaType, not_acceptable
-from sampan.wire.partial import partial_bytes
 
 TIMEOUT_MIN_S = 1800
 BOOKMARK_PERIOD_S = 60.0
@@ -39,23 +32,20 @@ BOOKMARK_BEFORE_END_S = 2.0
 
 _STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
-Frame = Callable[[str, CacheEvent], bytes]
-
 
 @dataclass(slots=True)
 class Stream:
     """One watch: what it watches and how it is written."""
 
     watcher: Watcher
-    frame: Frame
+    framer: Framer
     bookmark: Callable[[int, bool], bytes]
     timeout_s: float
     bookmarks: bool
     initial_end: bool
     """Whether the state at the beginning is closed by a bookmark that says so."""
     media: MediaType | None
-    join: Join
-    """Puts the events that go out together into one chunk."""
+    sent: Sent
     listed: Callable[[], None]
     """Told when the state at the beginning has been sent."""
     converted: ConvertedEvents | None = None
@@ -70,31 +60,43 @@ class Stream:
         try:
             if self.initial_end:
                 initial = await watcher.next(0)
-                bookmark = self.bookmark(initial.revision, True)
-                yield self.join([*await self._frames(initial.events, end), bookmark])
+                chunk = await self._chunk(initial.events, end) if initial.events else b""
+                yield chunk + self._single(self.bookmark(initial.revision, True))
                 self.listed()
             while (now := loop.time()) < end:
                 batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
                 if batch.events:
-                    yield self.join(await self._frames(batch.events, end))
+                    yield await self._chunk(batch.events, end)
                 if self.bookmarks and loop.time() >= next_bookmark:
-                    yield self.join([self.bookmark(batch.revision, False)])
+                    yield self._single(self.bookmark(batch.revision, False))
                     next_bookmark = self._next_bookmark(loop.time(), end)
         except (WatcherTooSlow, CacheReset, TimeIsUp):
             return
         except Compacted as compacted:
             error = errors.expired(f"too old resource version: {compacted.compact_revision}")
-            yield self.join([_error_frame(error, self.media)])
+            yield self._single(error_frame(error, self.media))
         except errors.StatusError as error:
-            yield self.join([_error_frame(error, self.media)])
+            yield self._single(error_frame(error, self.media))
         finally:
             watcher.close()
 
-    async def _frames(self, events: list[Delivery], end: float) -> list[bytes]:
+    async def _chunk(self, events: list[Delivery], end: float) -> bytes:
+        """These events, joined. Watchers of the same events that read the same form share the chunk."""
+        form = self.framer.form
         if self.converted is not None:
-            events = await self.converted.present(events, end)
-        frame = self.frame
-        return [frame(kind, event) for kind, event in events]
+            chunk = self._joined(await self.converted.present(events, end))
+        elif form is None:
+            chunk = self._joined(events)
+        else:
+            chunk = self.watcher.group.shared(form, events, self._joined)
+        return self.sent.counted(chunk)
+
+    def _joined(self, events: Sequence[Delivery]) -> Chunk:
+        frame = self.framer.frame
+        return self.sent.joined([frame(kind, event) for kind, event in events])
+
+    def _single(self, frame: bytes) -> bytes:
+        return self.sent.counted(self.sent.joined([frame]))
 
     def _first_bookmark(self, now: float, end: float) -> float:
         return self._next_bookmark(now, end) if self.bookmarks else end
@@ -113,7 +115,7 @@ async def watch(scope: Scope) -> Response:
     selection = selection_of(endpoint, options, request.info.name)
     revision = revision_of_read(options.resource_version)
     media = _acceptable(scope)
-    frame = framer(scope, media)
+    framed = framer(scope, media)
     cache = endpoint.store.cache
     initial = options.send_initial_events
     if not options.resource_version or initial:
@@ -142,13 +144,13 @@ async def watch(scope: Scope) -> Response:
     webhook = endpoint.definition.webhook
     stream = Stream(
         watcher=watcher,
-        frame=frame,
+        framer=framed,
         bookmark=bookmarker(endpoint, media),
         timeout_s=_timeout(options),
         bookmarks=options.allow_watch_bookmarks,
         initial_end=bool(initial) and options.allow_watch_bookmarks,
         media=media,
-        join=scope.shared.watches.joining(request.info.group, request.info.version, request.info.resource),
+        sent=scope.shared.watches.sent(request.info.group, request.info.version, request.info.resource),
         listed=partial(_count_list, scope),
         converted=webhook
         if webhook is None
@@ -193,92 +195,6 @@ def _error_stream(error: errors.StatusError, media: MediaType | None) -> Respons
     """A stream of one event that says why there are no others."""
 
     async def chunks() -> AsyncIterator[bytes]:
-        yield _error_frame(error, media)
+        yield error_frame(error, media)
 
     return Response(200, content_type=_content_type(media), stream=chunks())
-
-
-def _error_frame(error: errors.StatusError, media: MediaType | None) -> bytes:
-    return _frame("ERROR", error.to_status(), media)
-
-
-def _frame(kind: str, obj: dict[str, Any], media: MediaType | None) -> bytes:
-    if media is not None and media.format == "protobuf":
-        return wire_protobuf.encode_watch_event(kind, wire_protobuf.encode(obj))
-    return wire_json.encode({"type": kind, "object": obj}) + b"\n"
-
-
-def framer(scope: Scope, media: MediaType | None) -> Frame:
-    """How events of this watch are written. Frames are kept with the event, for all who read the same form."""
-    endpoint = scope.endpoint
-    if media is not None and media.format == "protobuf":
-        return _message_framer(Messages(endpoint, media, scope.shared.messages))
-    if media is not None and media.transform == "Table":
-        return _table_framer(Tabler(endpoint, include_object(scope.request), media.api_version), endpoint)
-    if media is not None and media.transform.startswith("PartialObjectMetadata"):
-        meta_version = media.api_version
-        return _shared(("partial", meta_version), lambda event: partial_bytes(event.record.value, meta_version))
-    if endpoint.is_stored_version:
-        return _shared("", lambda event: event.record.value)
-    return _shared(endpoint.api_version, lambda event: endpoint.value_of(event.record.value))
-
-
-def _shared(representation: object, render: Callable[[CacheEvent], bytes]) -> Frame:
-    def frame(kind: str, event: CacheEvent) -> bytes:
-        key = (kind, representation)
-        found = event.frames.get(key)
-        if found is None:
-            found = event.frames[key] = b'{"type":"%b","object":%b}\n' % (kind.encode(), render(event))
-        return found
-
-    return frame
-
-
-def _message_framer(messages: Messages) -> Frame:
-    form = ("protobuf", messages.api_version, messages.kind)
-
-    def frame(kind: str, event: CacheEvent) -> bytes:
-        key = (kind, form)
-        found = event.frames.get(key)
-        if found is None:
-            enveloped = messages.enveloped(event.record)
-            found = event.frames[key] = wire_protobuf.encode_watch_event(kind, enveloped)
-        return found
-
-    return frame
-
-
-def _table_framer(tabler: Tabler, endpoint: Endpoint) -> Frame:
-    headers = True
-
-    def frame(kind: str, event: CacheEvent) -> bytes:
-        nonlocal headers
-        value = endpoint.value_of(event.record.value)
-        metadata = {"resourceVersion": str(event.record.revision)}
-        table = tabler.table([value], metadata, headers=headers)
-        headers = False
-        return b'{"type":"%b","object":%b}\n' % (kind.encode(), table)
-
-    return frame
-
-
-def bookmarker(endpoint: Endpoint, media: MediaType | None) -> Callable[[int, bool], bytes]:
-    """Writes bookmarks: an object with nothing but its type and a resourceVersion."""
-    kind, api_version = endpoint.definition.kind, endpoint.api_version
-    if media is not None and media.transform == "Table":
-        kind, api_version = "Table", media.api_version
-    elif media is not None and media.transform:
-        kind, api_version = "PartialObjectMetadata", media.api_version
-
-    def bookmark(revision: int, initial_end: bool) -> bytes:
-        metadata: dict[str, object] = {"resourceVersion": str(revision)}
-        if initial_end:
-            metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
-        obj: dict[str, object] = {"kind": kind, "apiVersion": api_version, "metadata": metadata}
-        if kind == "Table":
-            partial = {"kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": metadata}
-            obj["metadata"] = {"resourceVersion": str(revision)}
-            obj |= {"columnDefinitions": None, "rows": [{"cells": [], "object": partial}]}
-        return _frame("BOOKMARK", obj, media)
-
-    return bookmark

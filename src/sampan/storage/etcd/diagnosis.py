@@ -24,6 +24,7 @@ T = TypeVar("T")
 _SOON_S: Final = 1.0
 """How long is waited for an answer before the endpoints are looked at."""
 _PATIENCE_S: Final = 2.0
+_REFUSED_WITHIN_S: Final = 0.5
 _MEMBERS: Final = ": an etcd does so while it finds too few of its members"
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 """What a client of HTTP/2 says first, with empty settings."""
@@ -125,7 +126,7 @@ def _look_behind_tls(host: str, port: int, settings: EtcdSettings) -> None:
     sock = _connected(host, port)
     try:
         with closing(context.wrap_socket(sock, server_hostname=host)) as secured:
-            answer = _greeted(secured)
+            answer = _greeted(secured, _heard_before(secured))
     except ssl.SSLCertVerificationError as error:
         raise _Wrong(of_the_server(error, _shown(host, port, settings), host, settings.ca_file)) from error
     except ssl.SSLError as error:
@@ -160,10 +161,23 @@ def _context(settings: EtcdSettings) -> ssl.SSLContext:
     return context
 
 
-def _greeted(sock: socket.socket) -> bytes:
-    """The beginning of what comes back to a client of HTTP/2."""
+def _heard_before(secured: ssl.SSLSocket) -> bytes:
+    """What a server says by itself. Raises `ssl.SSLError` when it refuses our certificate, which it may do after the
+    handshake (TLS 1.3); its reason would be lost if something that it has not read were under way to it then.
+    """
+    secured.settimeout(_REFUSED_WITHIN_S)
+    try:
+        return secured.recv(256)
+    except TimeoutError:
+        return b""
+    finally:
+        secured.settimeout(_PATIENCE_S)
+
+
+def _greeted(sock: socket.socket, heard: bytes = b"") -> bytes:
+    """The beginning of what comes back to a client of HTTP/2. `heard`: what came before."""
     sock.sendall(_PREFACE)
-    answer = b""
+    answer = heard
     while len(answer) < _HEAD and (more := sock.recv(256)):
         answer += more
     return answer
