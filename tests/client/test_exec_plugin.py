@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import json
 import sys
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -177,3 +178,22 @@ async def test_a_run_that_is_cancelled_is_ended_and_another_may_follow(program: 
             await running.current()
     program.prints({"token": "t"})
     assert await running.current() == Credentials.bearer("t")
+
+
+async def test_nobody_waits_for_what_a_program_that_was_ended_has_left_behind(program: Program, tmp_path: Path) -> None:
+    plugin = program.prints({"token": "t"})
+    code = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(20)'])\n"
+    (tmp_path / "plugin.py").write_text(code)
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await source(plugin).current()
+    assert time.monotonic() - began < 10
+
+
+async def test_a_program_that_prints_without_end_is_ended(program: Program, tmp_path: Path) -> None:
+    plugin = program.prints({"token": "t"})
+    (tmp_path / "plugin.py").write_text("while True:\n    print('x' * 1000)\n")
+    with pytest.raises(CredentialError, match="prints more than 1,048,576 bytes"):
+        async with asyncio.timeout(60):
+            await source(plugin).current()

@@ -3,11 +3,13 @@
 import asyncio
 import gc
 import signal
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from sampan.core.child_process import ChildProcess
+from sampan.core.child_process import ChildProcess, printed
 
 WAIT_S = 60.0
 
@@ -48,3 +50,35 @@ async def test_a_program_that_is_not_there_is_said_at_once() -> None:
     with pytest.raises(FileNotFoundError):
         ChildProcess(["/no/such/program"])
     gc.collect()
+
+
+def is_there(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+async def run(code: str, bytes_max: int = 100) -> tuple[int, bytes]:
+    async with asyncio.timeout(WAIT_S):
+        return await printed(python(code), env={"A": "b"}, stdin=subprocess.DEVNULL, bytes_max=bytes_max)
+
+
+async def test_what_a_program_prints_is_told_with_its_exit_code() -> None:
+    assert await run("import os; print(os.environ['A']); raise SystemExit(3)") == (3, b"b\n")
+
+
+async def test_of_what_a_program_prints_no_more_than_wanted_is_read() -> None:
+    code, text = await run("while True: print('x')", bytes_max=5)
+    assert (code != 0, text) == (True, b"x\nx\nx")
+
+
+async def test_a_program_ends_with_who_is_cancelled(tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    code = f"import os, time, pathlib; pathlib.Path({str(file)!r}).write_text(str(os.getpid())); time.sleep(60)"
+    task = asyncio.create_task(run(code))
+    async with asyncio.timeout(WAIT_S):
+        while not (file.exists() and file.read_text()):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        while is_there(int(file.read_text())):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)

@@ -5,6 +5,7 @@ Source: client-go plugin/pkg/client/auth/exec/exec.go, pkg/apis/clientauthentica
 """
 
 import asyncio
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from sampan.client.config.config import Config, ExecConfig
 from sampan.client.credentials import Credentials
 from sampan.client.errors import CredentialError
 from sampan.client.http.tls import ClientCertificate
+from sampan.core.child_process import printed
 from sampan.core.time import Clock, SystemClock, parse_time
 from sampan.wire.json import UNREADABLE
 
@@ -84,30 +86,24 @@ class ExecPlugin:
     async def _output(self, info: str, *, interactive: bool) -> bytes:
         plugin = self._plugin
         try:
-            process = await asyncio.create_subprocess_exec(
-                plugin.command,
-                *plugin.args,
-                stdin=None if interactive else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                env={**self._environ, **plugin.env, _INFO_VARIABLE: info},
-                limit=_OUTPUT_BYTES_MAX,
-            )
+            async with asyncio.timeout(RUN_TIMEOUT_S):
+                code, output = await printed(
+                    (plugin.command, *plugin.args),
+                    env={**self._environ, **plugin.env, _INFO_VARIABLE: info},
+                    stdin=None if interactive else subprocess.DEVNULL,
+                    bytes_max=_OUTPUT_BYTES_MAX,
+                )
+        except TimeoutError as error:
+            raise self._fault(f"it has not ended within {RUN_TIMEOUT_S:g} s") from error
         except FileNotFoundError as error:
             hint = f"\n{plugin.install_hint}" if plugin.install_hint else ""
             raise self._fault(f"there is no such program{hint}") from error
         except OSError as error:
             raise self._fault(str(error)) from error
-        try:
-            async with asyncio.timeout(RUN_TIMEOUT_S):
-                output, _ = await process.communicate()
-        except TimeoutError as error:
-            raise self._fault(f"it has not ended within {RUN_TIMEOUT_S:g} s") from error
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        if process.returncode:
-            raise self._fault(f"it ended with code {process.returncode}")
+        if len(output) == _OUTPUT_BYTES_MAX:
+            raise self._fault(f"it prints more than {_OUTPUT_BYTES_MAX:,} bytes")
+        if code:
+            raise self._fault(f"it ended with code {code}")
         return output
 
     def _read(self, output: bytes) -> Credentials:

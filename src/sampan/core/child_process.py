@@ -1,4 +1,4 @@
-"""`ChildProcess`: a program that runs beside this one, begun without a fork.
+"""Programs, begun without a fork: `ChildProcess` runs beside this one, `printed` tells what one prints.
 
 uvloop begins programs by fork, and what libraries have registered runs in the new process before the program does. gRPC
 is such a library, and crashes there when its threads were busy: one start in ten under load (grpcio 1.85). `subprocess`
@@ -10,8 +10,11 @@ Concurrency: a thread for each process waits for its end; it does not keep this 
 import asyncio
 import subprocess
 import threading
-from collections.abc import Sequence
-from typing import IO
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import IO, TypeVar
+
+T = TypeVar("T")
 
 
 class ChildProcess:
@@ -53,12 +56,52 @@ class ChildProcess:
         self._process.kill()
 
     def _watch(self) -> None:
-        code = self._process.wait()
-        try:
-            self._loop.call_soon_threadsafe(self._end, code)
-        except RuntimeError:  # the event loop is closed: nobody waits
-            return
+        _tell(self._loop, self._ended, self._process.wait())
 
-    def _end(self, code: int) -> None:
-        if not self._ended.done():
-            self._ended.set_result(code)
+
+async def printed(
+    command: Sequence[str], *, env: Mapping[str, str], stdin: int | None, bytes_max: int
+) -> tuple[int, bytes]:
+    """Run a program to its end; gives its exit code (negative: the signal that ended it) and what it printed.
+
+    Of what it prints `bytes_max` are read; one that prints more gets SIGPIPE. Who is cancelled kills it. `stdin`: as
+    for `subprocess.Popen`. Raises `OSError`.
+    """
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[tuple[int, bytes]] = loop.create_future()
+    kill = _begin(command, env, stdin, bytes_max, lambda code, text: _tell(loop, ended, (code, text)))
+    try:
+        return await ended
+    finally:
+        kill()
+
+
+def _begin(
+    command: Sequence[str],
+    env: Mapping[str, str],
+    stdin: int | None,
+    bytes_max: int,
+    tell: Callable[[int, bytes], None],
+) -> Callable[[], None]:
+    """Begin a program that a thread reads from; gives what ends it. Raises `OSError`."""
+    process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, env=env)
+
+    def read() -> None:
+        assert process.stdout is not None
+        with process.stdout as output:
+            text = output.read(bytes_max)
+        tell(process.wait(), text)
+
+    threading.Thread(target=read, name=f"output of {process.pid}", daemon=True).start()
+    return process.kill
+
+
+def _tell(loop: asyncio.AbstractEventLoop, future: "asyncio.Future[T]", result: T) -> None:
+    """Set the result of a future of this loop, from a thread."""
+
+    def tell() -> None:
+        if not future.done():
+            future.set_result(result)
+
+    with suppress(RuntimeError):  # the event loop is closed: nobody waits
+        loop.call_soon_threadsafe(tell)
