@@ -377,6 +377,23 @@ async def test_watchers_that_take_other_events_get_what_is_made_of_those(store: 
         assert (names, behind) == ([["1"], ["2"], ["3"]], ["1", "2", "3"])
 
 
+async def test_a_watcher_that_was_ended_gets_no_more_than_it_has_taken(store: AnyStore) -> None:
+    def make(events: list[Delivery]) -> list[str]:
+        return [event.record.name for _, event in events]
+
+    async with (
+        running(store) as cache,
+        cache.watch(PODS, after=1) as long,
+        cache.watch(PODS, after=1, buffer_max=2) as short,
+        cache.watch(PODS, after=1),
+    ):
+        for name in ("1", "2", "3"):
+            await store.create(key(name), pod(name))
+            await cache.fresh()
+        shown = [watcher.group.shared("json", (await take(watcher)).events, make) for watcher in (long, short)]
+        assert shown == [["1", "2", "3"], ["1", "2"]]
+
+
 async def test_a_single_watcher_keeps_nothing_of_what_it_has_sent(store: AnyStore) -> None:
     class Made:
         """Can be looked for."""

@@ -1,0 +1,93 @@
+"""Watchers that are told together are told what each would be told alone."""
+
+import asyncio
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.server.cluster import Api
+from tests.server.verbs.objects import CONFIG_MAPS, PARTIAL, config_map
+
+JSON = "application/json"
+QUERIES = ("", "&labelSelector=n%3D1", "&labelSelector=n%3D0")
+ALL = "/api/v1/configmaps"
+OTHER = "/api/v1/namespaces/kube-system/configmaps"
+WRITERS = 4
+WRITES = 25
+
+
+@dataclass
+class Told:
+    """One who watches, at times slower than others."""
+
+    path: str
+    accept: str
+    last: bytes
+    """The name of the object after which nothing comes."""
+    lines: list[bytes] = field(default_factory=list)
+
+    async def read(self, api: Api, pauses: random.Random | None) -> None:
+        """Take chunks until the last object has come."""
+        answer = await api.client.get(self.path, accept=self.accept)
+        assert answer.status == 200, answer.body
+        assert answer.stream is not None
+        rest = b""
+        try:
+            while True:
+                chunk = await anext(answer.stream)
+                *lines, rest = (rest + chunk).split(b"\n")
+                self.lines += lines
+                if any(self.last in line for line in lines):
+                    return
+                if pauses is not None:
+                    await asyncio.sleep(pauses.choice([0, 0, 0.002, 0.03]))
+        finally:
+            await answer.stream.aclose()  # type: ignore[attr-defined]  # every stream of ours is a generator
+            if answer.finished is not None:
+                answer.finished()
+
+
+async def _write(api: Api, writer: int, chance: random.Random) -> None:
+    there: dict[str, dict[str, Any]] = {}
+    for number in range(WRITES):
+        path = chance.choice([CONFIG_MAPS, OTHER])
+        name = f"{path.split('/')[4]}-{writer}-{chance.randrange(6)}"
+        labels = {"n": str(chance.randrange(2))}
+        if name not in there:
+            there[name] = await api.create(path, config_map(name, labels=labels))
+        elif chance.random() < 0.3:
+            del there[name]
+            await api.delete(f"{path}/{name}")
+        else:
+            await api.patch(f"{path}/{name}", {"metadata": {"labels": labels}, "data": {"number": str(number)}})
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_each_of_many_watchers_is_told_what_it_would_be_told_alone(api: Api, seed: int) -> None:
+    begin = (await api.get(CONFIG_MAPS)).body["metadata"]["resourceVersion"]
+    watched = [
+        Told(f"{path}?watch=1&resourceVersion={begin}{query}", accept, b'"end0"' if query.endswith("0") else b'"end1"')
+        for path in (CONFIG_MAPS, ALL)
+        for query in QUERIES
+        for accept in (JSON, PARTIAL)
+        for _ in range(3)
+    ]
+    paces = [random.Random(seed * 100 + number) if number % 3 else None for number in range(len(watched))]
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        for told, pace in zip(watched, paces, strict=True):
+            group.create_task(told.read(api, pace))
+        await asyncio.gather(*(_write(api, writer, random.Random(seed * 10 + writer)) for writer in range(WRITERS)))
+        for number in "01":  # one for each selector
+            await api.create(CONFIG_MAPS, config_map("end" + number, labels={"n": number}))
+    alone: dict[tuple[str, str], list[bytes]] = {}
+    for told in watched:
+        if (told.path, told.accept) not in alone:
+            single = Told(told.path, told.accept, told.last)
+            await asyncio.wait_for(single.read(api, None), 60)
+            alone[told.path, told.accept] = single.lines
+        assert told.lines == alone[told.path, told.accept]
+        revisions = [int(orjson.loads(line)["object"]["metadata"]["resourceVersion"]) for line in told.lines]
+        assert revisions == sorted(set(revisions))
