@@ -175,21 +175,21 @@ class WatchGroup:
         self.watchers: list[Watcher] = []
         self.chosen: list[Delivery] = []
         self._respliced = respliced
-        self._made: dict[Hashable, tuple[Delivery, Delivery, int, Any]] = {}
+        self._made: dict[Hashable, tuple[Delivery, Delivery, Any]] = {}
 
     def shared(self, form: Hashable, events: list[Delivery], make: Callable[[list[Delivery]], T]) -> T:
         """`make(events)`, or what that gave to another of these watchers that took the same ones just now.
 
         `form`: what it depends on besides them. There is at least one event.
         """
-        first, last, number = events[0], events[-1], len(events)
+        first, last = events[0], events[-1]
         known = self._made.get(form)
-        if known is not None and known[0] is first and known[1] is last and known[2] == number:
-            made: T = known[3]
+        if known is not None and known[0] is first and known[1] is last:
+            made: T = known[2]
             return made
         made = make(events)
         if len(self.watchers) > 1:
-            self._made[form] = first, last, number, made
+            self._made[form] = first, last, made
         return made
 
     def offer(self) -> None:
