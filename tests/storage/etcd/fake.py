@@ -45,6 +45,7 @@ class FakeEtcd:
         async for request in requests:
             response = _header(messages.WATCH.response, 100)
             response.created = request.HasField("create_request")
+            response.watch_id = request.create_request.watch_id
             yield response
 
 

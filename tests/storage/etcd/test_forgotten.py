@@ -61,7 +61,7 @@ class Skipping(FakeEtcd):
     async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
         async for request in requests:
             if request.HasField("create_request"):
-                yield messages.WATCH.response(created=True)
+                yield messages.WATCH.response(created=True, watch_id=request.create_request.watch_id)
                 told = messages.WATCH.response()
                 event = told.events.add()
                 event.kv.key, event.kv.mod_revision, event.kv.create_revision = PODS.encode() + b"a", 200, 200
@@ -74,7 +74,7 @@ class Silent(FakeEtcd):
     async def watch(self, requests: Any, context: Any) -> AsyncIterator[Any]:
         async for request in requests:
             if request.HasField("create_request"):
-                yield messages.WATCH.response(created=True)
+                yield messages.WATCH.response(created=True, watch_id=request.create_request.watch_id)
 
 
 @pytest.mark.parametrize("kind", [0, messages.DELETE], ids=["update", "deletion"])

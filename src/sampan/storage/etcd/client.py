@@ -134,7 +134,8 @@ class EtcdClient:
     ) -> AsyncIterator[WatchStream]:
         """A watch of [start, end) from `revision` on, confirmed by etcd. `at`: if not at the endpoint in use.
 
-        Raises `AioRpcError`, `TimeoutError`, `CompactedInEtcd`. After any other error the endpoint is left.
+        Raises `AioRpcError`, `TimeoutError`, `CompactedInEtcd`, `WatchEndedByEtcd`. After any but `CompactedInEtcd` the
+        endpoint is left.
         """
         endpoint = at or self.endpoint
         stream = WatchStream(endpoint.stream(messages.WATCH))

@@ -29,10 +29,11 @@ TxnResponse: ResponseHeader header=1, bool succeeded=2, *ResponseOp responses=3
 CompactionRequest: int64 revision=1
 CompactionResponse: ResponseHeader header=1
 
-WatchCreateRequest: bytes key=1, bytes range_end=2, int64 start_revision=3, bool prev_kv=6, bool fragment=8
+WatchCreateRequest: bytes key=1, bytes range_end=2, int64 start_revision=3, bool prev_kv=6, int64 watch_id=7, \
+bool fragment=8
 WatchProgressRequest:
 WatchRequest: WatchCreateRequest create_request=1, WatchProgressRequest progress_request=3
-WatchResponse: ResponseHeader header=1, bool created=3, bool canceled=4, int64 compact_revision=5, \
+WatchResponse: ResponseHeader header=1, int64 watch_id=2, bool created=3, bool canceled=4, int64 compact_revision=5, \
 string cancel_reason=6, bool fragment=7, *Event events=11
 
 LeaseGrantRequest: int64 TTL=1, int64 ID=2

@@ -12,6 +12,8 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
+from grpc.aio import AioRpcError
+
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.diagnosis import explained
@@ -26,6 +28,7 @@ from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.rounds import Rounds
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.shared import SharedAsk
+from sampan.storage.etcd.stream import WatchedThroughProxy, WatchEndedByEtcd
 from sampan.storage.etcd.turns import CompactionTurns
 from sampan.storage.etcd.watch import EtcdWatch, Source
 from sampan.storage.etcd.writes import Writes
@@ -37,6 +40,7 @@ from sampan.storage.store import (
     RangeResult,
     Revision,
     StoreIncomplete,
+    StoreMisconfigured,
     StoreUnavailable,
     StoreUnreachable,
     prefix_end,
@@ -112,6 +116,7 @@ class EtcdStore:
             self._newest = SharedAsk(self._others.ask)
             self._hub.revision = await explained(self._reads.revision(), self._settings)
             await self._refuse_part()
+            await self._refuse_proxy()
             self._hub.closed = False
             self._following = asyncio.create_task(self._follower.run(), name="etcd")
             if self._listener is not None:
@@ -218,6 +223,15 @@ class EtcdStore:
         what = await mark_of(self._client, self._keys)
         if what is not None:
             raise StoreIncomplete(what)
+
+    async def _refuse_proxy(self) -> None:
+        try:
+            async with self._client.watch(self._keys.barrier, b"", 0):
+                pass
+        except WatchedThroughProxy as error:
+            raise StoreMisconfigured(f"{error} ({', '.join(self._settings.servers)})") from error
+        except (AioRpcError, TimeoutError, WatchEndedByEtcd) as error:
+            _log.debug("the first watch, of nothing, broke: %s", error)  # the next one is tried more than once
 
     async def _watching(self) -> None:
         try:
