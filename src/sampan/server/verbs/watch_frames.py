@@ -30,6 +30,7 @@ class Framer(NamedTuple):
 
 
 def error_frame(error: errors.StatusError, media: MediaType | None) -> bytes:
+    """The last event of a watch that ends with an error."""
     return _frame("ERROR", error.to_status(), media)
 
 
