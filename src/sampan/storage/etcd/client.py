@@ -2,10 +2,12 @@
 
 Concurrency: no tasks of its own. One connection for each endpoint, made when it is first used, kept alive by pings, and
 mended by gRPC. All calls use the same endpoint until it fails them; then the next one, in turn. Every attempt has a
-deadline. While etcd as a whole is known to be away calls fail at once (`Reach`).
+deadline. While etcd as a whole is known to be away calls fail at once (`Reach`). After a failure the certificates are
+looked at, and loaded anew when they have changed.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +20,7 @@ from grpc.aio import EOF, AioRpcError
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.files import Stamps, check_files, stamps
 from sampan.storage.etcd.history import History
 from sampan.storage.etcd.messages import Method
 from sampan.storage.etcd.reach import Reach
@@ -25,6 +28,8 @@ from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
 from sampan.storage.etcd.told import Told
 from sampan.storage.store import StoreFull, StoreUnreachable
+
+_log = logging.getLogger(__name__)
 
 BACKOFF_S = (0.02, 0.5)
 """The first and the longest pause between attempts."""
@@ -41,8 +46,9 @@ class Endpoint:
 
     def __init__(self, server: str, settings: EtcdSettings) -> None:
         self.server = server
-        self._channel = _channel(server, settings)
-        self._calls: dict[str, Any] = {}
+        self._settings = settings
+        self._refused: Stamps = ()
+        self._connect()
 
     async def call(self, method: Method, request: Any, timeout_s: float) -> Any:
         """One attempt. Raises `AioRpcError`."""
@@ -57,9 +63,32 @@ class Endpoint:
         call = self._channel.stream_stream(method.path, method.request.SerializeToString, method.response.FromString)
         return call(metadata=_WITH_LEADER)
 
+    def renew(self) -> None:
+        """Connect anew when the certificates on disk are not those in use any more, and fit together.
+
+        Calls under way go on; the connection that they are on ends with the last of them.
+        """
+        settings = self._settings
+        found = stamps(settings.ca_file, settings.cert_file, settings.key_file)
+        if found in (self._stamps, self._refused):
+            return
+        try:
+            check_files(settings.ca_file, settings.cert_file, settings.key_file)
+        except ValueError as error:
+            self._refused = found
+            _log.warning("the certificates for etcd have changed, and cannot be used: %s", error)
+            return
+        self._connect()
+
     async def close(self) -> None:
         """Let go of the connection; calls under way fail."""
         await self._channel.close()
+
+    def _connect(self) -> None:
+        settings = self._settings
+        self._stamps = stamps(settings.ca_file, settings.cert_file, settings.key_file)
+        self._channel = _channel(self.server, settings)
+        self._calls: dict[str, Any] = {}
 
 
 class EtcdClient:
@@ -80,7 +109,8 @@ class EtcdClient:
         return self._endpoints[self._at]
 
     def leave(self, endpoint: Endpoint) -> None:
-        """Use the next one, if this one is in use still."""
+        """Use the next one, if this one is in use still. Its certificates may have changed: then they are loaded."""
+        endpoint.renew()
         if self.endpoint is endpoint:
             self._at = (self._at + 1) % len(self._endpoints)
 
