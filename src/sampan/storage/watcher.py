@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 from sampan.storage.cache_counts import CacheCounts
+from sampan.storage.idle import when_idle
 from sampan.storage.records import Batch, CacheEvent, Delivery, Matches, Record, Respliced, WatchEnded, WatcherTooSlow
 from sampan.storage.signal import LoneSignal
 
@@ -19,6 +20,9 @@ _QUIET_S = 0.050
 """After so long without an event the next one is told at once."""
 _GATHER_S = 0.002
 """After so long without another event there are likely to be no more of the writes that are under way together."""
+
+_IDLE_WITHIN_S = 0.006
+"""How long requests go before watchers, for whom there is time while writes are under way in an engine elsewhere."""
 
 
 class WatchedCache(Protocol):
@@ -239,7 +243,8 @@ class WatchGroups:
 
     Watchers are woken at once when it was quiet, and else together, at most every `WAKE_INTERVAL_S`, and when no more
     events come, which is waited for as long again at most: under load a watcher then takes many events in one write,
-    instead of one write for each commit. Those that are prompt are always woken at once.
+    instead of one write for each commit. Requests that have come meanwhile go first: their writes are then under way in
+    the engine while watchers are told. Those that are prompt are always woken at once.
     """
 
     def __init__(self, prefix: str, respliced: Respliced, counts: CacheCounts) -> None:
@@ -316,7 +321,7 @@ class WatchGroups:
         if now < gathered_at and now < self._waiting_since + WAKE_INTERVAL_S:
             self._timer = loop.call_at(gathered_at, self._wake_or_gather)
         else:
-            self._wake()
+            when_idle(self._wake, _IDLE_WITHIN_S)
 
     def _wake(self) -> None:
         self._timer = None

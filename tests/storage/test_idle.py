@@ -1,0 +1,45 @@
+"""What can wait is done when the event loop has nothing else to do."""
+
+import asyncio
+import time
+
+from sampan.storage.idle import when_idle
+
+BUSY_S = 0.002
+DEADLINE_S = 30.0
+
+
+class Work:
+    """Keeps the event loop busy for some turns."""
+
+    def __init__(self, turns: int) -> None:
+        self.left = turns
+        self._turn()
+
+    def _turn(self) -> None:
+        if self.left:
+            time.sleep(BUSY_S)
+            self.left -= 1
+            asyncio.get_running_loop().call_soon(self._turn)
+
+
+async def _left_when_called(work: Work, within_s: float) -> int:
+    """How much of the work was left when it was called."""
+    called: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    when_idle(lambda: called.set_result(work.left), within_s)
+    async with asyncio.timeout(DEADLINE_S):
+        return await called
+
+
+async def test_what_can_wait_lets_all_work_go_first() -> None:
+    assert await _left_when_called(Work(20), 10.0) == 0
+
+
+async def test_what_can_wait_does_not_wait_longer_than_it_may() -> None:
+    assert 0 < await _left_when_called(Work(1000), 10 * BUSY_S) < 995
+
+
+async def test_what_can_wait_is_done_soon_when_there_is_no_work() -> None:
+    began = time.monotonic()
+    await _left_when_called(Work(0), 10.0)
+    assert time.monotonic() - began < 5.0
