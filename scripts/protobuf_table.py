@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 TARGET = Path(__file__).parent.parent / "src/sampan/wire/protobuf/messages.json"
-LEFT_OUT = ("k8s.io.apimachinery.pkg.apis.testapigroup.", "k8s.io.api.imagepolicy.", "k8s.io.api.extensions.")
+LEFT_OUT = ("k8s.io.apimachinery.pkg.apis.testapigroup.", "k8s.io.api.imagepolicy.")
 _STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^\s*(?:\w+\s+)?([\w.\[\]*]+)\s+`([^`]*)`")
 _TAG = re.compile(r'(json|protobuf):"([^"]*)"')

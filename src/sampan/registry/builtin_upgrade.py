@@ -1,7 +1,8 @@
 """`BuiltinUpgrade`: objects of built-in kinds that another API server stored, as this one would have stored them.
 
 kube-apiserver stores some kinds in older versions than the newest one, and sets defaults when it reads, not only when
-it writes: what is stored may lack fields that came with a later release, or that are cleared after that.
+it writes: what is stored may lack fields that came with a later release, or that are cleared after that. Versions that
+are served no more are read too (`old_versions/`), as far as kube-apiserver 1.36 reads them.
 Source: apiserver pkg/server/storage/resource_encoding_config.go, apimachinery pkg/runtime/serializer/versioning (1.36).
 """
 
@@ -9,8 +10,14 @@ import logging
 
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
+from sampan.registry.old_versions import group_now, in_served_version
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.compile import DecodeError, SchemaCompiler
+from sampan.wire.json import DecodeError as Unknown
+from sampan.wire.protobuf import supports
+
+_NOT_ITS_FORM = (AttributeError, TypeError, ValueError)
+"""What old versions are read by expects the types that Kubernetes writes."""
 
 _log = logging.getLogger(__name__)
 
@@ -32,19 +39,22 @@ class BuiltinUpgrade:
         definition = self._definition(obj)
         if definition is None:
             return obj
+        if not supports(obj["apiVersion"], obj["kind"]):
+            raise Unknown(f'no kind "{obj["kind"]}" is registered for version "{obj["apiVersion"]}"')
         try:
+            in_served_version(obj)
             obj = self._converted(obj, definition)
             stored = self._definition(obj)
             assert stored is not None
             self._decode(obj, stored, stored.storage_version)
             stored.strategy.default(obj)
-        except DecodeError as error:
+        except (DecodeError, *_NOT_ITS_FORM) as error:
             _log.warning("a stored %s of %s cannot be read whole: %s", definition.kind, obj["apiVersion"], error)
         return obj
 
     def _definition(self, obj: Object) -> ResourceDefinition | None:
-        group = str(obj.get("apiVersion")).rpartition("/")[0]
-        return self._definitions.get((group, str(obj.get("kind"))))
+        api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
+        return self._definitions.get((group_now(api_version, kind), kind))
 
     def _converted(self, obj: Object, definition: ResourceDefinition) -> Object:
         """In the version that is stored. Versions that are not served here differ from it in their name only."""

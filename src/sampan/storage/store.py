@@ -118,7 +118,7 @@ class Untransformable(Exception):
 
 
 class UnreadableValue(bytes):
-    """Stands for a value that cannot be decrypted: the text that says why. It is no object in any form."""
+    """Stands for a value that cannot be decrypted or read: the text that says why. It is no object in any form."""
 
     @property
     def error(self) -> str:

@@ -1,4 +1,4 @@
-"""`Unreadable`: which keys of a cache hold values that cannot be decrypted, and why."""
+"""`Unreadable`: which keys of a cache hold values that cannot be decrypted or read, and why."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ class Unreadable(dict[str, str]):
     """Texts by key. Empty nearly always: whoever asks often looks at that first."""
 
     def note(self, row: KeyValue) -> bool:
-        """Remember a row whose value cannot be decrypted, or is not by this server; False: it is none."""
+        """Remember a row whose value cannot be decrypted or read, or is not by this server; False: it is none."""
         if isinstance(row.value, UnreadableValue):
             self[row.key] = row.value.error
         elif row.value.startswith(ENCRYPTED):

@@ -5,8 +5,10 @@ import pytest
 
 from sampan.core.object import Object
 from sampan.storage.encoding import decode, encode, splice
+from sampan.storage.store import UnreadableValue
 from sampan.storage.translation import canonical, protobuf_form
 from sampan.wire import protobuf
+from sampan.wire.json import DecodeError
 from tests.unreadable import DEEP, NO_TEXT
 
 POD: Object = {
@@ -63,8 +65,6 @@ def test_a_place_that_belongs_to_something_else_is_not_taken() -> None:
     [
         b"",
         b"1234",
-        b"k8s\x00",
-        b"k8s\x00\xff\xff",
         b"k8s:enc:aescbc:v1:key:\x00",
         b"{",
         b"{}",
@@ -76,6 +76,20 @@ def test_a_place_that_belongs_to_something_else_is_not_taken() -> None:
 )
 def test_what_is_no_object_is_left_as_it_is(value: bytes) -> None:
     assert canonical(value) == value
+
+
+@pytest.mark.parametrize("value", [b"k8s\x00", b"k8s\x00\xff\xff", protobuf.envelope("autoscaling/v2beta2", "A", b"")])
+def test_protobuf_that_cannot_be_read_is_not_passed_over(value: bytes) -> None:
+    assert isinstance(canonical(value), UnreadableValue)
+
+
+def test_json_of_a_version_that_is_not_known_is_not_passed_over() -> None:
+    def upgrade(obj: Object) -> Object:
+        raise DecodeError(f"no kind {obj['kind']}")
+
+    found = canonical(encode_as_go(CUSTOM), upgrade)
+    assert isinstance(found, UnreadableValue)
+    assert found.error == "no kind CronTab"
 
 
 def test_built_in_kinds_are_stored_as_kube_apiserver_stores_them() -> None:

@@ -13,7 +13,7 @@ from sampan.storage.encoding import decode, encode, extractor, respliced_record
 from sampan.storage.hub import LocalWatch
 from sampan.storage.memory import MemoryStore
 from sampan.storage.read_only import ReadOnlyStore
-from sampan.storage.store import Conflict, Store, prefix_end
+from sampan.storage.store import Conflict, Store, Untransformable, prefix_end
 from sampan.storage.translation import Translation, protobuf_form, translated
 from sampan.wire import protobuf
 
@@ -59,6 +59,30 @@ async def test_a_watch_cache_serves_what_kube_apiserver_wrote(engine: MemoryStor
         assert data(record.value) == {"x": "2"}
         assert decode(record.value)["metadata"]["resourceVersion"] == str(revision + 1)
         running.cancel()
+
+
+async def test_a_list_with_an_object_that_nobody_can_read_fails_and_says_where(engine: MemoryStore) -> None:
+    await engine.create(PREFIX + "default/b", protobuf.encode(config_map()))
+    revision = await engine.create(KEY, protobuf.envelope("v0", "ConfigMap", b""))
+    cache = WatchCache(translated(engine), PREFIX, extractor(), respliced_record)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(cache.run())
+        await cache.wait_ready()
+        with pytest.raises(Untransformable, match=f'"{KEY}" cannot be read: no kind "ConfigMap" is .* "v0"'):
+            cache.list(PREFIX)
+        await engine.delete(KEY, revision)
+        await cache.fresh()
+        assert len(cache.list(PREFIX).records) == 1
+        running.cancel()
+
+
+async def test_an_object_that_nobody_can_read_is_not_given(engine: MemoryStore) -> None:
+    revision = await engine.create(KEY, protobuf.envelope("v0", "ConfigMap", b""))
+    store = translated(engine)
+    with pytest.raises(Untransformable, match="cannot be read"):
+        await store.get(KEY)
+    with pytest.raises(Untransformable, match="cannot be read"):
+        await store.update(KEY, encode(config_map()), revision - 1)
 
 
 async def test_get_and_range_give_our_form(engine: MemoryStore) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from sampan.core.object import Object
 from sampan.storage.encoding import MARKER, decode, encode
+from sampan.storage.store import UnreadableValue
 from sampan.wire import protobuf
 from sampan.wire.json import UNREADABLE, DecodeError
 from sampan.wire.protobuf.envelope import MAGIC
@@ -17,7 +18,7 @@ _METADATA = b'"metadata":{'
 
 Upgrade = Callable[[Object], Object]
 """Makes of an object that another program stored what this one would have stored: its version, its defaults. May change
-it; gives an object that it cannot read as it is, and never raises."""
+it. Raises `DecodeError` for what it does not know, as kube-apiserver does not either."""
 
 
 def as_it_is(obj: Object) -> Object:
@@ -37,17 +38,20 @@ def is_canonical(value: bytes) -> bool:
 def canonical(value: bytes, upgrade: Upgrade = as_it_is) -> bytes:
     """A stored value in our form, whatever form it has; what is no object in a known form is given back as it is.
 
-    An object that has our form is neither decoded nor upgraded.
+    An object that has our form is neither decoded nor upgraded. One of Kubernetes' that nobody can read any more is
+    an `UnreadableValue`: to pass over it would tell that it is not there.
     """
     if value.startswith(MAGIC):
         try:
             return encode(upgrade(protobuf.decode(value)))
-        except DecodeError:
-            return value
+        except DecodeError as error:
+            return UnreadableValue(str(error).encode())
     if not value.startswith(b"{") or is_canonical(value):
         return value
     try:
         return encode(upgrade(decode(value)))
+    except DecodeError as error:
+        return UnreadableValue(str(error).encode())
     except (*UNREADABLE, KeyError, TypeError, AttributeError):
         return value
 

@@ -6,9 +6,18 @@ from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 
 from sampan.storage.compactor import SharedStore
-from sampan.storage.store import Conflict, EventBatch, KeyValue, RangeResult, Revision, Store
+from sampan.storage.store import (
+    Conflict,
+    EventBatch,
+    KeyValue,
+    RangeResult,
+    Revision,
+    Store,
+    UnreadableValue,
+    Untransformable,
+)
 from sampan.storage.translation.forms import Upgrade, as_it_is, canonical, is_canonical
-from sampan.storage.translation.watch import presented_row, translated_watch
+from sampan.storage.translation.watch import presented, presented_row, translated_watch
 
 _KEPT = 1024
 """Values that are kept in both forms: an event has the row before it, which was an event before."""
@@ -34,7 +43,10 @@ class Translation:
 
 
 class TranslatedStore:
-    """Hands everything on to `store`: what is read is in our form, what is written in the one of `translation`."""
+    """Hands everything on to `store`: what is read is in our form, what is written in the one of `translation`.
+
+    What nobody can read comes as `UnreadableValue` from `range` and `watch`.
+    """
 
     def __init__(self, store: Store, translation: Translation) -> None:
         self._store = store
@@ -59,8 +71,14 @@ class TranslatedStore:
         await self._store.ready()
 
     async def get(self, key: str) -> KeyValue | None:
-        """See `Store.get`."""
-        return presented_row(await self._store.get(key), self._present)
+        """See `Store.get`. Raises `Untransformable`."""
+        return self._readable(await self._store.get(key))
+
+    def _readable(self, row: KeyValue | None) -> KeyValue | None:
+        found = presented_row(row, self._present)
+        if found is not None and isinstance(found.value, UnreadableValue):
+            raise Untransformable(found.value.error)
+        return found
 
     async def range(
         self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
@@ -75,7 +93,7 @@ class TranslatedStore:
         """The rows in our form; `rows` is used for them, so that both forms of all are not held. With pauses."""
         for start in range(0, len(rows), _CHUNK):
             chunk = slice(start, start + _CHUNK)
-            rows[chunk] = [row._replace(value=self._once(row.value)) for row in rows[chunk]]
+            rows[chunk] = [row._replace(value=presented(row.key, row.value, self._once)) for row in rows[chunk]]
             await asyncio.sleep(0)
         return rows
 
@@ -88,14 +106,14 @@ class TranslatedStore:
         try:
             return await self._store.update(key, self._stored(value), expected, ttl_s=ttl_s)
         except Conflict as error:
-            raise Conflict(error.key, presented_row(error.current, self._present)) from error
+            raise Conflict(error.key, self._readable(error.current)) from error
 
     async def delete(self, key: str, expected: int) -> Revision:
         """See `Store.delete`."""
         try:
             return await self._store.delete(key, expected)
         except Conflict as error:
-            raise Conflict(error.key, presented_row(error.current, self._present)) from error
+            raise Conflict(error.key, self._readable(error.current)) from error
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """See `Store.watch`."""

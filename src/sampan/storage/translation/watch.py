@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Self
 
 from sampan.storage.hub import LocalWatch
-from sampan.storage.store import EventBatch, KeyValue, StoreEvent
+from sampan.storage.store import EventBatch, KeyValue, StoreEvent, UnreadableValue
 from sampan.storage.translation.forms import is_canonical
 
 Present = Callable[[bytes], bytes]
@@ -32,7 +32,7 @@ class TranslatedWatch:
         return [event if _is_ours(event) else self._event(event) for event in events]
 
     def _event(self, event: StoreEvent) -> StoreEvent:
-        value = None if event.value is None else self._present(event.value)
+        value = None if event.value is None else presented(event.key, event.value, self._present)
         return event._replace(value=value, previous=presented_row(event.previous, self._present))
 
 
@@ -70,7 +70,15 @@ def presented_row(row: KeyValue | None, present: Present) -> KeyValue | None:
     """A row with its value in our form."""
     if row is None or is_canonical(row.value):
         return row
-    return row._replace(value=present(row.value))
+    return row._replace(value=presented(row.key, row.value, present))
+
+
+def presented(key: str, value: bytes, present: Present) -> bytes:
+    """The value at a key. Where it cannot be read, the text says which one it is."""
+    found = present(value)
+    if isinstance(found, UnreadableValue) and not isinstance(value, UnreadableValue):
+        return UnreadableValue(f'the value of "{key}" cannot be read: {found.error}'.encode())
+    return found
 
 
 def _is_ours(event: StoreEvent) -> bool:

@@ -1,0 +1,39 @@
+"""ResourceSlices and claims of resource.k8s.io/v1beta1. Source: pkg/apis/resource/v1beta1/conversion.go (1.36)."""
+
+from typing import Final
+
+from sampan.core.object import Object
+from sampan.registry.old_versions.parts import items, member
+
+_EXACT: Final = (
+    "deviceClassName",
+    "selectors",
+    "allocationMode",
+    "count",
+    "adminAccess",
+    "tolerations",
+    "capacity",
+)
+
+
+def resource_slice(obj: Object) -> None:
+    """What a device is stood in its part `basic`."""
+    for device in items(member(obj, "spec"), "devices"):
+        device.update(device.pop("basic", None) or {})
+
+
+def resource_claim(obj: Object) -> None:
+    """A request for exactly one kind of device said so in fields of its own."""
+    _requests(member(obj, "spec"))
+
+
+def resource_claim_template(obj: Object) -> None:
+    """The same for the claims that are made of it."""
+    _requests(member(obj, "spec", "spec"))
+
+
+def _requests(spec: Object) -> None:
+    for request in items(member(spec, "devices"), "requests"):
+        exactly = {name: request.pop(name) for name in _EXACT if name in request}
+        if any(value not in (None, "", 0) or value is False for value in exactly.values()):
+            request["exactly"] = exactly

@@ -1,0 +1,29 @@
+"""PodDisruptionBudgets of policy/v1beta1: an empty selector selected nothing there, and selects everything in v1.
+
+Source: pkg/apis/policy/v1beta1/conversion.go, pkg/apis/policy/helpers.go (1.36).
+"""
+
+from typing import Final
+
+from sampan.core.object import Object
+from sampan.registry.old_versions.parts import items, member
+
+_MARK: Final = "pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match"
+_NOTHING: Final = {"key": _MARK, "operator": "Exists"}
+
+
+def disruption_budget(obj: Object) -> None:
+    """What is selected stays the same."""
+    selector = member(obj, "spec").get("selector")
+    if selector is None:
+        return
+    labels, expressions = member(selector, "matchLabels"), list(items(selector, "matchExpressions"))
+    if not labels and not expressions:
+        selector["matchExpressions"] = [_NOTHING.copy()]
+        return
+    labels.pop(_MARK, None)
+    if "matchExpressions" in selector:
+        selector["matchExpressions"] = [each for each in expressions if each.get("key") != _MARK]
+    for name in ("matchLabels", "matchExpressions"):
+        if not selector.get(name):
+            selector.pop(name, None)

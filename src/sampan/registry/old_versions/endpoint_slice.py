@@ -1,0 +1,21 @@
+"""EndpointSlices of discovery.k8s.io/v1beta1. Source: pkg/apis/discovery/v1beta1/conversion.go (1.36)."""
+
+from typing import Final
+
+from sampan.core.object import Object
+from sampan.registry.old_versions.parts import items
+
+_ZONE: Final = "topology.kubernetes.io/zone"
+_NODE: Final = "kubernetes.io/hostname"
+
+
+def endpoint_slice(obj: Object) -> None:
+    """The zone and the node of an endpoint stood in its topology."""
+    for endpoint in items(obj, "endpoints"):
+        topology = endpoint.pop("topology", None) or {}
+        if _ZONE in topology:
+            endpoint["zone"] = topology.pop(_ZONE)
+        if _NODE in topology and topology[_NODE] == endpoint.get("nodeName"):
+            del topology[_NODE]
+        if topology:
+            endpoint["deprecatedTopology"] = topology
