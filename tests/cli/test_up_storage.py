@@ -108,7 +108,8 @@ async def test_a_read_only_server_serves_what_kube_apiserver_stored_and_leaves_i
         review = {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}}
         reviewed, _ = post(server, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
     defaults = {"type": "ClusterIP", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster"}
-    assert (service["spec"], service["metadata"]["resourceVersion"]) == (SERVICE["spec"] | defaults, "3")
+    families = {"clusterIPs": ["10.96.0.9"], "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"}
+    assert (service["spec"], service["metadata"]["resourceVersion"]) == (SERVICE["spec"] | defaults | families, "3")
     assert (tab["x"], tab["metadata"]["resourceVersion"]) == (1, "5")
     assert (code, refusal["reason"], reviewed) == (405, "MethodNotAllowed", 201)
     assert "--read-only" in refusal["message"]
