@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from sampan.storage import watcher as watcher_module
+from sampan.storage import wakes
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode
 from sampan.storage.memory import MemoryStore
@@ -51,8 +51,10 @@ async def test_a_prompt_watch_is_told_of_each_write_at_once(store: AnyStore) -> 
 
 
 async def test_events_that_come_one_soon_after_the_other_are_told_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watcher_module, "_QUIET_S", 60.0)
-    monkeypatch.setattr(watcher_module, "_GATHER_S", 1.0)
+    monkeypatch.setattr(wakes, "_QUIET_S", 60.0)
+    monkeypatch.setattr(wakes, "_EACH_S", 60.0)
+    monkeypatch.setattr(wakes, "WAKE_INTERVAL_S", 1.0)
+    monkeypatch.setattr(wakes, "_GATHER_S", 1.0)
     store = MemoryStore()
     await store.open()
     async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
@@ -60,14 +62,16 @@ async def test_events_that_come_one_soon_after_the_other_are_told_together(monke
         await take(watcher)
         taker = asyncio.create_task(take(watcher))
         for name in ("1", "2"):
-            await asyncio.sleep(2 * watcher_module.WAKE_INTERVAL_S)
+            await asyncio.sleep(0.02)
             await store.create(key(name), pod(name))
         assert len((await taker).events) == 2
 
 
 async def test_events_that_never_cease_are_told_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watcher_module, "_QUIET_S", 60.0)
-    monkeypatch.setattr(watcher_module, "_GATHER_S", 0.5)
+    monkeypatch.setattr(wakes, "_QUIET_S", 60.0)
+    monkeypatch.setattr(wakes, "_EACH_S", 60.0)
+    monkeypatch.setattr(wakes, "WAKE_INTERVAL_S", 0.5)
+    monkeypatch.setattr(wakes, "_GATHER_S", 0.5)
     store = MemoryStore()
     await store.open()
     async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
@@ -82,6 +86,17 @@ async def test_events_that_never_cease_are_told_all_the_same(monkeypatch: pytest
                 break
         assert taker.done()
         assert (await taker).events
+
+
+async def test_a_single_watcher_is_told_soon_though_it_was_told_just_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wakes, "WAKE_INTERVAL_S", 60.0)
+    monkeypatch.setattr(wakes, "_QUIET_S", 60.0)
+    store = MemoryStore()
+    await store.open()
+    async with running(store) as cache, cache.watch(PODS, after=1) as watcher, asyncio.timeout(30):
+        for name in ("0", "1", "2"):
+            await store.create(key(name), pod(name))
+            assert len((await take(watcher)).events) == 1
 
 
 async def test_the_whole_life_of_an_object(store: AnyStore) -> None:

@@ -240,7 +240,7 @@ class WatchCache:
         or by `next`.
 
         A `prompt` watch is woken for every event at once: what is done because of it is done before a client that read
-        the new state can ask again. Others may be told up to `WAKE_INTERVAL_S` later.
+        the new state can ask again. Others are told as `Wakes` says.
         """
         self.poll()
         scope = key or prefix

@@ -4,25 +4,16 @@ Watchers with the same scope and the same selector form a group; a group decides
 only append.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 from sampan.storage.cache_counts import CacheCounts
-from sampan.storage.idle import when_idle
 from sampan.storage.records import Batch, CacheEvent, Delivery, Matches, Record, Respliced, WatchEnded, WatcherTooSlow
 from sampan.storage.signal import LoneSignal
+from sampan.storage.wakes import Wakes
 
 T = TypeVar("T")
-WAKE_INTERVAL_S = 0.010
-_QUIET_S = 0.050
-"""After so long without an event the next one is told at once."""
-_GATHER_S = 0.002
-"""After so long without another event there are likely to be no more of the writes that are under way together."""
-
-_IDLE_WITHIN_S = 0.006
-"""How long requests go before watchers, for whom there is time while writes are under way in an engine elsewhere."""
 
 
 class WatchedCache(Protocol):
@@ -126,7 +117,7 @@ class Watcher:
                 if self._prompt:
                     self.wake()
                 else:
-                    self._groups.to_wake.append(self)
+                    self._groups.wakes.add(self)
             self._pending.extend(deliveries)
 
     def wake(self) -> None:
@@ -241,17 +232,12 @@ class WatchGroup:
 class WatchGroups:
     """The groups by scope: the whole resource, one namespace (both end in a slash) or one key.
 
-    Watchers are woken at once when it was quiet, and else together, at most every `WAKE_INTERVAL_S`, and when no more
-    events come, which is waited for as long again at most: under load a watcher then takes many events in one write,
-    instead of one write for each commit. Requests that have come meanwhile go first: their writes are then under way in
-    the engine while watchers are told. Those that are prompt are always woken at once.
+    Watchers are woken as `Wakes` says; those that are prompt, always at once.
     """
 
     def __init__(self, prefix: str, respliced: Respliced, counts: CacheCounts) -> None:
         self.counts = counts
-        self.to_wake: list[Watcher] = []
-        self._woken_at = self._waiting_since = self._event_at = 0.0
-        self._timer: asyncio.TimerHandle | None = None
+        self.wakes = Wakes()
         self._prefix = prefix
         self._respliced = respliced
         self._by_scope: dict[str, dict[int, WatchGroup]] = {}
@@ -301,34 +287,7 @@ class WatchGroups:
                         group.chosen.append(delivery)
         for group in touched:
             group.offer()
-        if self.to_wake:
-            self._wake_in_time()
-
-    def _wake_in_time(self) -> None:
-        loop = asyncio.get_running_loop()
-        now = self._event_at = loop.time()
-        if self._timer is not None:
-            return
-        if now - self._woken_at > _QUIET_S:
-            self._wake()
-        else:
-            self._waiting_since = now
-            self._timer = loop.call_at(max(self._woken_at + WAKE_INTERVAL_S, now + _GATHER_S), self._wake_or_gather)
-
-    def _wake_or_gather(self) -> None:
-        loop = asyncio.get_running_loop()
-        now, gathered_at = loop.time(), self._event_at + _GATHER_S
-        if now < gathered_at and now < self._waiting_since + WAKE_INTERVAL_S:
-            self._timer = loop.call_at(gathered_at, self._wake_or_gather)
-        else:
-            when_idle(self._wake, _IDLE_WITHIN_S)
-
-    def _wake(self) -> None:
-        self._timer = None
-        self._woken_at = asyncio.get_running_loop().time()
-        watchers, self.to_wake = self.to_wake, []
-        for watcher in watchers:
-            watcher.wake()
+        self.wakes.events_came()
 
     def end_all(self, error: WatchEnded) -> None:
         """End every watcher."""
