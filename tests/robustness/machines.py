@@ -21,7 +21,8 @@ import grpc
 
 from sampan.server.pki.directory import prepare_credentials
 from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.client import Endpoint, EtcdClient
+from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.endpoint import Endpoint
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.stream import WatchEndedByEtcd
 from sampan.storage.signal import Signal

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
-from sampan.storage.etcd.client import Endpoint
+from sampan.storage.etcd.endpoint import Endpoint
 from sampan.storage.store import (
     Conflict,
     KeyExists,

@@ -1,18 +1,24 @@
 """What stands between the store and etcd: etcd's own gateway passes everything on, its gRPC proxy is refused."""
 
+import asyncio
 import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore
+from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
 from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.reach import PROBE_PAUSE_S
 from sampan.storage.etcd.stream import WatchedThroughProxy
-from sampan.storage.store import StoreMisconfigured
+from sampan.storage.store import StoreMisconfigured, StoreUnreachable
+from tests.robustness.proxy import Proxy
+from tests.storage.etcd.fake import FakeEtcd, serving
 from tests.storage.etcd.server import START_TIMEOUT_S, Member, etcd_binary, free_ports
 
 KEY = "/registry/pods/ns/a"
@@ -71,3 +77,38 @@ async def test_a_gateway_passes_everything_on(etcd: Member, tmp_path: Path) -> N
             batch = await anext(aiter(watch))
         assert [(event.revision, event.value) for event in batch.events] == [(revision, b"1")]
         await store.close()
+
+
+async def never(request: Any, context: Any) -> Any:
+    """Nobody writes."""
+
+
+class CutOff(FakeEtcd):
+    """A member that has lost the others."""
+
+    async def range(self, request: Any, context: Any) -> Any:
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "etcdserver: request timed out")
+
+
+async def test_behind_a_gateway_a_member_that_is_cut_off_is_left_for_another_one(etcd: Member) -> None:
+    async with serving(CutOff(never)) as cut_off:
+        gateway = Proxy("127.0.0.1", int(cut_off.rpartition(":")[2]))
+        await gateway.start()
+        client = EtcdClient(EtcdSettings((f"http://127.0.0.1:{gateway.port}",), total_s=0.2))
+        with pytest.raises(StoreUnreachable):
+            await client.ask(messages.RANGE, messages.RangeRequest(key=b"a"))
+        gateway.target = etcd.port
+        async with asyncio.timeout(START_TIMEOUT_S):
+            while not await answers(client):  # noqa: ASYNC110
+                await asyncio.sleep(PROBE_PAUSE_S)
+        await client.close()
+        await gateway.close()
+
+
+async def answers(client: EtcdClient) -> bool:
+    """Whether etcd does."""
+    try:
+        await client.ask(messages.RANGE, messages.RangeRequest(key=b"a"))
+    except StoreUnreachable:
+        return False
+    return True

@@ -3,24 +3,21 @@
 Concurrency: no tasks of its own. One connection for each endpoint, made when it is first used, kept alive by pings, and
 mended by gRPC. All calls use the same endpoint until it fails them; then the next one, in turn. Every attempt has a
 deadline. While etcd as a whole is known to be away calls fail at once (`Reach`). After a failure the certificates are
-looked at, and loaded anew when they have changed.
+looked at, and loaded anew when they have changed. While etcd is away endpoints are connected to anew, as a gateway may
+lead to another member then.
 """
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self
-from urllib.parse import urlsplit
 
-import grpc
-import grpc.aio
 from grpc.aio import EOF, AioRpcError
 
 from sampan.storage.etcd import messages
+from sampan.storage.etcd.endpoint import Endpoint
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
-from sampan.storage.etcd.files import Stamps, check_files, stamps
 from sampan.storage.etcd.history import History
 from sampan.storage.etcd.messages import Method
 from sampan.storage.etcd.reach import Reach
@@ -29,66 +26,12 @@ from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchS
 from sampan.storage.etcd.told import Told
 from sampan.storage.store import StoreFull, StoreUnreachable
 
-_log = logging.getLogger(__name__)
-
 BACKOFF_S = (0.02, 0.5)
 """The first and the longest pause between attempts."""
-_WITH_LEADER = (("hasleader", "true"),)
-"""Asks a member to refuse, or to end the watch, while it knows no leader."""
 _LINEARIZABLE = (messages.RANGE, messages.TXN)
 """Whose answers tell a revision that is no older than any that was told before they were asked."""
 _REPEATED = (Fault.NOT_DONE, Fault.UNKNOWN)
 _OF_REVISIONS = (Fault.COMPACTED, Fault.FUTURE)
-
-
-class Endpoint:
-    """One server of etcd."""
-
-    def __init__(self, server: str, settings: EtcdSettings) -> None:
-        self.server = server
-        self._settings = settings
-        self._refused: Stamps = ()
-        self._connect()
-
-    async def call(self, method: Method, request: Any, timeout_s: float) -> Any:
-        """One attempt. Raises `AioRpcError`."""
-        call = self._calls.get(method.path)
-        if call is None:
-            call = self._channel.unary_unary(method.path, method.request.SerializeToString, method.response.FromString)
-            self._calls[method.path] = call
-        return await call(request, timeout=timeout_s)
-
-    def stream(self, method: Method) -> Any:
-        """A call with streams in both directions."""
-        call = self._channel.stream_stream(method.path, method.request.SerializeToString, method.response.FromString)
-        return call(metadata=_WITH_LEADER)
-
-    def renew(self) -> None:
-        """Connect anew when the certificates on disk are not those in use any more, and fit together.
-
-        Calls under way go on; the connection that they are on ends with the last of them.
-        """
-        settings = self._settings
-        found = stamps(settings.ca_file, settings.cert_file, settings.key_file)
-        if found in (self._stamps, self._refused):
-            return
-        try:
-            check_files(settings.ca_file, settings.cert_file, settings.key_file)
-        except ValueError as error:
-            self._refused = found
-            _log.warning("the certificates for etcd have changed, and cannot be used: %s", error)
-            return
-        self._connect()
-
-    async def close(self) -> None:
-        """Let go of the connection; calls under way fail."""
-        await self._channel.close()
-
-    def _connect(self) -> None:
-        settings = self._settings
-        self._stamps = stamps(settings.ca_file, settings.cert_file, settings.key_file)
-        self._channel = _channel(self.server, settings)
-        self._calls: dict[str, Any] = {}
 
 
 class EtcdClient:
@@ -113,6 +56,11 @@ class EtcdClient:
         endpoint.renew()
         if self.endpoint is endpoint:
             self._at = (self._at + 1) % len(self._endpoints)
+
+    def reconnect(self) -> None:
+        """Connect to all endpoints anew: another member may answer at the same address."""
+        for endpoint in self._endpoints:
+            endpoint.reconnect()
 
     async def ask(self, method: Method, request: Any) -> Any:
         """A call that may be made more than once: until an endpoint has answered it.
@@ -257,10 +205,12 @@ class Attempts:
         """After a failure: turn to the next endpoint and pause. False when the time is over."""
         self._client.leave(self.endpoint)
         if self._left is not None:
+            self.endpoint.reconnect()
             self._left -= 1
             return self._left > 0 and self._loop.time() < self._deadline
         if self._loop.time() + self._pause_s >= self._deadline:
-            self._client.reach.failed(self._began)
+            if self._client.reach.failed(self._began):
+                self._client.reconnect()
             return False
         await asyncio.sleep(self._pause_s)
         self._pause_s = min(self._pause_s * 2, BACKOFF_S[1])
@@ -269,29 +219,3 @@ class Attempts:
 
 def _only_reads(request: Any) -> bool:
     return not request.compare and all(part.HasField("request_range") for part in request.success)
-
-
-def _channel(server: str, settings: EtcdSettings) -> grpc.aio.Channel:
-    parts = urlsplit(server)
-    options = (
-        ("grpc.max_receive_message_length", -1),
-        ("grpc.max_send_message_length", -1),
-        ("grpc.keepalive_time_ms", int(settings.keepalive_s * 1000)),
-        ("grpc.keepalive_timeout_ms", int(settings.keepalive_timeout_s * 1000)),
-        ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.http2.max_pings_without_data", 0),
-        ("grpc.initial_reconnect_backoff_ms", 50),
-        ("grpc.min_reconnect_backoff_ms", 1000),
-        ("grpc.max_reconnect_backoff_ms", 1000),
-        ("grpc.enable_retries", 0),
-        ("grpc.use_local_subchannel_pool", 1),
-        ("grpc.enable_http_proxy", 0),
-    )
-    if parts.scheme == "http":
-        return grpc.aio.insecure_channel(parts.netloc, options)
-    credentials = grpc.ssl_channel_credentials(
-        root_certificates=None if settings.ca_file is None else settings.ca_file.read_bytes(),
-        private_key=None if settings.key_file is None else settings.key_file.read_bytes(),
-        certificate_chain=None if settings.cert_file is None else settings.cert_file.read_bytes(),
-    )
-    return grpc.aio.secure_channel(parts.netloc, credentials, options)

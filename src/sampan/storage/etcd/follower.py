@@ -20,7 +20,8 @@ from grpc.aio import AioRpcError
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.answers import MANY, Answers
-from sampan.storage.etcd.client import BACKOFF_S, Endpoint, EtcdClient
+from sampan.storage.etcd.client import BACKOFF_S, EtcdClient
+from sampan.storage.etcd.endpoint import Endpoint
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.reach import PROBE_PAUSE_S

@@ -26,10 +26,15 @@ class Reach:
         self.away = False
         self._answered_at = self.clock()
 
-    def failed(self, since: float) -> None:
-        """A call that began at `since` has tried all its time in vain."""
-        if self._answered_at < since:
-            self.away = True
+    def failed(self, since: float) -> bool:
+        """A call that began at `since` has tried all its time in vain.
+
+        Whether that says that etcd is away, which was not known before.
+        """
+        if self.away or self._answered_at >= since:
+            return False
+        self.away = True
+        return True
 
     def begin_probe(self) -> bool:
         """Whether the caller, while etcd is away, is the one that finds out; it then has to call `end_probe`."""
