@@ -205,18 +205,29 @@ async def test_a_class_that_waits_provisions_when_a_node_is_selected() -> None:
         assert term["matchExpressions"][0]["values"] == ["host"]
 
 
-async def test_a_claim_that_a_pod_uses_is_protected() -> None:
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("c", {"persistentVolumeClaim": {"claimName": "c"}}),
+        ("p-v", {"ephemeral": {"volumeClaimTemplate": {"spec": claim()["spec"]}}}),
+    ],
+    ids=["named", "ephemeral"],
+)
+async def test_a_claim_that_a_pod_uses_is_protected(
+    name: str, source: Object, caplog: pytest.LogCaptureFixture
+) -> None:
     async with cluster(volume_protection.set_up_claims) as c:
-        await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim()))
-        await c.until(PERSISTENT_VOLUME_CLAIMS, "c", lambda p: meta(p).finalizers == ["kubernetes.io/pvc-protection"])
-        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+        await c.create(PERSISTENT_VOLUME_CLAIMS, {"metadata": {"name": name}, "spec": claim()["spec"]})
+        await c.until(PERSISTENT_VOLUME_CLAIMS, name, lambda p: meta(p).finalizers == ["kubernetes.io/pvc-protection"])
+        volumes = [{"name": "v", **source}]
         spec = {"containers": [{"name": "c", "image": "i"}], "nodeName": "n", "volumes": volumes}
         await c.create(PODS, {"metadata": {"name": "p"}, "spec": spec})
-        await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
-        stays = await c.until(PERSISTENT_VOLUME_CLAIMS, "c", lambda p: meta(p).deletion_timestamp)
+        await c.delete(PERSISTENT_VOLUME_CLAIMS, name)
+        stays = await c.until(PERSISTENT_VOLUME_CLAIMS, name, lambda p: meta(p).deletion_timestamp)
         assert meta(stays).finalizers
         await c.client.resource(PODS).delete("p", DeleteOptions(grace_period_seconds=0))
-        await c.until_gone(PERSISTENT_VOLUME_CLAIMS, "c")
+        await c.until_gone(PERSISTENT_VOLUME_CLAIMS, name)
+    assert not caplog.records
 
 
 async def test_a_bound_volume_is_protected() -> None:

@@ -121,7 +121,7 @@ class _Claim(msgspec.Struct, rename="camel"):
 class _Volume(msgspec.Struct, rename="camel"):
     name: str = ""
     persistent_volume_claim: _Claim | None = None
-    ephemeral: msgspec.Raw | None = None
+    ephemeral: dict[str, Any] | None = None
 
 
 class _Spec(msgspec.Struct):
