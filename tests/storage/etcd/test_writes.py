@@ -32,6 +32,7 @@ NO_LEADER = (grpc.StatusCode.UNAVAILABLE, "etcdserver: no leader")
 FULL = (grpc.StatusCode.RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded")
 LEARNER = (grpc.StatusCode.FAILED_PRECONDITION, "etcdserver: rpc not supported for learner")
 NOT_CAPABLE = (grpc.StatusCode.FAILED_PRECONDITION, "etcdserver: not capable")
+USERS_CHANGED = (grpc.StatusCode.INVALID_ARGUMENT, "etcdserver: revision of auth store is old")
 TOO_LARGE = (grpc.StatusCode.INVALID_ARGUMENT, "etcdserver: request is too large")
 LARGER = (grpc.StatusCode.RESOURCE_EXHAUSTED, "grpc: received message larger than max (600000 vs. 534288)")
 Failure = tuple[grpc.StatusCode, str]
@@ -101,7 +102,11 @@ async def test_a_write_that_is_not_answered_may_have_been_made() -> None:
             await writes.update(KEY, b"2", 5, 0)
 
 
-@pytest.mark.parametrize("failure", [NO_LEADER, LEARNER, NOT_CAPABLE], ids=["no leader", "learner", "not capable"])
+@pytest.mark.parametrize(
+    "failure",
+    [NO_LEADER, LEARNER, NOT_CAPABLE, USERS_CHANGED],
+    ids=["no leader", "learner", "not capable", "users changed"],
+)
 async def test_a_write_that_surely_was_not_made_is_tried_again(failure: Failure) -> None:
     fake = FakeEtcd(script(failure, written(7)))
     async with writes_to(fake) as writes:

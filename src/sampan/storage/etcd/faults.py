@@ -40,6 +40,7 @@ _BY_TEXT = (
     ("etcdserver: no leader", Fault.NOT_DONE),
     ("rpc not supported for learner", Fault.NOT_DONE),
     ("etcdserver: not capable", Fault.NOT_DONE),
+    ("revision of auth store is old", Fault.NOT_DONE),
     ("failed to connect to all addresses", Fault.NOT_DONE),
 )
 _UNKNOWN = frozenset(
