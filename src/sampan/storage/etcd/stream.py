@@ -22,8 +22,8 @@ class WatchedThroughProxy(WatchEndedByEtcd):
 
     def __init__(self) -> None:
         super().__init__(
-            "a proxy that understands gRPC stands before etcd (etcd grpc-proxy?); it may leave out events of watches: "
-            "--etcd-servers names etcd's own members"
+            "what answers is no etcd from 3.4 on itself, but a proxy that understands gRPC (etcd grpc-proxy?); "
+            "it may leave out events of watches: --etcd-servers names etcd's own members"
         )
 
 
