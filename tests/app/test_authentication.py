@@ -14,14 +14,16 @@ from sampan.app.errors import StartError
 from sampan.app.oidc import oidc_configuration
 from sampan.app.settings import UpSettings
 from sampan.cli.authentication_options import authentication_options, take_authentication
+from sampan.core.certificates import make_authority
 from sampan.core.token_keys import make_signing_key
 from sampan.registry.cluster import Cluster
-from sampan.registry.extension_authentication import publish_authentication
+from sampan.registry.extension_authentication import combined, publish_authentication
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.pki.directory import prepare_credentials
 from sampan.storage.memory import MemoryStore
 from tests.server.cluster import served
 
+NOW = datetime.datetime.now(datetime.UTC)
 CONFIGURATION = "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\n"
 
 
@@ -152,3 +154,25 @@ async def test_what_is_published_is_kept_up_to_date() -> None:
         await api.patch(path, {"data": {"of-others": "stays"}})
         await publish_authentication(api.cluster, {"client-ca-file": "new"})
         assert (await api.get(path)).body["data"] == {"client-ca-file": "new", "of-others": "stays"}
+
+
+async def test_what_other_servers_told_of_clients_stays() -> None:
+    path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+    others, own = authority("of-others"), authority("own")
+    async with served() as api:
+        await publish_authentication(api.cluster, {"client-ca-file": others, "requestheader-allowed-names": '["a"]'})
+        for _ in range(2):
+            data = {"client-ca-file": own, "requestheader-allowed-names": '["b", "a"]'}
+            await publish_authentication(api.cluster, data)
+        found = (await api.get(path)).body
+    assert found["data"] == {"client-ca-file": others + own, "requestheader-allowed-names": '["a","b"]'}
+
+
+def test_an_authority_that_has_expired_is_told_no_more() -> None:
+    expired, own = authority("expired", -datetime.timedelta(days=400)), authority("own")
+    assert combined({"client-ca-file": expired}, {"client-ca-file": own}, NOW) == {"client-ca-file": own}
+
+
+def authority(name: str, since: datetime.timedelta = datetime.timedelta()) -> str:
+    """A certificate for a year."""
+    return make_authority(name, NOW + since, datetime.timedelta(days=365)).certificate_pem().decode()

@@ -1,9 +1,15 @@
 """ConfigMap kube-system/extension-apiserver-authentication: how this server knows its clients, for extension servers.
 
+Other servers of the cluster, kube-apiservers among them, tell theirs there too: extension servers believe them all.
 Source: kubernetes pkg/controlplane/controller/clusterauthenticationtrust (1.36).
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
@@ -14,10 +20,12 @@ from sampan.registry.strategy import Context
 
 NAMESPACE = "kube-system"
 NAME = "extension-apiserver-authentication"
+_GRACE = timedelta(minutes=5)
+"""How long a certificate stays that has expired, for clocks that are behind."""
 
 
 async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> None:
-    """Write the ConfigMap where it is not there or says something else; other keys stay. Raises `StatusError`."""
+    """Write the ConfigMap where it is not there or does not say this too. Raises `StatusError`."""
     endpoint = cluster.endpoint("", "v1", "configmaps")
     assert endpoint is not None
     present = cluster.reader.get("", "configmaps", NAMESPACE, NAME)
@@ -35,13 +43,39 @@ async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> N
         except StatusError as error:
             if error.reason is not Reason.ALREADY_EXISTS:
                 raise  # else another server was faster
-    elif data.items() <= (present.get("data") or {}).items():
+    elif combined(present.get("data") or {}, data, cluster.clock.now()) == present.get("data"):
         return
 
     async def transform(old: Object | None, stored: bytes) -> Object:
         if old is None:
             raise endpoint.store.not_found(NAME)
         obj: Object = endpoint.store.decode(stored)
-        return {**obj, "data": {**(obj.get("data") or {}), **data}}
+        return {**obj, "data": combined(obj.get("data") or {}, data, cluster.clock.now())}
 
     await update(endpoint.store, ctx, NAME, transform, UpdateOptions(clock=cluster.clock))
+
+
+def combined(present: Mapping[str, str], own: Mapping[str, str], now: datetime) -> dict[str, str]:
+    """What others have told, and what this server tells: each certificate and name once, none that has expired."""
+    return {**present, **{name: _both(present.get(name, ""), told, now) for name, told in own.items()}}
+
+
+def _both(present: str, own: str, now: datetime) -> str:
+    """What is there and cannot be read gives way. In the form in which kube-apiserver writes it."""
+    try:
+        if own.startswith("["):
+            names = _once([*json.loads(present or "[]"), *json.loads(own)])
+            return json.dumps(names, separators=(",", ":"))
+        return "".join(_once(_certificates(present, now) + _certificates(own, now)))
+    except (ValueError, TypeError):
+        return own
+
+
+def _certificates(pem: str, now: datetime) -> list[str]:
+    """Raises `ValueError` for what holds none."""
+    found = x509.load_pem_x509_certificates(pem.encode()) if pem else []
+    return [each.public_bytes(Encoding.PEM).decode() for each in found if each.not_valid_after_utc + _GRACE > now]
+
+
+def _once(found: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(found))
