@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from sampan.client import DeleteOptions, MergePatch
-from sampan.controllers import attributes_class_protection, persistent_volumes, volume_protection
+from sampan.controllers import attributes_class_protection, ephemeral_volumes, persistent_volumes, volume_protection
 from sampan.controllers.persistent_volumes.host_path import volume_for
 from sampan.controllers.persistent_volumes.matching import best_match, is_bound_to, mismatch
 from sampan.loops.resources import (
@@ -228,6 +228,38 @@ async def test_a_claim_that_a_pod_uses_is_protected(
         await c.client.resource(PODS).delete("p", DeleteOptions(grace_period_seconds=0))
         await c.until_gone(PERSISTENT_VOLUME_CLAIMS, name)
     assert not caplog.records
+
+
+def pod_with_ephemeral_volume() -> Object:
+    template = {"metadata": {"labels": {"x": "y"}, "annotations": {"n": "m"}}, "spec": claim()["spec"]}
+    volumes = [{"name": "v", "ephemeral": {"volumeClaimTemplate": template}}, {"name": "w", "emptyDir": {}}]
+    return {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}], "volumes": volumes}}
+
+
+async def test_an_ephemeral_volume_gets_a_claim_that_is_its_pods() -> None:
+    async with cluster(ephemeral_volumes.set_up) as c:
+        pod = await c.create(PODS, pod_with_ephemeral_volume())
+        made = await c.until(PERSISTENT_VOLUME_CLAIMS, "p-v", lambda p: p)
+        [owner] = meta(made).owner_references
+        assert (owner.kind, owner.uid, owner.controller, owner.block_owner_deletion) == (
+            "Pod",
+            meta(pod).uid,
+            True,
+            True,
+        )
+        assert (meta(made).labels, meta(made).annotations) == ({"x": "y"}, {"n": "m"})
+        assert made["spec"]["resources"] == claim()["spec"]["resources"]
+        await c.delete(PERSISTENT_VOLUME_CLAIMS, "p-v")
+        await c.until(PERSISTENT_VOLUME_CLAIMS, "p-v", lambda p: meta(p).uid != meta(made).uid)
+
+
+async def test_a_claim_of_somebody_else_is_not_taken_for_an_ephemeral_volume() -> None:
+    async with cluster(ephemeral_volumes.set_up) as c:
+        await c.create(PERSISTENT_VOLUME_CLAIMS, {"metadata": {"name": "p-v"}, "spec": claim()["spec"]})
+        await c.create(PODS, pod_with_ephemeral_volume())
+        found = await c.events("FailedBinding")
+        text = "ephemeral volume v: PVC default/p-v was not created for pod default/p (pod is not owner)"
+        assert found[0]["message"] == text
 
 
 async def test_a_bound_volume_is_protected() -> None:

@@ -17,6 +17,7 @@ NAMES: Final = (
     "endpoints-controller",
     "endpointslice-controller",
     "endpointslice-mirroring-controller",
+    "ephemeral-volume-controller",
     "garbage-collector-controller",
     "horizontal-pod-autoscaler-controller",
     "job-controller",

@@ -1,0 +1,90 @@
+"""Claims for the ephemeral volumes of Pods: each is made from the volume's template, and goes with its Pod.
+
+Source: kube-controller-manager pkg/controller/volume/ephemeral/controller.go (1.36).
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sampan.client import ApiError, NotFound
+from sampan.informer.ref import Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PODS
+from sampan.loops.views import POD_VIEW
+from sampan.operator.builder import Builder
+from sampan.operator.handlers import for_owner
+from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.request import Request, Result
+from sampan.resource import Object, meta
+
+NAME: Final = "ephemeral-volume-controller"
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    (
+        Builder(context.manager)
+        .named(NAME)
+        .watches(POD_VIEW, _with_ephemeral_volumes)
+        .watches(PERSISTENT_VOLUME_CLAIMS, for_owner(PODS, only_controller=True))
+        .complete(EphemeralVolumes(context))
+    )
+
+
+class ForeignClaim(Exception):
+    """A claim has the name that a Pod's volume needs, and is not the Pod's."""
+
+
+class EphemeralVolumes:
+    """Makes the claims. Those of another owner are left alone, and the Pod waits."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        client = context.manager.client
+        self._claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+        self._pods = client.direct.resource(PODS, namespace="")
+        self._recorder = context.recorder("ephemeral_volume")
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """One look at one Pod. Raises `ApiError`, `TransportError`, `ForeignClaim`."""
+        try:
+            pod = await self._pods.in_namespace(request.namespace).get(request.name)
+        except NotFound:
+            return None
+        if meta(pod).deletion_timestamp is not None:
+            return None
+        for volume in pod["spec"].get("volumes") or ():
+            if volume.get("ephemeral") is None:
+                continue
+            try:
+                await self._ensure(pod, volume)
+            except (ApiError, ForeignClaim) as error:
+                self._recorder.warning(pod, "FailedBinding", f"ephemeral volume {volume['name']}: {error}")
+                raise
+        return None
+
+    async def _ensure(self, pod: Object, volume: Object) -> None:
+        namespace, name = meta(pod).namespace, f"{meta(pod).name}-{volume['name']}"
+        present = await self._claims.find(Request(namespace, name))
+        if present is None:
+            await self._claims.in_namespace(namespace).create(_claim(pod, name, volume))
+        elif not any(owner.controller and owner.uid == meta(pod).uid for owner in meta(present).owner_references):
+            text = f"PVC {namespace}/{name} was not created for pod {namespace}/{meta(pod).name} (pod is not owner)"
+            raise ForeignClaim(text)
+
+
+def _claim(pod: Object, name: str, volume: Object) -> Object:
+    template = volume["ephemeral"].get("volumeClaimTemplate") or {}
+    given = template.get("metadata") or {}
+    copied = {part: dict(given[part]) for part in ("annotations", "labels") if given.get(part)}
+    claim: Object = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": meta(pod).namespace, **copied},
+        "spec": template.get("spec") or {},
+    }
+    set_controller_reference(pod, claim)
+    return claim
+
+
+def _with_ephemeral_volumes(ref: Ref[Any]) -> Iterable[Request]:
+    return (Request(ref.namespace, ref.name),) if b'"ephemeral"' in ref.raw else ()
