@@ -179,6 +179,8 @@ async def test_cluster_scoped_resources_have_no_namespace(api: Api) -> None:
     await api.create(f"/apis/{GROUP}/v1/shirts", shirt("a"))
     assert (await api.get(f"/apis/{GROUP}/v1/shirts/a")).code == 200
     assert (await api.get(SHIRTS)).code == 404
+    answer = await api.get(f"/apis/{GROUP}/v1/shirts?fieldSelector=metadata.namespace=x")
+    assert (answer.code, answer.message) == (400, "field label not supported: metadata.namespace")
 
 
 async def test_a_version_that_is_served_no_longer_is_not_found_at_once(api: Api) -> None:

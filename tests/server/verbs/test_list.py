@@ -336,6 +336,15 @@ async def test_a_bad_field_selector_is_refused(api: Api, text: str) -> None:
     assert (answer.code, answer.reason) == (400, "BadRequest")
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/apis/certificates.k8s.io/v1/certificatesigningrequests", "/apis/resource.k8s.io/v1/resourceslices"],
+)
+async def test_what_has_no_namespace_is_not_selected_by_it(api: Api, path: str) -> None:
+    answer = await api.get(f"{path}?fieldSelector=metadata.namespace=x")
+    assert (answer.code, answer.message) == (400, "field label not supported: metadata.namespace")
+
+
 async def test_an_unsupported_field_is_named(api: Api) -> None:
     answer = await api.get(f"{PODS}?fieldSelector=spec.nope=1")
     assert (answer.code, answer.message) == (400, "field label not supported: spec.nope")

@@ -58,6 +58,8 @@ def _renamed(endpoint: Endpoint, fields: FieldSelector) -> FieldSelector:
     """Check that each field may be selected on; old names become today's."""
     strategy = endpoint.store.strategy
     supported = strategy.field_labels(endpoint.api_version)
+    if not (endpoint.definition.builtin or endpoint.definition.namespaced):
+        supported -= {"metadata.namespace"}
     aliases = strategy.field_label_aliases
 
     def convert(name: str, value: str) -> tuple[str, str]:

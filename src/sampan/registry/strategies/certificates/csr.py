@@ -288,8 +288,8 @@ class CertificateSigningRequestStrategy(Strategy):
         return {"spec.signerName": obj.get("spec", {}).get("signerName", "")}
 
     def field_labels(self, api_version: str) -> frozenset[str]:
-        """The same, for field selectors."""
-        return super().field_labels(api_version) | {"spec.signerName"}
+        """The same, for field selectors, which know of no namespace here."""
+        return frozenset({"metadata.name", "spec.signerName"})
 
     def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
         """The spec is nobody's, once it is there."""

@@ -149,5 +149,5 @@ class ResourceSliceStrategy(SpecStrategy):
         return {"spec.driver": spec.get("driver", ""), "spec.nodeName": spec.get("nodeName", "")}
 
     def field_labels(self, api_version: str) -> frozenset[str]:
-        """The same, for field selectors."""
-        return super().field_labels(api_version) | {"spec.driver", "spec.nodeName"}
+        """The same, for field selectors, which know of no namespace here."""
+        return frozenset({"metadata.name", "spec.driver", "spec.nodeName"})
