@@ -53,3 +53,17 @@ def test_a_server_does_not_wait_for_what_will_not_come(member: Member, tmp_path:
         f"sampan: error: etcd cannot be used: {url} speaks without TLS: its URL begins with http://\n"
     )
     assert time.monotonic() - began < 30  # by far less than the minute that is waited for what may come
+
+
+def test_a_server_whose_etcd_goes_says_at_once_what_is_wrong_with_it(member: Member, tmp_path: Path) -> None:
+    member.start([member])
+    member.wait()
+    data = tmp_path / "data"
+    said = f"the etcd at {member.url} cannot be used: it refuses connections: nobody listens there"
+    with running(data, "--storage=etcd", f"--etcd-servers={member.url}", *NO_LOOPS) as server:
+        member.stop()
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while said not in data.with_suffix(".log").read_text():
+            assert time.monotonic() < deadline
+            server.get("/readyz", server.token)
+            time.sleep(0.1)

@@ -13,6 +13,7 @@ from sampan.app.listen import advertised_address, bind_socket
 from sampan.app.settings import UpSettings
 from sampan.storage.memory import MemoryStore
 from sampan.storage.read_only import ReadOnlyStore
+from sampan.storage.signal import Signal
 from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.store import Store
 from sampan.storage.translation import Translation, protobuf_form, translated
@@ -26,9 +27,12 @@ def translation_of(settings: UpSettings) -> Translation:
     return Translation(protobuf_form if settings.storage_media_type == PROTOBUF else None)
 
 
-def store_of(settings: UpSettings, at_rest: AtRest, translation: Translation) -> Store:
-    """The store, not yet open. Raises `StartError` for what etcd cannot be reached by."""
-    store = at_rest.wrap(engine_store(settings, serves=True))
+def store_of(settings: UpSettings, at_rest: AtRest, *, translation: Translation, lost: Signal) -> Store:
+    """The store, not yet open. `lost` is notified each time that etcd is found to be away.
+
+    Raises `StartError` for what etcd cannot be reached by.
+    """
+    store = at_rest.wrap(engine_store(settings, serves=True, lost=lost))
     if settings.read_only:
         return ReadOnlyStore(translated(store, translation))
     if settings.storage_media_type == PROTOBUF or settings.storage != "memory":
@@ -36,10 +40,13 @@ def store_of(settings: UpSettings, at_rest: AtRest, translation: Translation) ->
     return store
 
 
-def engine_store(settings: UpSettings, *, serves: bool = False) -> Store:
-    """The store with its values as they are kept. `serves`: for a server. Raises `StartError`."""
+def engine_store(settings: UpSettings, *, serves: bool = False, lost: Signal | None = None) -> Store:
+    """The store with its values as they are kept. `serves`: for a server. `lost`: see `store_of`.
+
+    Raises `StartError`.
+    """
     if settings.storage == "etcd":
-        return _etcd(settings, serves=serves)
+        return _etcd(settings, serves=serves, lost=lost)
     if settings.storage == "memory":
         return MemoryStore()
     return SQLiteStore(settings.data / "state.db", expiry_interval_s=_NEVER_S if settings.read_only else 1.0)
@@ -62,19 +69,21 @@ def copy_target(settings: UpSettings) -> CopyTarget:
     return target
 
 
-async def look_after_storage(settings: UpSettings, ready: asyncio.Event) -> None:
-    """Once the server is ready, tell of endpoints of etcd that cannot be used; until cancelled."""
+async def look_after_storage(settings: UpSettings, ready: asyncio.Event, lost: Signal) -> None:
+    """Once the server is ready, tell of endpoints of etcd that cannot be used; until cancelled. `lost`: look now."""
     if settings.storage != "etcd":
         return
     await ready.wait()
     engine = _etcd_engine()
-    await engine.look_after_endpoints(_etcd_settings(engine, settings))
+    await engine.look_after_endpoints(_etcd_settings(engine, settings), lost.wait)
 
 
-def _etcd(settings: UpSettings, *, serves: bool) -> Store:
+def _etcd(settings: UpSettings, *, serves: bool, lost: Signal | None) -> Store:
     engine = _etcd_engine()
     listen = partial(_listen, settings) if serves and not settings.read_only else None
-    store: Store = engine.EtcdStore(_etcd_settings(engine, settings), listen=listen)
+    etcd = engine.EtcdStore(_etcd_settings(engine, settings), listen=listen)
+    etcd.lost = lost and lost.notify
+    store: Store = etcd
     return store
 
 

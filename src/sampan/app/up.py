@@ -58,6 +58,7 @@ from sampan.server.settings import HttpSettings
 from sampan.server.sni import CertKey
 from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.server.verbs.components import Components
+from sampan.storage.signal import Signal
 
 _log = logging.getLogger("sampan.app")
 
@@ -86,7 +87,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     tls = _tls(settings, credentials)
     _check_origins(settings)
     at_rest = at_rest_of(settings)
-    cluster = _cluster(settings, at_rest)
+    cluster = _cluster(settings, at_rest, lost := Signal())
     authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address, _metrics(port))
     observability = Observability(settings, cluster)
     loops = LoopsChild(command_of(settings))
@@ -117,7 +118,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
             group.create_task(observability.run(), name="observability"),
             group.create_task(at_rest.run(), name="encryption at rest"),
             group.create_task(presence.run(ready), name="presence"),
-            group.create_task(keep_running("storage", partial(look_after_storage, settings, ready)), name="storage"),
+            group.create_task(keep_running("etcd", partial(look_after_storage, settings, ready, lost)), name="etcd"),
         ]
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
@@ -144,10 +145,10 @@ def _metrics(port: int) -> SecurityMetrics:
     return SecurityMetrics(ServerName(socket.gethostname(), port).lease)
 
 
-def _cluster(settings: UpSettings, at_rest: AtRest) -> Cluster:
-    """The cluster on its store, neither begun nor open. Raises `StartError`."""
+def _cluster(settings: UpSettings, at_rest: AtRest, lost: Signal) -> Cluster:
+    """The cluster on its store, neither begun nor open. `lost`: see `store_of`. Raises `StartError`."""
     translation = translation_of(settings)
-    cluster = Cluster(store_of(settings, at_rest, translation))
+    cluster = Cluster(store_of(settings, at_rest, translation=translation, lost=lost))
     translation.upgrade = BuiltinUpgrade(cluster.registry, cluster.compiler)
     return cluster
 

@@ -9,7 +9,7 @@ lead to another member then.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
@@ -43,6 +43,8 @@ class EtcdClient:
         self.told = Told()
         """What anybody may have been told of by its answers."""
         self.history = History()
+        self.lost: Callable[[], object] | None = None
+        """Told each time that etcd is found to be away."""
         self._endpoints = [Endpoint(server, settings) for server in settings.servers]
         self._at = 0
 
@@ -57,10 +59,12 @@ class EtcdClient:
         if self.endpoint is endpoint:
             self._at = (self._at + 1) % len(self._endpoints)
 
-    def reconnect(self) -> None:
-        """Connect to all endpoints anew: another member may answer at the same address."""
+    def lose(self) -> None:
+        """etcd is away: connect to all endpoints anew, as another member may answer at the same address."""
         for endpoint in self._endpoints:
             endpoint.reconnect()
+        if self.lost is not None:
+            self.lost()
 
     async def ask(self, method: Method, request: Any) -> Any:
         """A call that may be made more than once: until an endpoint has answered it.
@@ -210,7 +214,7 @@ class Attempts:
             return self._left > 0 and self._loop.time() < self._deadline
         if self._loop.time() + self._pause_s >= self._deadline:
             if self._client.reach.failed(self._began):
-                self._client.reconnect()
+                self._client.lose()
             return False
         await asyncio.sleep(self._pause_s)
         self._pause_s = min(self._pause_s * 2, BACKOFF_S[1])

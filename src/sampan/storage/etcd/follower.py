@@ -145,7 +145,9 @@ class Follower:
                 if self._client.history.fault:
                     return  # the hub tells everybody
                 why = text_of(error) if isinstance(error, AioRpcError) else str(error)
-                _log.warning("the watch of etcd broke, it goes on elsewhere: %s", why)
+                # While etcd is away it is so twice in a second, and the lookout has said why.
+                level = logging.DEBUG if self._client.reach.away else logging.WARNING
+                _log.log(level, "the watch of etcd broke, it goes on elsewhere: %s", why)
             finally:
                 self.watching.clear()
             pause_s = BACKOFF_S[0] if self._hub.revision > before else min(pause_s * 2, BACKOFF_S[1])

@@ -1,6 +1,7 @@
 """`look_after_endpoints`: an endpoint that is wrong is not found out only when the others are away.
 
-All calls go to one endpoint until it fails them. So each is looked at now and then, and what is wrong is told once.
+All calls go to one endpoint until it fails them. So each is looked at now and then, and when etcd is found to be away,
+and what is wrong is told once.
 Concurrency: one task of whoever serves from the store, which ends by cancellation.
 """
 
@@ -13,17 +14,19 @@ from sampan.storage.etcd.diagnosis import Finding, findings
 from sampan.storage.etcd.settings import EtcdSettings
 
 INTERVAL_S: Final = 300.0
+WRONG_INTERVAL_S: Final = 20.0
+"""While something is wrong: that it is mended is to be heard soon."""
 _log = logging.getLogger(__name__)
 
 
 async def look_after_endpoints(
     settings: EtcdSettings, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 ) -> None:
-    """Look at all endpoints until cancelled: at once, and every few minutes."""
+    """Look at all endpoints until cancelled: at once, and every few minutes. `sleep` may return sooner."""
     known: dict[str, str] = {}
     while True:
         known = _tell(await findings(settings), known)
-        await sleep(INTERVAL_S)
+        await sleep(WRONG_INTERVAL_S if known else INTERVAL_S)
 
 
 def _tell(found: list[Finding], known: dict[str, str]) -> dict[str, str]:

@@ -78,6 +78,8 @@ class EtcdStore:
         self._listen = listen
         self._listener: Listener | None = None
         self._hub = WatchHub(None, buffer_max=watch_buffer_max)
+        self.lost: Callable[[], object] | None = None
+        """Told each time that etcd is found to be away. Set before the store is opened."""
         self._client: EtcdClient
         self._reads: Reads
         self._writes: Writes
@@ -98,6 +100,7 @@ class EtcdStore:
         """
         assert self._following is None, "the store is open"
         self._client = client = EtcdClient(self._settings)
+        client.lost = self.lost
         try:
             self._entry = self._new_entry(client)
             if self._listen is not None:
