@@ -6,13 +6,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
 
 from sampan.server.sni import CertKey
 from sampan.storage.etcd import EtcdSettings, EtcdStore
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
 from tests.server.tls_files import YEARS_AGO, Files, make_files
+from tests.storage.etcd.fake import FakeEtcd, serving
 from tests.storage.etcd.server import Member, behind_tls, free_ports
 
 
@@ -113,6 +116,33 @@ async def test_a_client_certificate_that_has_expired_is_said_to(secured: Member,
 async def test_a_serving_certificate_is_no_clients(secured: Member, files: Files) -> None:
     text = await said(secured.url, files.ca_file, files.serving("other", "localhost"))
     assert "is the certificate for clients (clientAuth)?" in text
+
+
+class Refusing(FakeEtcd):
+    """Lets nobody read."""
+
+    def __init__(self, refusal: str) -> None:
+        super().__init__(self.range)
+        self.refusal = refusal
+
+    async def range(self, request: Any, context: Any) -> Any:
+        await context.abort(grpc.StatusCode.PERMISSION_DENIED, self.refusal)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "advice"),
+    [
+        ("etcdserver: user name is empty", "it asks who we are"),
+        ("etcdserver: permission denied", "needs the role root"),
+    ],
+    ids=["nobody", "another user"],
+)
+async def test_who_is_not_let_in_is_told_what_the_user_is(refusal: str, advice: str) -> None:
+    async with serving(Refusing(refusal)) as url:
+        text = await said(url)
+    assert text.startswith(f"etcd: {refusal} ({url}): ")
+    assert advice in text
+    assert "the common name of the certificate in --etcd-certfile" in text
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,10 @@ _REFUSED_WITHIN_S: Final = 0.5
 _MEMBERS: Final = ": an etcd does so while it finds too few of its members"
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 """What a client of HTTP/2 says first, with empty settings."""
+_ADVICE: Final = (
+    ("user name is empty", "it asks who we are, and that is the common name of the certificate in --etcd-certfile"),
+    ("permission denied", "the user is the common name of the certificate in --etcd-certfile, and needs the role root"),
+)
 _SETTINGS_TYPE: Final = 4
 _HEAD: Final = 9
 
@@ -67,13 +71,18 @@ async def explained(question: Coroutine[Any, Any, T], settings: EtcdSettings) ->
         found = await findings(settings)
         _refuse_hopeless(found, settings)
         if isinstance(error.__cause__, AioRpcError) and fault_of(error.__cause__) is Fault.REFUSED:
-            raise StoreMisconfigured(f"{error} ({', '.join(settings.servers)})") from error
+            raise StoreMisconfigured(f"{error} ({', '.join(settings.servers)}){_advice(str(error))}") from error
         if not found:
             raise
         alone = len(found) == len(settings.servers)
         raise StoreUnreachable(_said(found) if alone else f"{error}; {_said(found)}") from error
     finally:
         asking.cancel()
+
+
+def _advice(refusal: str) -> str:
+    """What to change when etcd, which has authentication on, does not let us."""
+    return next((f": {advice}" for text, advice in _ADVICE if text in refusal), "")
 
 
 def _refuse_hopeless(found: Sequence[Finding], settings: EtcdSettings) -> None:
