@@ -11,8 +11,11 @@ from sampan.storage.idle import when_idle
 
 WAKE_INTERVAL_S = 0.010
 """Many watchers are woken so often at most."""
+_PAUSE_S: Final = 0.002
 _EACH_S = 0.0002
-"""By so much the time between two wakes grows with each watcher: then they take a sixth of the processor's at most."""
+"""The time between two wakes, and by how much it grows with each watcher. A client, too, has less work with many events
+that come together.
+"""
 _TIMER_MIN_S: Final = 0.001
 """What is shorter cannot be timed."""
 _QUIET_S = 0.050
@@ -58,8 +61,9 @@ class Wakes:
             self._wake()
             return
         self._scheduled, self._since = True, now
-        self._interval_s = min(WAKE_INTERVAL_S, len(self._wanting) * _EACH_S)
-        self._gather_s = min(_GATHER_S, self._interval_s)
+        for_all_s = len(self._wanting) * _EACH_S
+        self._interval_s = min(WAKE_INTERVAL_S, _PAUSE_S + for_all_s)
+        self._gather_s = min(_GATHER_S, for_all_s)
         self._look_at(max(self._woken_at + self._interval_s, now + self._gather_s))
 
     def _look_at(self, when: float) -> None:
