@@ -127,6 +127,7 @@ async def test_recreate_ends_all_old_pods_before_the_first_new_one() -> None:
         await c.patch(PODS, held, {"metadata": {"finalizers": ["example.com/hold"]}})
         await _roll(c, "two")
         await c.until_all(PODS, lambda pods: len(pods) == 1)
+        await c.until_all(REPLICA_SETS, lambda sets: not sets[0]["status"]["replicas"])  # it has told all that it tells
         assert all(each["spec"]["containers"][0]["image"] == "i" for each in await c.all(PODS))
         await c.patch(PODS, held, {"metadata": {"finalizers": None}})
         await _done(c, 2, 2)

@@ -65,6 +65,10 @@ class PredicateFuncs(Predicate[T]):
         return self.on_delete is None or self.on_delete(obj)
 
 
+ONLY_DELETIONS: Final[Predicate[Any]] = PredicateFuncs(lambda _: False, lambda _, __: False)
+"""For those who wait until something has gone."""
+
+
 def matching(matches: Callable[[Ref[T]], bool]) -> Predicate[T]:
     """The events of objects that match; an update if the old or the new state does, so that none is lost."""
     return PredicateFuncs(matches, lambda old, new: matches(new) or matches(old), matches)

@@ -7,7 +7,7 @@ Source: kube-controller-manager pkg/controller/deployment/{deployment_controller
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sampan.client import AlreadyExists, ApiError, DeleteOptions, MergePatch, NotFound
@@ -44,12 +44,14 @@ from sampan.controllers.ownership import Owned, OwnerGone, controller_of
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.controllers.status import find_status_condition, write_status
 from sampan.core.label_selectors import selector_from_label_selector
+from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import DEPLOYMENTS, REPLICA_SETS
 from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.predicates import ONLY_DELETIONS
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, dynamic, meta
 
@@ -83,6 +85,7 @@ class DeploymentController:
             .named(NAME)
             .for_(DEPLOYMENTS)
             .watches(REPLICA_SETS, for_owner(DEPLOYMENTS))
+            .watches(POD_VIEW, self._waiting_for_pod, predicates=[ONLY_DELETIONS])
             .with_options(max_concurrent_reconciles=WORKERS)
             .complete(self)
         )
@@ -111,6 +114,19 @@ class DeploymentController:
         if is_rolling(deployment):
             return await self._roll(deployment, sets, status)
         return await self._recreate(deployment, sets, status)
+
+    async def _waiting_for_pod(self, ref: Ref[Pod]) -> Iterable[Request]:
+        """The Deployment that makes no new Pods before this one of its old ones is gone: its ReplicaSets may tell of
+        nothing any more, as they do not count what is on its way out.
+        """
+        named = next((each.name for each in ref.owner_references if each.kind == REPLICA_SETS.kind), "")
+        replica_set = await self._replica_sets.find(Request(ref.namespace, named)) if named else None
+        owner = None if replica_set is None else controller_of(replica_set)
+        if owner is None or owner.kind != DEPLOYMENTS.kind:
+            return ()
+        request = Request(ref.namespace, owner.name)
+        deployment = await self._deployments.find(request)
+        return () if deployment is None or is_rolling(deployment) else (request,)
 
     # The three ways.
 

@@ -43,15 +43,13 @@ from sampan.loops.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIM
 from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
-from sampan.operator.predicates import Predicate, PredicateFuncs
+from sampan.operator.predicates import ONLY_DELETIONS
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 
 NAME: Final = "statefulset-controller"
 WORKERS: Final = 5
 HASH_LABEL: Final = "controller.kubernetes.io/hash"
-
-_ONLY_DELETIONS: Final[Predicate[Any]] = PredicateFuncs(lambda _: False, lambda _, __: False)
 
 
 def set_up(context: ControllerContext) -> None:
@@ -79,7 +77,7 @@ class StatefulSetController:
             .for_(STATEFUL_SETS)
             .watches(POD_VIEW, owners_of_pods(STATEFUL_SETS, self._informer, _selector))
             .watches(CONTROLLER_REVISIONS, for_owner(STATEFUL_SETS))
-            .watches(PERSISTENT_VOLUME_CLAIMS, self._sets_of_claim, predicates=[_ONLY_DELETIONS])
+            .watches(PERSISTENT_VOLUME_CLAIMS, self._sets_of_claim, predicates=[ONLY_DELETIONS])
             .with_options(max_concurrent_reconciles=WORKERS)
             .complete(self)
         )
