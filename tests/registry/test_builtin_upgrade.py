@@ -3,27 +3,18 @@
 The values are what kube-apiserver 1.36 was seen to store.
 """
 
-from typing import Any
-
 import pytest
 
-from sampan.core.object import Object
 from sampan.registry.builtin_upgrade import BuiltinUpgrade
-from sampan.registry.cluster import Cluster
 from sampan.storage.encoding import decode
-from sampan.storage.memory import MemoryStore
 from sampan.storage.translation import canonical
 from sampan.wire import protobuf
+from tests.registry.stored import builtin_upgrade, stored
 
 
 @pytest.fixture(scope="module")
 def upgrade() -> BuiltinUpgrade:
-    cluster = Cluster(MemoryStore())
-    return BuiltinUpgrade(cluster.registry, cluster.compiler)
-
-
-def stored(api_version: str, kind: str, **parts: Any) -> Object:
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, **parts}
+    return builtin_upgrade()
 
 
 def test_defaults_that_were_not_stored_are_there(upgrade: BuiltinUpgrade) -> None:

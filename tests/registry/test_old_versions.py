@@ -10,18 +10,17 @@ import pytest
 from sampan.core.object import Object
 from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.catalogue import builtin_definitions
-from sampan.registry.cluster import Cluster
 from sampan.registry.conversions import builtin_conversions
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.old_versions import group_now
 from sampan.registry.old_versions.table import CHANGES
 from sampan.schema.builtin import Definitions
 from sampan.storage.encoding import decode
-from sampan.storage.memory import MemoryStore
 from sampan.storage.translation import canonical
 from sampan.wire import protobuf
 from sampan.wire.json import DecodeError
 from sampan.wire.protobuf.table import table
+from tests.registry.stored import builtin_upgrade, stored
 
 LABELS = {"a": "b"}
 TEMPLATE = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
@@ -35,12 +34,7 @@ EXACT = {"deviceClassName": "dc", "allocationMode": "ExactCount", "count": 1}
 
 @pytest.fixture(scope="module")
 def upgrade() -> BuiltinUpgrade:
-    cluster = Cluster(MemoryStore())
-    return BuiltinUpgrade(cluster.registry, cluster.compiler)
-
-
-def stored(api_version: str, kind: str, **parts: Any) -> Object:
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, **parts}
+    return builtin_upgrade()
 
 
 def read(upgrade: BuiltinUpgrade, api_version: str, kind: str, **parts: Any) -> Object:

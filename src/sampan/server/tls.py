@@ -12,13 +12,14 @@ Source: apiserver pkg/server/secure_serving.go, dynamiccertificates (1.36); RFC 
 
 import logging
 import ssl
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cryptography import x509
 
+from sampan.core.file_stamps import Stamps, stamps
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.sni import CertKey, ServerNames, names_in
 
@@ -183,8 +184,8 @@ class ServingTls:
     def _authorities(self) -> list[x509.Certificate]:
         return [ca for file in self._settings.client_ca_files for ca in read_authorities(file.read_bytes())]
 
-    def _signature(self) -> Sequence[tuple[int, int, int] | None]:
-        return [_file_signature(file) for file in self._settings.files()]
+    def _signature(self) -> Stamps:
+        return stamps(*self._settings.files())
 
 
 def client_chain(ssl_object: ssl.SSLObject) -> tuple[bytes, ...]:
@@ -213,11 +214,3 @@ def certificate_message(data: bytes, *, tls_1_3: bool) -> tuple[bytes, ...]:
         if tls_1_3:
             at += 2 + int.from_bytes(data[at : at + 2], "big")
     return tuple(chain)
-
-
-def _file_signature(file: Path) -> tuple[int, int, int] | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino

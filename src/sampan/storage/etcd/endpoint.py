@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 import grpc
 import grpc.aio
 
-from sampan.storage.etcd.files import Stamps, check_files, stamps
+from sampan.core.file_stamps import Stamps, stamps
+from sampan.storage.etcd.files import check_files
 from sampan.storage.etcd.messages import Method
 from sampan.storage.etcd.settings import EtcdSettings
 
@@ -72,8 +73,8 @@ class Endpoint:
         self._stamps = found
 
     def _on_disk(self) -> Stamps:
-        settings = self._settings
-        return stamps(settings.ca_file, settings.cert_file, settings.key_file)
+        files = self._settings.ca_file, self._settings.cert_file, self._settings.key_file
+        return stamps(*(file for file in files if file is not None))
 
 
 def _channel(server: str, settings: EtcdSettings) -> grpc.aio.Channel:

@@ -1,5 +1,4 @@
-"""`check_files`: whether the certificates and the key for etcd are what they are to be, before anybody is asked;
-`stamps`: whether they have changed."""
+"""`check_files`: whether the certificates and the key for etcd are what they are to be, before anybody is asked."""
 
 import errno
 import os
@@ -12,22 +11,6 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 T = TypeVar("T")
-
-Stamps = tuple[tuple[int, int, int] | None, ...]
-"""By which files are known to have changed: for each its number, size and time, None when it is not there."""
-
-
-def stamps(*paths: Path | None) -> Stamps:
-    """Those of files as they are now."""
-    return tuple(_stamp(path) for path in paths if path is not None)
-
-
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def check_files(ca: Path | None, certificate: Path | None, key: Path | None) -> None:

@@ -1,0 +1,19 @@
+"""Objects that another API server has stored, and what reads them."""
+
+from typing import Any
+
+from sampan.core.object import Object
+from sampan.registry.builtin_upgrade import BuiltinUpgrade
+from sampan.registry.cluster import Cluster
+from sampan.storage.memory import MemoryStore
+
+
+def builtin_upgrade() -> BuiltinUpgrade:
+    """That of a server with all built-in kinds."""
+    cluster = Cluster(MemoryStore())
+    return BuiltinUpgrade(cluster.registry, cluster.compiler)
+
+
+def stored(api_version: str, kind: str, **parts: Any) -> Object:
+    """An object by the name of `a`."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, **parts}
