@@ -81,6 +81,18 @@ def test_integers_of_any_size_stay_integers(number: int) -> None:
     assert decode(encode(obj))["spec"]["n"] == number
 
 
+def test_what_go_escapes_is_escaped() -> None:
+    obj = {
+        "kind": "ControllerRevision",
+        "apiVersion": "apps/v1",
+        "metadata": {"name": "r"},
+        "data": "a && <b> \u2028\u2029 ü",
+    }
+    value = encode(obj)
+    assert rb'"data":"a \u0026\u0026 \u003cb\u003e \u2028\u2029 ' + "ü".encode() in value
+    assert decode(value)["data"] == obj["data"]
+
+
 def test_an_object_in_order_is_encoded_as_it_is() -> None:
     obj = {"kind": "K", "apiVersion": "v1", "metadata": {"name": "n", "resourceVersion": "", "labels": {}}}
     assert encode(obj) == b'{"kind":"K","apiVersion":"v1","metadata":{"name":"n","resourceVersion":"","labels":{}}}'

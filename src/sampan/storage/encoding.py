@@ -14,6 +14,7 @@ import orjson
 from sampan.core.object import Object
 from sampan.storage.records import Record
 from sampan.storage.store import KeyValue
+from sampan.wire.json import escaped
 
 MARKER = b'"resourceVersion":"'
 _MARKER_SIZE = len(MARKER)
@@ -26,7 +27,7 @@ decode: Callable[[bytes], Any] = msgspec.json.Decoder().decode
 
 
 def encode(obj: Object) -> bytes:
-    """The canonical value of an object: in order, compact, `metadata.resourceVersion` present and empty.
+    """The canonical value of an object: in order, compact, escaped as by Go, with an empty `metadata.resourceVersion`.
 
     `obj` is not changed.
     """
@@ -35,9 +36,9 @@ def encode(obj: Object) -> bytes:
         obj = _ordered(obj, metadata)
     try:
         # A copy, as orjson leaves room behind what it wrote (8 kB for a small object), and values are kept.
-        return bytes(memoryview(orjson.dumps(obj)))
+        return escaped(bytes(memoryview(orjson.dumps(obj))))
     except TypeError:
-        return msgspec.json.encode(obj)
+        return escaped(msgspec.json.encode(obj))
 
 
 def _in_order(obj: Object, metadata: dict[str, Any]) -> bool:

@@ -89,8 +89,8 @@ def write_int_or_string(value: int | str | None) -> bytes:
 
 
 def write_raw_json(value: Any) -> bytes:
-    """A message whose only field holds JSON."""
-    return b"" if value is None else delimited(_FIRST, wire_json.encode(value))
+    """A message whose only field holds JSON, as Go writes it."""
+    return b"" if value is None else delimited(_FIRST, wire_json.escaped(wire_json.encode(value)))
 
 
 def write_texts(value: list[str] | None) -> bytes:
