@@ -90,6 +90,8 @@ def _etcd(settings: UpSettings, *, serves: bool, lost: Signal | None) -> Store:
 def _etcd_engine() -> Any:
     """By name, and only here: gRPC takes 90 ms and 15 MB to load, which servers without etcd need not pay."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it writes on standard error what is said here in other words
+    # Names as the system finds them: its own resolver waits for a name server also for what /etc/hosts says.
+    os.environ.setdefault("GRPC_DNS_RESOLVER", "native")
     return import_module("sampan.storage.etcd")
 
 
