@@ -43,6 +43,12 @@ async def test_a_job_without_labels_has_all_of_its_template(api: Api) -> None:
     assert made["metadata"]["labels"]["job-name"] == "j"
 
 
+async def test_the_rules_of_a_pod_failure_policy_are_always_shown(api: Api) -> None:
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    made = await api.create(_JOBS, {"metadata": {"name": "j"}, "spec": {"template": template, "podFailurePolicy": {}}})
+    assert made["spec"]["podFailurePolicy"] == {"rules": None}
+
+
 async def test_endpoints_and_ports_of_a_slice_are_always_shown(api: Api) -> None:
     made = await api.create(_SLICES, {"metadata": {"name": "s"}, "addressType": "IPv4"})
     assert (made["endpoints"], made["ports"]) == (None, None)
@@ -63,6 +69,19 @@ async def test_the_sources_of_a_projected_volume_are_always_shown(api: Api) -> N
     spec = {"containers": [{"name": "c", "image": "i"}], "volumes": [{"name": "v", "projected": {}}]}
     made = await api.create(_PODS, {"metadata": {"name": "p"}, "spec": spec})
     assert made["spec"]["volumes"][0]["projected"] == {"defaultMode": 420, "sources": None}
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "shown"),
+    [
+        ("azureFile", {"shareName": "a", "secretName": "b"}, "secretNamespace"),
+        ("scaleIO", {"gateway": "a", "system": "b", "volumeName": "c"}, "secretRef"),
+    ],
+)
+async def test_where_the_secret_of_a_volume_is_is_always_shown(api: Api, kind: str, source: Any, shown: str) -> None:
+    spec = {"capacity": {"storage": "1"}, "accessModes": ["ReadWriteOnce"], kind: source}
+    made = await api.create("/api/v1/persistentvolumes", {"metadata": {"name": "v"}, "spec": spec})
+    assert made["spec"][kind][shown] is None
 
 
 @pytest.mark.parametrize(("missing", "told"), [("name", "namespace"), ("namespace", "name")])

@@ -35,9 +35,15 @@ _STATUSES = ("False", "True", "Unknown")
 _MANY = "when completions are above 100000 and used with backoff limit per index"
 
 
+def _failure_rules(spec: Object) -> list[Object]:
+    """The rules of the Pod failure policy; they are always shown where there is one."""
+    policy = spec.get("podFailurePolicy")
+    return [] if policy is None else policy.setdefault("rules", None) or []
+
+
 def default_job_spec(spec: Object) -> None:
     """The defaults that a job's spec has wherever it stands."""
-    for rule in spec.get("podFailurePolicy", {}).get("rules", ()):
+    for rule in _failure_rules(spec):
         for pattern in rule.get("onPodConditions", ()):
             if not pattern.get("status"):
                 pattern["status"] = "True"
@@ -149,7 +155,7 @@ def _check_failure_rule(spec: Object, rule: Object, containers: set[str], path: 
 
 
 def _check_failure_policy(spec: Object, path: Path, errors: Errors) -> None:
-    rules, at = spec["podFailurePolicy"].get("rules", ()), path.child("rules")
+    rules, at = _failure_rules(spec), path.child("rules")
     if len(rules) > _RULES_MAX:
         errors.append(too_many(at, len(rules), _RULES_MAX))
     pod = spec.get("template", {}).get("spec", {})

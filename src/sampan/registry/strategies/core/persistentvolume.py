@@ -27,7 +27,14 @@ from sampan.registry.strategy import Context
 Errors = list[FieldError]
 _SPEC = Path("spec")
 _SOURCE_KIND = "core.PersistentVolumeSource"
+
+
+def _default_azure_file(source: Object) -> None:
+    source.setdefault("secretNamespace", None)  # always shown
+
+
 _DEFAULTS = {
+    "azureFile": _default_azure_file,
     "rbd": default_rbd,
     "iscsi": default_iscsi,
     "azureDisk": default_azure_disk,

@@ -204,7 +204,8 @@ def default_rbd(source: Object) -> None:
 
 
 def default_scale_io(source: Object) -> None:
-    """Fill in the defaults of a ScaleIO source."""
+    """Fill in the defaults of a ScaleIO source; its Secret is always shown."""
+    source.setdefault("secretRef", None)
     _default_fields(source, {"storageMode": "ThinProvisioned", "fsType": "xfs"})
 
 
