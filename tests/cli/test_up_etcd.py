@@ -153,16 +153,26 @@ def test_servers_say_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member, s
     [
         ("--etcd-servers=127.0.0.1:2379", "is not the URL of an etcd server"),
         ("--etcd-servers=http://user:word@127.0.0.1:2379", "has a user in it: etcd is shown a client certificate"),
+        ("--etcd-servers=http://127.0.0.1:99999", "'http://127.0.0.1:99999' is not the URL of an etcd server: Port"),
+        ("--etcd-servers=http://127.0.0.1:0", "'http://127.0.0.1:0' has no port"),
         ("--etcd-prefix=registry", "begins with a slash"),
         ("--etcd-certfile={file}", "belong together"),
     ],
-    ids=["url", "user", "prefix", "key"],
+    ids=["url", "user", "high port", "no port", "prefix", "key"],
 )
 def test_what_keeps_a_server_from_etcd_is_said_in_a_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str, says: str
 ) -> None:
     monkeypatch.setattr("sampan.app.main.configure_logging", lambda level, form: None)
     assert says in error_of(capsys, tmp_path / "data", "--storage=etcd", option.format(file=__file__))
+
+
+@pytest.mark.parametrize("option", ["--etcd-servers=http://127.0.0.1:2379", "--etcd-prefix=/registry"])
+def test_what_is_said_of_an_etcd_that_is_not_used_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
+) -> None:
+    needs = f"{option.partition('=')[0]} needs --storage etcd: with sqlite nothing is kept in etcd"
+    assert error_of(capsys, tmp_path / "data", option) == needs
 
 
 def test_servers_ask_each_other(servers: list[Server]) -> None:

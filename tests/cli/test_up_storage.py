@@ -117,6 +117,19 @@ async def test_a_read_only_server_serves_what_kube_apiserver_stored_and_leaves_i
     assert await stored(data) == STORED
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(["--read-only"], "nothing is stored there: are"), ([], "nothing is stored there yet: a new cluster begins")],
+    ids=["read-only", "new"],
+)
+def test_a_store_with_nothing_in_it_is_said_to_be_once(tmp_path: Path, options: list[str], said: str) -> None:
+    data = tmp_path / "data"
+    for _ in range(2):
+        with running(data, *options) as server:
+            assert server.get("/version", server.token)[0] == 200
+    assert data.with_suffix(".log").read_text().count(said) == (2 if options else 1)
+
+
 async def test_the_serving_certificate_names_the_address_that_the_service_kubernetes_has(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "state.db")
     await store.open()

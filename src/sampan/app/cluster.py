@@ -5,9 +5,11 @@ keepers of bootstrap objects, the loops of aggregation and the writer of policie
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from functools import partial
 
+from sampan.app.engine import holds_nothing
 from sampan.app.keep_running import keep_running, until_done
 from sampan.registry.allocation.bootstrap import prepare_allocation
 from sampan.registry.bootstrap import bootstrap_default_account, bootstrap_priority_classes
@@ -19,6 +21,8 @@ from sampan.registry.kubernetes_service import KubernetesService
 from sampan.server.admission.policy.status import PolicyStatus
 from sampan.server.aggregation.aggregator import Aggregator
 from sampan.storage.compactor import Compactor
+
+_log = logging.getLogger("sampan.app")
 
 
 async def run_cluster(
@@ -39,6 +43,8 @@ async def run_cluster(
         open_store = partial(until_done, "the opening of the store", cluster.store.open)
         group.create_task(cluster.run(ready.set, open_store), name="cluster")
         await ready.wait()
+        if await until_done("a look at what is stored", partial(holds_nothing, cluster.store)):
+            _log.info("nothing is stored there yet: a new cluster begins")
         repair = await until_done("the preparation of addresses", partial(prepare_allocation, cluster))
         group.create_task(repair.run(), name="claims of Services")
         await until_done("the making of what there always is", partial(_bootstrap, cluster, service, default_account))

@@ -14,7 +14,7 @@ from sampan.registry.strategies.core import event
 from sampan.storage.snapshot.rows import Rows, StoreRows
 from sampan.storage.sqlite.dump import SQLiteRows
 from sampan.storage.sqlite.restore import DATABASE, is_unfinished
-from sampan.storage.store import KeyValue, prefix_end
+from sampan.storage.store import KeyValue, Store, prefix_end
 
 OBJECTS = "/registry/"
 _TTL_S = {"/registry/events/": event.TTL_S, addresses.PREFIX: addresses.TTL_S}
@@ -49,6 +49,11 @@ def parse_engine(text: str, access: EtcdAccess) -> UpSettings:
     raise ValueError(f"{text!r} names no store: {_FORMS}")
 
 
+async def holds_nothing(store: Store) -> bool:
+    """Whether no object is stored."""
+    return not (await store.range(OBJECTS, prefix_end(OBJECTS), limit=1)).items
+
+
 def check_whole(directory: Path) -> None:
     """Raises `StartError` when a restore or a copy was killed before there was a store in the data directory."""
     if is_unfinished(directory):
@@ -71,7 +76,7 @@ async def rows_of(settings: UpSettings) -> AsyncIterator[Rows]:
     store = engine_store(replace(settings, read_only=True))
     await store.open()
     try:
-        if not (await store.range(OBJECTS, prefix_end(OBJECTS), limit=1)).items:
+        if await holds_nothing(store):
             raise StartError(f"etcd holds nothing under {settings.etcd_prefix}/: is it the right --etcd-prefix?")
         yield StoreRows(store, "etcd", expires_at=_expiry, start=OBJECTS, end=prefix_end(OBJECTS))
     finally:

@@ -5,12 +5,16 @@ resources here and changes nothing; it ends by cancellation.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from functools import partial
 
+from sampan.app.engine import holds_nothing
 from sampan.app.keep_running import until_done
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.controller import CrdController
+
+_log = logging.getLogger("sampan.app")
 
 
 async def run_read_only(cluster: Cluster, started: Callable[[], None]) -> None:
@@ -23,6 +27,8 @@ async def run_read_only(cluster: Cluster, started: Callable[[], None]) -> None:
         open_store = partial(until_done, "the opening of the store", cluster.store.open)
         group.create_task(cluster.run(ready.set, open_store), name="cluster")
         await ready.wait()
+        if await until_done("a look at what is stored", partial(holds_nothing, cluster.store)):
+            _log.warning("nothing is stored there: are --etcd-prefix or --data, and --etcd-servers right?")
         controller = CrdController(cluster, read_only=True)
         group.create_task(controller.run(), name="CRD controller")
         await controller.synced.wait()

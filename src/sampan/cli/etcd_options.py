@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from sampan.app.settings import UpSettings
 
@@ -55,3 +56,15 @@ def etcd_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def check_etcd_options(storage: str) -> None:
+    """Raises `click.UsageError` for options about etcd of a server that keeps nothing there: whoever
+    gave them would believe that it does.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = option.name or ""
+        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if given and name.startswith("etcd_") and storage != "etcd":
+            raise click.UsageError(f"{option.opts[0]} needs --storage etcd: with {storage} nothing is kept in etcd")

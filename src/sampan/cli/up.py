@@ -13,7 +13,7 @@ from sampan.cli.audit_options import audit_options, take_audit
 from sampan.cli.authentication_options import authentication_options, take_authentication
 from sampan.cli.authorization_options import authorization_options
 from sampan.cli.encryption_options import check_encryption_options, encryption_options
-from sampan.cli.etcd_options import etcd_options
+from sampan.cli.etcd_options import check_etcd_options, etcd_options
 from sampan.cli.flow_control_options import check_flow_control_options, flow_control_options
 from sampan.cli.loop_options import host_and_port
 from sampan.cli.proxy_options import check_proxy_options, proxy_options
@@ -195,6 +195,7 @@ def up_command(**options: Any) -> int:
     settings = UpSettings(**options, authentication=authentication, audit=audit)
     if (settings.tls_cert_file is None) != (settings.tls_private_key_file is None):
         raise click.UsageError("--tls-cert-file and --tls-private-key-file belong together")
+    check_etcd_options(settings.storage)
     check_proxy_options(settings)
     check_flow_control_options(settings)
     check_encryption_options(settings)

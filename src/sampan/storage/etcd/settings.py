@@ -56,10 +56,14 @@ class EtcdSettings:
 
 
 def _check_url(server: str) -> None:
-    parts = urlsplit(server)
+    try:
+        parts = urlsplit(server)
+        port = parts.port
+    except ValueError as error:  # a port that is none, an address in brackets that is none
+        raise ValueError(f"{server!r} is not the URL of an etcd server: {error}") from error
     if parts.username is not None:
         raise ValueError("the URL of an etcd server has a user in it: etcd is shown a client certificate, no password")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise ValueError(f"{server!r} is not the URL of an etcd server: http(s)://HOST:PORT")
-    if parts.port is None:
+    if not port:
         raise ValueError(f"{server!r} has no port")
