@@ -9,6 +9,7 @@ import pytest
 from sampan.controllers import deployment, replica_set
 from sampan.controllers.deployment.annotations import REVISION, new_annotations
 from sampan.controllers.deployment.sizes import max_surge, max_unavailable, new_size, resized, shrunk
+from sampan.controllers.deployment.status import overdue_s
 from sampan.controllers.deployment.templates import same_template, template_hash
 from sampan.controllers.status import find_status_condition
 from sampan.loops.resources import DEPLOYMENTS, PODS, REPLICA_SETS
@@ -169,6 +170,12 @@ async def test_while_paused_nothing_is_rolled_out_but_sizes_change() -> None:
         await c.patch(DEPLOYMENTS, "a", {"spec": {"paused": False}})
         await _done(c, 2, 5)
         assert len(await c.all(REPLICA_SETS)) == 2
+
+
+def test_progress_that_says_no_time_is_overdue() -> None:
+    unset = {"type": "Progressing", "status": "True", "lastUpdateTime": None, "lastTransitionTime": None}
+    now = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    assert overdue_s(deploy(1, progressDeadlineSeconds=600), {"conditions": [unset]}, now) == 0
 
 
 async def test_no_progress_before_the_deadline_is_told() -> None:

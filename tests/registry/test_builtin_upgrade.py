@@ -64,6 +64,12 @@ def test_what_go_writes_as_null_is_left_out(upgrade: BuiltinUpgrade) -> None:
     assert "subsets" not in upgrade(stored("v1", "Endpoints", subsets=None))
 
 
+def test_times_that_are_unset_are_null(upgrade: BuiltinUpgrade) -> None:
+    node = stored("v1", "Node", status={"conditions": [{"type": "Ready", "status": "True"}]})
+    (condition,) = decode(canonical(protobuf.encode(node), upgrade))["status"]["conditions"]
+    assert condition == {"type": "Ready", "status": "True", "lastHeartbeatTime": None, "lastTransitionTime": None}
+
+
 def test_the_null_of_a_field_that_is_always_shown_stays(upgrade: BuiltinUpgrade) -> None:
     slice_ = stored("discovery.k8s.io/v1", "EndpointSlice", addressType="IPv4", endpoints=None)
     assert upgrade(slice_)["endpoints"] is None

@@ -1,8 +1,8 @@
 """Decoding of built-in kinds: one pass over the plain dict for what Go's decoder, encoder and schema defaults do.
 
 A compiled decoder checks types with Go's error texts, drops unknown fields, nulls and whatever `omitempty` leaves out,
-sets the defaults of the schema and the zero values that Go always writes, and brings quantities, times and base64 into
-their canonical form. Lists that are null in Go's output are left out.
+sets the defaults of the schema and the zero values that Go always writes (of a time that is null), and brings
+quantities, times and base64 into their canonical form. Lists that are null in Go's output are left out.
 Source: sigs.k8s.io/json decode.go, apimachinery pkg/runtime/serializer/json (1.36).
 """
 
@@ -23,6 +23,7 @@ Lost = list[tuple[Object, str]]
 Decoder = Callable[[Any, Lost], Any]
 """Takes a value of the expected JSON type, changes it in place, returns what stands for it."""
 
+_TIMES = ("time", "micro-time")
 _INT32 = (-(2**31), 2**31 - 1)
 _INT64 = (-(2**63), 2**63 - 1)
 
@@ -123,6 +124,8 @@ class DecoderCompiler:
             return lambda: decode({}, [])
         if schema.scalar == "quantity":
             return lambda: "0"
+        if schema.scalar in _TIMES:
+            return _null
         if "o" in flags or schema.scalar:
             return None
         zero = _ZEROS.get(schema.type)
@@ -358,6 +361,10 @@ _KINDS: dict[type, str] = {
 _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
 _SCALAR_ZEROS = {"quantity": "0", "int-or-string": 0, "bytes": "", "duration": "0s"}
 _decode_quantity = _canonical(canonical_quantity)
+
+
+def _null() -> None:
+    """A time that is not set: a struct, which `omitempty` does not leave out."""
 
 
 def _keep(value: Any, lost: Lost) -> Any:

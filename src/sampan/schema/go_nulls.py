@@ -1,15 +1,13 @@
 """The nulls that Go writes: what `decode` leaves out of a built-in object and Go's encoder does not.
 
-Go writes every field without `omitempty`. `decode` sets those whose zero is a value; a list, a map, a pointer or a time
-that is not there is null. Source: Go's encoding/json; the fields' tags are in `registry/data/fields.json`.
+Go writes every field without `omitempty`. `decode` sets those whose zero is a value, and times; a list, a map or a
+pointer that is not there is null. Source: Go's encoding/json; the fields' tags are in `registry/data/fields.json`.
 """
 
 from typing import Any
 
 from sampan.core.object import Object
 from sampan.schema.structural import Schema
-
-_WITHOUT_ZERO = frozenset(("time", "micro-time", "raw"))
 
 _RAW = "runtime.RawExtension"
 """A struct: `omitempty` does not leave it out."""
@@ -46,4 +44,4 @@ def _is_written(field: str, schema: Schema) -> bool:
         return True
     if "o" in flags or "z" in flags:
         return False
-    return "p" in flags or go_type.startswith(("[]", "map[")) or schema.scalar in _WITHOUT_ZERO
+    return "p" in flags or go_type.startswith(("[]", "map[")) or schema.scalar == "raw"

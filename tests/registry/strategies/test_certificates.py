@@ -137,11 +137,13 @@ def test_a_signer_changes_the_status_alone(status: Any, old: Any, texts: list[st
     assert status_faults(REQUESTS, REQUEST, status, old) == texts
 
 
-def test_conditions_get_their_times() -> None:
+@pytest.mark.parametrize("times", [{}, {"lastUpdateTime": None, "lastTransitionTime": None}], ids=["absent", "null"])
+def test_conditions_get_their_times(times: dict[str, Any]) -> None:
     old = created(REQUESTS, REQUEST)
-    new = {**old, "status": {"conditions": [{"type": "Failed", "status": "True"}]}}
+    new = {**old, "status": {"conditions": [{"type": "Failed", "status": "True", **times}]}}
     REQUESTS.prepare_for_status_update(CTX, new, old)
-    assert {"lastUpdateTime", "lastTransitionTime"} <= new["status"]["conditions"][0].keys()
+    (told,) = new["status"]["conditions"]
+    assert told["lastUpdateTime"] == told["lastTransitionTime"] is not None
 
 
 def test_signers_are_selectable() -> None:

@@ -137,7 +137,10 @@ def overdue_s(deployment: Object, status: Object, now: dt.datetime) -> float | N
     condition = find_status_condition(status, PROGRESSING)
     if limit_s is None or condition is None or condition.get("reason") in (NEW_AVAILABLE, TIMED_OUT):
         return None
-    since = parse_time(condition.get("lastUpdateTime") or condition["lastTransitionTime"])
+    told = condition.get("lastUpdateTime") or condition.get("lastTransitionTime")
+    if not told:
+        return 0.0
+    since = parse_time(told)
     return max(0.0, (since + dt.timedelta(seconds=limit_s) - now).total_seconds())
 
 

@@ -38,7 +38,7 @@ def set_condition(crd: Object, wanted: Condition, now: str) -> bool:
         if old.get("type") != wanted["type"]:
             continue
         same = {k: v for k, v in old.items() if k not in _NOT_COMPARED} == wanted
-        since = old.get("lastTransitionTime", now) if old.get("status") == wanted["status"] else now
+        since = old.get("lastTransitionTime") or now if old.get("status") == wanted["status"] else now
         conditions[index] = {**wanted, "lastTransitionTime": since}
         return not same
     conditions.append({**wanted, "lastTransitionTime": now})

@@ -215,12 +215,13 @@ def fill_condition_times(request: Object, old: Object) -> None:
     """Set the times that a client left out of the conditions."""
     now = format_time(dt.datetime.now(dt.UTC))
     for condition in _conditions(request):
-        condition.setdefault("lastUpdateTime", now)
-        if "lastTransitionTime" not in condition:
+        if not condition.get("lastUpdateTime"):
+            condition["lastUpdateTime"] = now
+        if not condition.get("lastTransitionTime"):
             same = [
                 before["lastTransitionTime"]
                 for before in _of_type(old, condition.get("type", ""))
-                if before.get("status") == condition.get("status") and "lastTransitionTime" in before
+                if before.get("status") == condition.get("status") and before.get("lastTransitionTime")
             ]
             condition["lastTransitionTime"] = same[0] if same else now
 

@@ -78,8 +78,6 @@ class EventStrategy(CoreStrategy):
         for name in ("reportingComponent", "reportingInstance"):
             if name not in obj:
                 obj[name] = ""
-        for name in ("firstTimestamp", "lastTimestamp", "eventTime"):
-            obj.setdefault(name, None)
 
     def check(self, obj: Object, errors: Errors) -> None:
         check_legacy(obj, errors, self.controller_field)
