@@ -22,6 +22,11 @@ class CacheReader:
         record = self.record(group, resource, namespace, name)
         return None if record is None else decode(record.value)
 
+    async def find(self, group: str, resource: str, namespace: str, name: str) -> Object | None:
+        """The same as of now, also if another server has just written it."""
+        await self.fresh(group, resource)
+        return self.get(group, resource, namespace, name)
+
     def record(self, group: str, resource: str, namespace: str, name: str) -> Record | None:
         """One object as it lies in the cache, not decoded."""
         cache, prefix = self._cache(group, resource)

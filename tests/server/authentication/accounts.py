@@ -17,6 +17,7 @@ from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.discovery import IssuerDiscovery
 from sampan.server.authentication.service_account.issuer import IssuePolicy, TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
+from sampan.storage.store import Store
 from tests.server.cluster import Answer, Api, served
 
 ISSUER = "https://issuer.example"
@@ -36,6 +37,9 @@ class Objects:
     def get(self, group: str, resource: str, namespace: str, name: str) -> dict[str, Any] | None:
         """One object, or None."""
         return self._objects.get((resource, namespace, name))
+
+    async def fresh(self, group: str, resource: str) -> None:
+        """There is nobody else."""
 
     def list(self, group: str, resource: str, namespace: str = "") -> list[dict[str, Any]]:
         """None."""
@@ -99,8 +103,10 @@ class Accounts:
 
 
 @asynccontextmanager
-async def accounts(policy: IssuePolicy | None = None, key: SigningKey = KEY) -> AsyncIterator[Accounts]:
-    """Ends with the block."""
+async def accounts(
+    policy: IssuePolicy | None = None, key: SigningKey = KEY, store: Store | None = None
+) -> AsyncIterator[Accounts]:
+    """Ends with the block. On a `store` that is given the robot may be there already."""
     clock, issuer = Clock(), TokenIssuer(ISSUER, key, policy)
     made: list[ServiceAccountTokens] = []
 
@@ -121,9 +127,9 @@ async def accounts(policy: IssuePolicy | None = None, key: SigningKey = KEY) -> 
         bootstrap = BootstrapTokens(cluster.reader, clock.seconds)
         return Identity([tokens, bootstrap], ("api",), issuer, discovery, counts)
 
-    async with served(identity=identity) as api:
+    async with served(store, identity=identity) as api:
         robot = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}}
-        await api.create("/api/v1/namespaces/default/serviceaccounts", robot)
+        assert (await api.post("/api/v1/namespaces/default/serviceaccounts", robot)).code in (201, 409)
         yield Accounts(api, clock, made[0], issuer)
 
 

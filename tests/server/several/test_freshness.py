@@ -14,6 +14,14 @@ async def test_a_write_through_one_server_is_read_through_another() -> None:
             assert len(listed.body["items"]) == n + 1
 
 
+async def test_the_log_of_a_pod_that_another_server_has_just_made_is_found() -> None:
+    async with several(2) as (a, b):
+        for n in range(20):
+            pod = {"metadata": {"name": f"p{n}"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+            await a.create("/api/v1/namespaces/default/pods", pod)
+            assert (await b.get(f"/api/v1/namespaces/default/pods/p{n}/log")).code == 204
+
+
 async def test_a_deletion_through_one_server_is_seen_through_another() -> None:
     async with several(2) as (a, b):
         path = "/api/v1/namespaces/default/configmaps"

@@ -14,9 +14,10 @@ from sampan.server.verbs.scope import Scope
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
-def pod_of(scope: Scope, name: str) -> Object:
-    """The Pod of a request. Raises `StatusError` 404."""
-    pod = scope.cluster.reader.get("", "pods", scope.ctx.namespace, name) if scope.ctx.namespace and name else None
+async def pod_of(scope: Scope, name: str) -> Object:
+    """The Pod of a request, as it is now. Raises `StatusError` 404."""
+    namespace = scope.ctx.namespace
+    pod = await scope.cluster.reader.find("", "pods", namespace, name) if namespace and name else None
     if pod is None:
         raise errors.not_found(GroupResource("", "pods"), name)
     return pod

@@ -45,7 +45,7 @@ async def get_log(scope: Scope) -> Response:
     """GET pods/NAME/log. A Pod without a node has an empty log (204)."""
     request = scope.request
     params = _params(request)
-    pod = pod_of(scope, request.info.name)
+    pod = await pod_of(scope, request.info.name)
     container = container_of(pod, request.param("container"))
     if not node_of(pod):
         return Response(204, content_type="")

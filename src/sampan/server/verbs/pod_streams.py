@@ -35,7 +35,7 @@ async def port_forward(scope: Scope) -> Response:
     ports = _ports(request)
     await admitted(scope, "PodPortForwardOptions", options_of(scope, "PodPortForwardOptions", ports=ports))
     await require_create(scope)
-    pod = pod_of(scope, request.info.name)
+    pod = await pod_of(scope, request.info.name)
     query = {"port": ",".join(map(str, ports))} if ports else {}
     return await _passed_on(scope, pod, ("portForward",), query.items())
 
@@ -46,7 +46,7 @@ async def _stream(scope: Scope, action: str, kind: str, more: Object) -> Respons
     options = options_of(scope, kind, **given, container=request.param("container"), **more)
     await admitted(scope, kind, options)
     await require_create(scope)
-    pod = pod_of(scope, request.info.name)
+    pod = await pod_of(scope, request.info.name)
     container = container_of(pod, options.get("container", ""))
     query = [(_PARAMS[name], "1") for name in _STREAMS if options.get(name)]
     query += [("command", word) for word in options.get("command", ())]

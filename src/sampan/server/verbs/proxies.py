@@ -38,7 +38,7 @@ async def proxy_pod(scope: Scope) -> Response:
     """Any method, pods/[SCHEME:]NAME[:PORT]/proxy[/PATH]."""
     await _admit(scope, "PodProxyOptions")
     wanted = _split(scope, "pod")
-    pod = pod_of(scope, wanted.name)
+    pod = await pod_of(scope, wanted.name)
     port = wanted.port or _first_port(pod)
     status = pod.get("status") or {}
     ip = next((entry.get("ip") or "" for entry in status.get("podIPs") or ()), "") or status.get("podIP") or ""
@@ -49,15 +49,15 @@ async def proxy_service(scope: Scope) -> Response:
     """Any method, services/[SCHEME:]NAME[:PORT]/proxy[/PATH]: to one of its Pods, at random."""
     await _admit(scope, "ServiceProxyOptions")
     wanted = _split(scope, "service")
-    port_name = _port_name(scope, wanted)
-    endpoints = scope.cluster.reader.get("", "endpoints", scope.ctx.namespace, wanted.name)
+    port_name = await _port_name(scope, wanted)
+    endpoints = await scope.cluster.reader.find("", "endpoints", scope.ctx.namespace, wanted.name)
     if endpoints is None:
         raise errors.not_found(GroupResource("", "services"), wanted.name)
     subsets = endpoints.get("subsets") or []
     if not subsets:
         raise _no_endpoints(wanted.name)
     for ip, port in _shuffled(subsets, port_name):
-        if _is_pod(scope, ip):
+        if await _is_pod(scope, ip):
             return await _forward(scope, wanted.scheme, _address(scope, ip["ip"]), port)
     raise _no_endpoints(scope.request.info.name)
 
@@ -152,12 +152,12 @@ def _address(scope: Scope, ip: str) -> str:
     return check_address(ip, allow_loopback=scope.shared.upstreams.settings.allow_loopback)
 
 
-def _port_name(scope: Scope, wanted: _Id) -> str:
+async def _port_name(scope: Scope, wanted: _Id) -> str:
     """The name of the service's port: ports may be asked for by number too. Raises `StatusError` 404, 503."""
     text = wanted.port
     if not (text.isascii() and text.isdigit()):
         return text
-    service = scope.cluster.reader.get("", "services", scope.ctx.namespace, wanted.name)
+    service = await scope.cluster.reader.find("", "services", scope.ctx.namespace, wanted.name)
     if service is None:
         raise errors.not_found(GroupResource("", "services"), wanted.name)
     for port in service["spec"].get("ports") or ():
@@ -181,12 +181,12 @@ def _shuffled(subsets: list[Any], port_name: str) -> Iterator[tuple[Any, int]]:
     return iter(found)
 
 
-def _is_pod(scope: Scope, address: Object) -> bool:
+async def _is_pod(scope: Scope, address: Object) -> bool:
     """Whether an endpoint's address is that of the Pod which it names: else anybody's could be put there."""
     target = address.get("targetRef") or {}
     if target.get("namespace") != scope.ctx.namespace or not target.get("name"):
         return False
-    pod = scope.cluster.reader.get("", "pods", scope.ctx.namespace, target["name"])
+    pod = await scope.cluster.reader.find("", "pods", scope.ctx.namespace, target["name"])
     ips = (pod.get("status") or {}).get("podIPs") or () if pod is not None else ()
     return any(entry.get("ip") == address.get("ip") for entry in ips)
 

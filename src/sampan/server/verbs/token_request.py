@@ -53,13 +53,13 @@ async def create_token(scope: Scope) -> Response:
     await scope.admission.admit(attributes)
     assert attributes.obj is not None
     request = attributes.obj
-    account = _account(scope, name, request)
+    account = await _account(scope, name, request)
     _complete(request, account, identity, timestamp(scope.clock))
     faults = _faults(request)
     if faults:
         raise errors.invalid(_KIND, "", faults)
     await scope.admission.validate(attributes)
-    bound = _bound(scope, name, request["spec"].get("boundObjectRef"))
+    bound = await _bound(scope, name, request["spec"].get("boundObjectRef"))
     request["status"] = _issue(scope, identity.issuer, account, request["spec"], bound)
     request["spec"] = {"audiences": [], "expirationSeconds": 0, "boundObjectRef": None, **request["spec"]}
     return dict_response(scope.request, request, 201)
@@ -84,14 +84,14 @@ def _default(request: Object) -> None:
     request.setdefault("spec", {}).setdefault("expirationSeconds", EXPIRATION_DEFAULT_S)
 
 
-def _account(scope: Scope, name: str, request: Object) -> Object:
+async def _account(scope: Scope, name: str, request: Object) -> Object:
     """The ServiceAccount that the URL and the request agree about."""
     metadata = request["metadata"]
     given = metadata.get("name")
     if given and given != name:
         text = "must match the service account name if specified"
         raise errors.invalid(_KIND, name, [invalid(Path("metadata", "name"), given, text)])
-    account = scope.cluster.reader.get("", "serviceaccounts", scope.ctx.namespace, name)
+    account = await scope.cluster.reader.find("", "serviceaccounts", scope.ctx.namespace, name)
     if account is None:
         raise errors.not_found(_ACCOUNTS, name)
     uid, present = metadata.get("uid"), account["metadata"]["uid"]
@@ -120,7 +120,7 @@ def _faults(request: Object) -> list[FieldError]:
     return []
 
 
-def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Bound:
+async def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Bound:
     """What the token is to be bound to, as it is now. Raises 400, 404, 409."""
     if ref is None:
         return UNBOUND
@@ -132,7 +132,7 @@ def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Bound:
         raise errors.bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
     if not name:
         raise errors.bad_request("Name parameter required.")
-    obj = scope.cluster.reader.get("", resource, "" if kind == "Node" else scope.ctx.namespace, name)
+    obj = await scope.cluster.reader.find("", resource, "" if kind == "Node" else scope.ctx.namespace, name)
     if obj is None:
         raise errors.not_found(GroupResource("", resource), name)
     if kind == "Pod" and (obj.get("spec") or {}).get("serviceAccountName", "") != account:
@@ -147,16 +147,16 @@ def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Bound:
         )
         raise errors.conflict(GroupResource("", kind), name, text)
     if kind == "Pod":
-        return Bound(pod=obj, node=_node_of(scope, obj))
+        return Bound(pod=obj, node=await _node_of(scope, obj))
     return Bound(secret=obj) if kind == "Secret" else Bound(node=obj)
 
 
-def _node_of(scope: Scope, pod: Object) -> Object | None:
+async def _node_of(scope: Scope, pod: Object) -> Object | None:
     """Where a Pod runs; of a Node that is not there at least the name."""
     name = (pod.get("spec") or {}).get("nodeName")
     if not name:
         return None
-    return scope.cluster.reader.get("", "nodes", "", name) or {"metadata": {"name": name}}
+    return await scope.cluster.reader.find("", "nodes", "", name) or {"metadata": {"name": name}}
 
 
 def _issue(scope: Scope, issuer: TokenIssuer, account: Object, spec: Object, bound: Bound) -> Object:

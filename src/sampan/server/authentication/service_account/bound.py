@@ -20,6 +20,14 @@ _STALE_TOKEN = "authentication.k8s.io/stale-token"
 _GONE = "service account token has been invalidated"
 
 
+class Absent(TokenError):
+    """What a token needs is not there, as far as this server has heard. `resource`: of what it is."""
+
+    def __init__(self, text: str, resource: str) -> None:
+        super().__init__(text)
+        self.resource = resource
+
+
 @dataclass(frozen=True, slots=True)
 class Valid:
     """The account of a token, and what there is to say about it."""
@@ -34,7 +42,7 @@ class Valid:
 
 
 def validate_bound(reader: ObjectReader, claims: Mapping[str, Any], now_s: float, counts: TokenCounts) -> Valid:
-    """Raises `TokenError`."""
+    """Raises `TokenError`, `Absent`."""
     _check_times(claims, now_s)
     private = claims.get("kubernetes.io")
     if not isinstance(private, dict):
@@ -70,7 +78,7 @@ def _check_account(reader: ObjectReader, namespace: str, ref: ObjectRef, deadlin
         raise TokenError("resource name may not be empty")
     account = reader.get("", "serviceaccounts", namespace, ref.name) if namespace else None
     if account is None:
-        raise TokenError(f'serviceaccounts "{ref.name}" not found')
+        raise Absent(f'serviceaccounts "{ref.name}" not found', "serviceaccounts")
     uid = account["metadata"]["uid"]
     if uid != ref.uid:
         raise TokenError(f"service account UID ({uid}) does not match claim ({ref.uid})")
@@ -80,7 +88,7 @@ def _check_account(reader: ObjectReader, namespace: str, ref: ObjectRef, deadlin
 
 def _check_bound(obj: Object | None, ref: ObjectRef, resource: str, deadline_s: float) -> None:
     if obj is None:
-        raise TokenError(_GONE)
+        raise Absent(_GONE, resource)
     uid, kind = obj["metadata"]["uid"], resource[:-1]
     if uid != ref.uid:
         raise TokenError(f"{kind} UID ({uid}) does not match service account {kind} ref claim ({ref.uid})")

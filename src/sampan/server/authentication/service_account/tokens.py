@@ -5,7 +5,7 @@ Source: kubernetes pkg/serviceaccount/jwt.go JWTTokenAuthenticator (1.36).
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import jwt
 import orjson
@@ -17,7 +17,7 @@ from sampan.core.token_keys import VerifyingKey
 from sampan.registry.strategy import ObjectReader
 from sampan.server.authentication.authenticator import TokenError, TokenUser, common
 from sampan.server.authentication.jwt.compact import audiences_of, untrusted_claims
-from sampan.server.authentication.service_account.bound import validate_bound
+from sampan.server.authentication.service_account.bound import Absent, Valid, validate_bound
 from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.legacy import validate_legacy
 
@@ -27,6 +27,13 @@ NoteUse = Callable[[Object], Awaitable[None]]
 """Is told of a Secret whose token is used."""
 
 
+class FreshReader(ObjectReader, Protocol):
+    """Can be told to hear of what other servers have written."""
+
+    async def fresh(self, group: str, resource: str) -> None:
+        """See `CacheReader.fresh`."""
+
+
 class ServiceAccountTokens:
     """Knows the tokens of some issuers, signed by some keys. What they are bound to must still be there."""
 
@@ -34,7 +41,7 @@ class ServiceAccountTokens:
 
     def __init__(
         self,
-        reader: ObjectReader,
+        reader: FreshReader,
         keys: Sequence[VerifyingKey],
         *,
         issuers: Sequence[str],
@@ -67,10 +74,7 @@ class ServiceAccountTokens:
         agreed = common(wanted, named or self._api_audiences)
         if not agreed and self._api_audiences:
             raise TokenError(f"token audiences {_shown(named)} is invalid for the target audiences {_shown(wanted)}")
-        if claims["iss"] == LEGACY_ISSUER:
-            found = validate_legacy(self._reader, token, claims, self._counts)
-        else:
-            found = validate_bound(self._reader, claims, self._now(), self._counts)
+        found = await self._validated(token, claims)
         if found.secret is not None and self._note_use is not None:
             await self._note_use(found.secret)
         annotations = dict(found.annotations)
@@ -79,6 +83,20 @@ class ServiceAccountTokens:
         if found.refusal:
             raise TokenError(found.refusal, annotations)
         return TokenUser(found.account.user(), agreed, annotations, found.warnings)
+
+    async def _validated(self, token: str, claims: Mapping[str, Any]) -> Valid:
+        """Nothing is said to be absent that another server on the same store has made."""
+        asked: set[str] = set()
+        while True:
+            try:
+                if claims["iss"] == LEGACY_ISSUER:
+                    return validate_legacy(self._reader, token, claims, self._counts)
+                return validate_bound(self._reader, claims, self._now(), self._counts)
+            except Absent as error:
+                if error.resource in asked:
+                    raise
+                asked.add(error.resource)
+                await self._reader.fresh("", error.resource)
 
     def _issued(self, claims: Mapping[str, Any]) -> bool:
         issuer = claims.get("iss")
