@@ -38,6 +38,10 @@ def test_columns_are_defined_with_all_their_fields() -> None:
     ]
 
 
+def test_a_column_without_a_name_has_no_definition() -> None:
+    assert column_definitions((*COLUMNS, PlainColumn("", "string", ""))) == column_definitions(COLUMNS)
+
+
 def test_a_table_has_columns_rows_and_the_lists_metadata() -> None:
     rows = [row_with_metadata(["a", None], CONFIG_MAP), row(["b", 5], CONFIG_MAP), row(["c", True], None)]
     table = orjson.loads(table_bytes(column_definitions(COLUMNS), rows, {"resourceVersion": "7", "continue": "t"}))

@@ -17,7 +17,10 @@ NO_HEADERS: Final = b"null"
 
 
 class Column(Protocol):
-    """What is said of a column. `type` and `format` are OpenAPI's; a priority above 0 shows with `-o wide`."""
+    """What is said of a column. `type` and `format` are OpenAPI's; a priority above 0 shows with `-o wide`.
+
+    A column without a name has cells and no definition, as the last one of Kubernetes' IPAddresses: clients pass it over.
+    """
 
     @property
     def name(self) -> str: ...
@@ -43,6 +46,7 @@ def column_definitions(columns: Iterable[Column]) -> bytes:
                 "priority": column.priority,
             }
             for column in columns
+            if column.name
         ]
     )
 

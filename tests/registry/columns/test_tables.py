@@ -224,7 +224,7 @@ ROWS: list[tuple[str, str, Object, list[Any]]] = [
         "networking.k8s.io",
         "ipaddresses",
         {"spec": {"parentRef": {"resource": "services", "namespace": "d", "name": "s"}}},
-        ["x", "services/d/s"],
+        ["x", "services/d/s", "24h"],
     ),
     (
         "discovery.k8s.io",

@@ -85,7 +85,7 @@ def networking_tables(ages: Ages) -> Tables:
             column("CIDRs", lambda obj: ",".join(obj.get("spec", EMPTY).get("cidrs", ()))),
             age,
         ),
-        ("networking.k8s.io", "ipaddresses", "v1"): (NAME, column("ParentRef", _parent)),
+        ("networking.k8s.io", "ipaddresses", "v1"): (NAME, column("ParentRef", _parent), column("", ages.age)),
         ("discovery.k8s.io", "endpointslices", "v1"): (
             NAME,
             column("AddressType", at("addressType")),

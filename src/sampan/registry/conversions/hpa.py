@@ -1,43 +1,32 @@
 """HorizontalPodAutoscalers: autoscaling/v1 against the hub, v2.
 
-v1 knows one CPU percentage. The rest of v2 travels in the annotations that Kubernetes uses for it. Where those cannot
-say a thing either (order of metrics, a second CPU percentage, a target's type), the exact lists travel in one more
-annotation, which counts only as long as the v1 object still says what they would become in v1.
+v1 knows one CPU percentage. The rest of v2 travels in the annotations that Kubernetes uses for it. What those cannot
+say either (order of metrics, a second CPU percentage, a target's type) a write in v1 loses, as in Kubernetes.
 Source: pkg/apis/autoscaling/v1/conversion.go (1.36).
 """
-
-from collections.abc import Callable
-from typing import Any
 
 import orjson
 
 from sampan.core.object import Object
 from sampan.registry.conversions import hpa_metrics
 from sampan.registry.conversions.api_version import ApiVersionConversion
+from sampan.registry.conversions.hpa_text import annotation_text
 
 METRICS = "autoscaling.alpha.kubernetes.io/metrics"
 CURRENT_METRICS = "autoscaling.alpha.kubernetes.io/current-metrics"
 CONDITIONS = "autoscaling.alpha.kubernetes.io/conditions"
 BEHAVIOR = "autoscaling.alpha.kubernetes.io/behavior"
-EXACT_METRICS = "autoscaling.sampan.dev/metrics"
-EXACT_CURRENT_METRICS = "autoscaling.sampan.dev/current-metrics"
 _ROUND_TRIP = (
     METRICS,
     CURRENT_METRICS,
     CONDITIONS,
     BEHAVIOR,
-    EXACT_METRICS,
-    EXACT_CURRENT_METRICS,
     "autoscaling.alpha.kubernetes.io/scale-down-tolerance",
     "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
 )
 
 _WRONG_SHAPE = (ValueError, TypeError, KeyError, AttributeError)
 """What reading an annotation that somebody else wrote may raise."""
-
-
-def _dump(value: Any) -> str:
-    return orjson.dumps(value).decode()
 
 
 def _is_cpu_utilization(metric: Object) -> bool:
@@ -91,13 +80,6 @@ def _read_list(annotations: dict[str, str], key: str) -> list[Object] | None:
     return None
 
 
-def _same(restored: Callable[[], list[Object]], metrics: list[Object]) -> bool:
-    try:
-        return restored() == metrics
-    except _WRONG_SHAPE:
-        return False
-
-
 class HorizontalPodAutoscalerConversion(ApiVersionConversion):
     """One CPU percentage in v1, metrics in v2."""
 
@@ -132,13 +114,8 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
         spec = obj.get("spec", {})
         percentage = spec.pop("targetCPUUtilizationPercentage", None)
         others = _read_list(annotations, METRICS) or []
-        exact = _read_list(annotations, EXACT_METRICS)
         try:
-            if exact is not None and _metrics_to_v1(exact) == (percentage, others):
-                hpa_metrics.check({"metrics": {str(i): metric for i, metric in enumerate(exact)}})
-                spec["metrics"] = exact
-            else:
-                spec["metrics"] = _metrics_to_hub(percentage, others)
+            spec["metrics"] = _metrics_to_hub(percentage, others)
         except _WRONG_SHAPE:
             spec["metrics"] = _metrics_to_hub(percentage, [])
         if not spec["metrics"]:
@@ -160,12 +137,8 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
             current = {"averageUtilization": percentage}
             metrics = [{"type": "Resource", "resource": {"name": "cpu", "current": current}}]
         others = _read_list(annotations, CURRENT_METRICS)
-        exact = _read_list(annotations, EXACT_CURRENT_METRICS)
         try:
-            if exact is not None and others == [hpa_metrics.status_to_v1(metric) for metric in exact]:
-                hpa_metrics.check({"metrics": {str(i): metric for i, metric in enumerate(exact)}})
-                metrics = exact
-            elif others is not None:
+            if others is not None:
                 metrics = [hpa_metrics.status_to_hub(metric) for metric in others]
         except _WRONG_SHAPE:
             metrics = []
@@ -186,12 +159,10 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
         if percentage is not None:
             spec["targetCPUUtilizationPercentage"] = percentage
         if others:
-            annotations[METRICS] = _dump(others)
-        if not _same(lambda: _metrics_to_hub(percentage, others), metrics):
-            annotations[EXACT_METRICS] = _dump(metrics)
+            annotations[METRICS] = annotation_text(others)
         behavior = spec.pop("behavior", None)
         if behavior is not None:
-            annotations[BEHAVIOR] = _dump(hpa_metrics.behavior_to_v1(behavior))
+            annotations[BEHAVIOR] = annotation_text(hpa_metrics.behavior_to_v1(behavior))
 
     def _status_from_hub(self, status: Object, annotations: dict[str, str]) -> None:
         status.setdefault("currentReplicas", 0)  # v1 always says it, v2 leaves a zero out
@@ -200,10 +171,7 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
         if percentage is not None:
             status["currentCPUUtilizationPercentage"] = percentage
         if metrics:
-            others = [hpa_metrics.status_to_v1(metric) for metric in metrics]
-            annotations[CURRENT_METRICS] = _dump(others)
-            if not _same(lambda: [hpa_metrics.status_to_hub(metric) for metric in others], metrics):
-                annotations[EXACT_CURRENT_METRICS] = _dump(metrics)
+            annotations[CURRENT_METRICS] = annotation_text([hpa_metrics.status_to_v1(metric) for metric in metrics])
         conditions = status.pop("conditions", None)
         if conditions:
-            annotations[CONDITIONS] = _dump(conditions)
+            annotations[CONDITIONS] = annotation_text(conditions)

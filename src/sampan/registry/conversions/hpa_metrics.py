@@ -216,8 +216,7 @@ def behavior_to_hub(value: Any) -> Object:
 
 def condition_to_hub(condition: Object) -> Object:
     """A condition from v1's annotation. Raises on wrong shapes."""
-    return {"type": _str(condition["type"]), "status": _str(condition["status"])} | {
-        name: _str(condition[name])
-        for name in ("lastTransitionTime", "reason", "message")
-        if condition.get(name) is not None
-    }
+    told = {name: _str(condition[name]) for name in ("reason", "message") if condition.get(name) is not None}
+    since = condition.get("lastTransitionTime")
+    time = {"lastTransitionTime": None if since is None else _str(since)}
+    return {"type": _str(condition["type"]), "status": _str(condition["status"]), **time, **told}
