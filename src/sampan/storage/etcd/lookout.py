@@ -12,6 +12,7 @@ from typing import Final
 
 from sampan.storage.etcd.diagnosis import Finding, findings
 from sampan.storage.etcd.settings import EtcdSettings
+from sampan.storage.etcd.strangers import strangers
 
 INTERVAL_S: Final = 300.0
 WRONG_INTERVAL_S: Final = 20.0
@@ -25,7 +26,7 @@ async def look_after_endpoints(
     """Look at all endpoints until cancelled: at once, and every few minutes. `sleep` may return sooner."""
     known: dict[str, str] = {}
     while True:
-        known = _tell(await findings(settings), known)
+        known = _tell([*await findings(settings), *await strangers(settings)], known)
         await sleep(WRONG_INTERVAL_S if known else INTERVAL_S)
 
 

@@ -28,6 +28,7 @@ from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.rounds import Rounds
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.shared import SharedAsk
+from sampan.storage.etcd.strangers import strangers
 from sampan.storage.etcd.stream import WatchedThroughProxy, WatchEndedByEtcd
 from sampan.storage.etcd.turns import CompactionTurns
 from sampan.storage.etcd.watch import EtcdWatch, Source
@@ -118,6 +119,7 @@ class EtcdStore:
             self._turns = CompactionTurns(client)
             self._newest = SharedAsk(self._others.ask)
             self._hub.revision = await explained(self._reads.revision(), self._settings)
+            await self._refuse_strangers()
             await self._refuse_part()
             await self._refuse_proxy()
             self._hub.closed = False
@@ -226,6 +228,11 @@ class EtcdStore:
         what = await mark_of(self._client, self._keys)
         if what is not None:
             raise StoreIncomplete(what)
+
+    async def _refuse_strangers(self) -> None:
+        if found := await strangers(self._settings):
+            said = "; ".join(map(str, found))
+            raise StoreMisconfigured(f"etcd cannot be used: {said}: --etcd-servers names the members of one cluster")
 
     async def _refuse_proxy(self) -> None:
         try:
