@@ -19,7 +19,7 @@ NO_HEADERS: Final = b"null"
 class Column(Protocol):
     """What is said of a column. `type` and `format` are OpenAPI's; a priority above 0 shows with `-o wide`.
 
-    A column without a name has cells and no definition, as the last one of Kubernetes' IPAddresses: clients pass it over.
+    A column without a name has cells and no definition, as the last one of IPAddresses in Kubernetes.
     """
 
     @property
