@@ -3,12 +3,14 @@
 The values are what kube-apiserver 1.36 was seen to store.
 """
 
+from typing import Any
+
 import pytest
 
 from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.storage.encoding import decode
 from sampan.storage.translation import canonical
-from sampan.wire import protobuf
+from sampan.wire import json, protobuf
 from tests.registry.stored import builtin_upgrade, stored
 
 
@@ -75,9 +77,45 @@ def test_the_null_of_a_field_that_is_always_shown_stays(upgrade: BuiltinUpgrade)
     assert upgrade(slice_)["endpoints"] is None
 
 
-def test_custom_resources_are_left_alone(upgrade: BuiltinUpgrade) -> None:
-    custom = stored("example.com/v1", "Pod", spec={"containers": None})
-    assert upgrade(dict(custom)) == custom
+def custom(upgrade: BuiltinUpgrade, **metadata: Any) -> Any:
+    """The metadata of a custom resource that was stored with it, as it is read."""
+    obj = stored("example.com/v1", "Pod", spec={"containers": None})
+    found = decode(canonical(json.encode({**obj, "metadata": {"name": "a", **metadata}}), upgrade))
+    assert found["spec"] == {"containers": None}
+    return found["metadata"]
+
+
+@pytest.mark.parametrize(("given", "read"), [({}, 1), ({"generation": 0}, 1), ({"generation": 3}, 3)])
+def test_a_custom_resource_without_generation_is_of_the_first(
+    upgrade: BuiltinUpgrade, given: dict[str, int], read: int
+) -> None:
+    assert custom(upgrade, **given)["generation"] == read
+
+
+@pytest.mark.parametrize(
+    "malformed",
+    [
+        {"labels": {"a": 5, "b": "c"}},
+        {"labels": "a"},
+        {"finalizers": "a"},
+        {"generation": "5"},
+        {"ownerReferences": [{"name": 5}]},
+        {"creationTimestamp": "yesterday"},
+        {"clusterName": "a"},
+    ],
+    ids=lambda given: next(iter(given)),
+)
+def test_metadata_of_a_custom_resource_that_is_not_of_its_type_is_left_out(
+    upgrade: BuiltinUpgrade, malformed: dict[str, Any]
+) -> None:
+    read = custom(upgrade, annotations={"x": "y"}, **malformed)
+    read.pop("resourceVersion")
+    assert read == {"name": "a", "annotations": {"x": "y"}, "generation": 1}
+
+
+def test_a_built_in_kind_that_is_not_served_is_left_alone(upgrade: BuiltinUpgrade) -> None:
+    lease = stored("coordination.k8s.io/v1beta1", "LeaseCandidate", spec={"leaseName": "a"})
+    assert upgrade(dict(lease)) == lease
 
 
 def test_what_cannot_be_read_whole_is_given_as_it_is(upgrade: BuiltinUpgrade, caplog: pytest.LogCaptureFixture) -> None:

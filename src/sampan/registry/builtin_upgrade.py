@@ -2,7 +2,8 @@
 
 kube-apiserver stores some kinds in older versions than the newest one, and sets defaults when it reads, not only when
 it writes: what is stored may lack fields that came with a later release, or that are cleared after that. Versions that
-are served no more are read too (`old_versions/`), as far as kube-apiserver 1.36 reads them.
+are served no more are read too (`old_versions/`), as far as kube-apiserver 1.36 reads them. Of custom resources the
+metadata is looked at, and nothing else.
 Source: apiserver pkg/server/storage/resource_encoding_config.go, apimachinery pkg/runtime/serializer/versioning (1.36).
 """
 
@@ -12,6 +13,7 @@ from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.old_versions import group_now, in_served_version
 from sampan.registry.registry import ResourceRegistry
+from sampan.registry.stored_metadata import repaired
 from sampan.schema.compile import DecodeError, SchemaCompiler
 from sampan.wire.json import DecodeError as Unknown
 from sampan.wire.protobuf import supports
@@ -23,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class BuiltinUpgrade:
-    """An `Upgrade` of stored objects. Those of other kinds, custom resources for one, are left alone."""
+    """An `Upgrade` of stored objects. Those of kinds that are not known are taken for custom resources."""
 
     def __init__(self, registry: ResourceRegistry, compiler: SchemaCompiler) -> None:
         """Assumption: the built-in resources are registered already."""
@@ -38,7 +40,7 @@ class BuiltinUpgrade:
         """See `Upgrade`."""
         definition = self._definition(obj)
         if definition is None:
-            return obj
+            return obj if supports(str(obj.get("apiVersion")), str(obj.get("kind"))) else self._custom(obj)
         if not supports(obj["apiVersion"], obj["kind"]):
             raise Unknown(f'no kind "{obj["kind"]}" is registered for version "{obj["apiVersion"]}"')
         try:
@@ -50,6 +52,13 @@ class BuiltinUpgrade:
             stored.strategy.default(obj)
         except (DecodeError, *_NOT_ITS_FORM) as error:
             _log.warning("a stored %s of %s cannot be read whole: %s", definition.kind, obj["apiVersion"], error)
+        return obj
+
+    def _custom(self, obj: Object) -> Object:
+        metadata = obj.get("metadata")
+        if isinstance(metadata, dict):
+            decode = self._compiler.object_meta()
+            obj["metadata"] = repaired(metadata, lambda each: decode(each, []))
         return obj
 
     def _definition(self, obj: Object) -> ResourceDefinition | None:
