@@ -29,7 +29,7 @@ from tests.server.http2_client import LIMIT, Http2Client, Route, Running, connec
 from tests.server.tls_files import Files, make_files
 
 HEAD = [(":method", "GET"), (":path", "/wait"), (":scheme", "https"), (":authority", "localhost")]
-ONE_MS = HttpSettings(linger_s=0.001)
+ONE_MS = HttpSettings(linger_s=0.001, rest_s=0.001)
 
 
 @pytest.fixture(scope="module")
@@ -333,13 +333,13 @@ async def test_a_server_that_ends_ends_streams_properly_and_finishes_requests(fi
         watch, wait = client.request("GET", "/watch"), client.request("GET", "/wait")
         await client.wait(ResponseReceived, watch)
         await route.begun.wait()
-        closing = asyncio.create_task(server.server.close_streams())
+        await server.server.close_streams()
         await client.wait(StreamEnded, watch)
+        drain = asyncio.create_task(server.server.drain(5))
         assert (await client.wait(ConnectionTerminated)).last_stream_id == wait
-        await closing
         route.go.set()
         assert (await client.answer(wait)).body == b"done"
-        await server.server.drain(5)
+        await drain
 
 
 async def test_streams_opened_after_the_end_began_are_refused(files: Files) -> None:
@@ -347,7 +347,7 @@ async def test_streams_opened_after_the_end_began_are_refused(files: Files) -> N
         client.request("GET", "/wait")
         await route.begun.wait()
         drain = asyncio.create_task(server.server.drain(5))
-        await asyncio.sleep(0)
+        await client.wait(ConnectionTerminated)
         late = client.request("GET", "/echo")
         assert (await client.wait(StreamReset, late)).error_code == ErrorCodes.REFUSED_STREAM
         route.go.set()

@@ -1,13 +1,36 @@
-"""A server that is about to end sends its clients elsewhere."""
+"""A server that is about to end sends its clients elsewhere, and answers what they have sent before they know."""
 
+import asyncio
+import os
+import socket
+import ssl
+import sys
+import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
+from h2.events import ConnectionTerminated
 
+from sampan.server.listener import HttpServer
 from sampan.server.request import Request, Response
-from tests.server.test_http import answer, connect, echo, finish
+from sampan.server.settings import HttpSettings
+from tests.server.http2_client import Route, connected, running
+from tests.server.test_http import Connect, answer, connect, echo, finish
+from tests.server.tls_files import client_context, make_files
 
 GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+POST = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nabcd"
+RESTLESS = HttpSettings(rest_s=60)
+LARGE = 8 << 20
+
+
+async def asked(settings: HttpSettings) -> Connect:
+    """A connection on which a request was answered."""
+    server, reader, writer = await connect(echo, settings)
+    writer.write(GET)
+    await answer(reader)
+    return server, reader, writer
 
 
 async def test_a_client_is_told_to_turn_elsewhere_with_its_answer_and_loses_no_request() -> None:
@@ -37,3 +60,162 @@ async def test_a_stream_says_whether_its_connection_ends_with_it(leaving: bool) 
     assert (b"connection: close" in (await reader.readuntil(b"\r\n\r\n")).lower()) is leaving
     assert await reader.readuntil(b"0\r\n\r\n") == b"1\r\na\r\n1\r\nb\r\n0\r\n\r\n"
     await finish(server, writer)
+
+
+async def test_a_client_that_has_just_asked_is_not_closed_but_told_with_its_next_answer() -> None:
+    server, reader, writer = await asked(RESTLESS)
+    drain = asyncio.create_task(server.drain(60))
+    await asyncio.sleep(0.05)
+    writer.write(POST)
+    status, headers, _ = await answer(reader)
+    assert (status, headers["connection"]) == (200, "close")
+    await asyncio.wait_for(drain, 30)
+    await finish(server, writer)
+
+
+async def test_a_client_that_rests_is_closed() -> None:
+    server, reader, writer = await asked(HttpSettings(rest_s=0.01))
+    await server.drain(60)
+    assert await reader.read() == b""
+    await finish(server, writer)
+
+
+@pytest.mark.parametrize("cut", [2, 20, len(POST) - 2], ids=["method", "head", "body"])
+async def test_a_request_of_which_a_part_has_come_is_answered(cut: int) -> None:
+    server, reader, writer = await asked(HttpSettings(rest_s=0.0))
+    writer.write(POST[:cut])
+    await asyncio.sleep(0.05)
+    drain = asyncio.create_task(server.drain(60))
+    await asyncio.sleep(0.05)
+    writer.write(POST[cut:])
+    status, headers, body = await answer(reader)
+    assert (status, headers["connection"], body) == (200, "close", b"POST /  4")
+    await drain
+    await finish(server, writer)
+
+
+async def test_a_request_that_waits_to_be_read_when_a_connection_is_to_be_closed_is_answered() -> None:
+    server, reader, writer = await asked(HttpSettings(rest_s=0.0))
+    os.write(
+        writer.get_extra_info("socket").fileno(), GET
+    )  # past the event loop, which does not get to read before the end
+    drain = asyncio.create_task(server.drain(60))
+    assert (await answer(reader))[1]["connection"] == "close"
+    await drain
+    await finish(server, writer)
+
+
+async def test_requests_that_were_sent_without_waiting_are_all_answered() -> None:
+    server, reader, writer = await asked(RESTLESS)
+    server.leaving = True
+    writer.write(GET * 3)
+    told = [(await answer(reader))[1].get("connection", "") for _ in range(3)]
+    assert told == ["", "", "close"]
+    await finish(server, writer)
+
+
+async def test_an_answer_to_a_body_that_nobody_reads_arrives() -> None:
+    async def refuse(request: Request) -> Response:
+        return Response(429, b"later", close=True)
+
+    server, reader, writer = await connect(refuse)
+    writer.write(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % LARGE)
+    for _ in range(32):
+        writer.write(b"x" * (64 << 10))
+        await asyncio.sleep(0)
+    assert (await answer(reader))[0] == 429
+    writer.write(b"x" * 100)
+    await writer.drain()
+    assert await asyncio.wait_for(reader.read(), 30) == b""
+    await finish(server, writer)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system is not asked to ignore new clients")
+async def test_who_was_let_in_before_the_server_stops_to_listen_is_answered_and_who_comes_later_is_not() -> None:
+    server = HttpServer(echo, HttpSettings(door_s=0.2))
+    sock = socket.socket()
+    sock.bind(("127.0.0.1", 0))
+    await server.start(sock, None)
+    address = sock.getsockname()
+    early = [socket.create_connection(address) for _ in range(50)]  # the event loop has had no time to accept them
+    turning = asyncio.create_task(server.turn_away())
+    await asyncio.sleep(0)
+    with socket.socket() as late:
+        late.settimeout(0.05)
+        with pytest.raises(TimeoutError):
+            late.connect(address)
+    await turning
+    drain = asyncio.create_task(server.drain(60))
+    for client in early:
+        client.setblocking(False)
+        reader, writer = await asyncio.open_connection(sock=client)
+        writer.write(GET)
+        assert (await answer(reader))[0] == 200
+        writer.close()
+    await drain
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address)
+
+
+async def test_who_has_not_shaken_hands_yet_is_answered(tmp_path: Path) -> None:
+    files = make_files(tmp_path)
+    async with running(files, Route()) as server:
+        raw = socket.create_connection(("127.0.0.1", server.port))
+        raw.setblocking(False)
+        await server.server.turn_away()
+        drain = asyncio.create_task(server.server.drain(60))
+        await asyncio.sleep(0.05)
+        reader, writer = await asyncio.open_connection(sock=raw, ssl=client_context(files), server_hostname="localhost")
+        writer.write(b"GET /echo HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert (await answer(reader))[0] == 200
+        await drain
+        writer.close()
+
+
+async def test_a_last_answer_over_tls_reaches_a_client_that_reads_slowly(tmp_path: Path) -> None:
+    files = make_files(tmp_path)
+
+    def read(port: int) -> int:
+        raw = socket.socket()
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        raw.connect(("127.0.0.1", port))
+        with client_context(files).wrap_socket(raw, server_hostname="localhost") as tls:
+            tls.sendall(b"GET /big/%d HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" % LARGE)
+            time.sleep(0.5)
+            return sum(map(len, iter(lambda: _read(tls), b"")))
+
+    async with running(files, Route(), HttpSettings(close_timeout_s=0.05)) as server:
+        assert await asyncio.to_thread(read, server.port) > LARGE
+
+
+def _read(tls: ssl.SSLSocket) -> bytes:
+    try:
+        return tls.recv(64 << 10)
+    except (ConnectionError, ssl.SSLError):
+        return b""
+
+
+async def test_a_client_that_does_not_answer_the_end_of_tls_does_not_hold_it_up(tmp_path: Path) -> None:
+    files = make_files(tmp_path)
+    async with running(files, Route(), HttpSettings(close_timeout_s=0.05, rest_s=0.0)) as server:
+        raw = await asyncio.to_thread(socket.create_connection, ("127.0.0.1", server.port))
+        tls = await asyncio.to_thread(client_context(files).wrap_socket, raw, server_hostname="localhost")
+        await asyncio.wait_for(server.server.drain(60), 20)
+        assert server.server.connection_count == 0
+        tls.close()
+
+
+async def test_a_client_of_http_2_is_told_to_go_when_nothing_of_its_is_under_way(tmp_path: Path) -> None:
+    route = Route()
+    settings = HttpSettings(linger_s=0.01, rest_s=60)
+    async with running(make_files(tmp_path), route, settings) as server, connected(server) as client:
+        waiting = client.request("GET", "/wait")
+        await route.begun.wait()
+        drain = asyncio.create_task(server.server.drain(60))
+        await asyncio.sleep(0.05)
+        assert (await client.ask("GET", "/echo")).status == 200
+        assert not any(isinstance(event, ConnectionTerminated) for event in client.events)
+        route.go.set()
+        assert (await client.answer(waiting)).body == b"done"
+        await client.wait(ConnectionTerminated)
+        await drain

@@ -129,7 +129,9 @@ async def serve_extension(
                 announce(sock.getsockname()[1])
                 await asyncio.get_running_loop().create_future()
             finally:
-                http.stop_listening()
+                http.leaving = True
+                await http.turn_away()
+                server.lifecycle.draining = True
                 await http.close_streams()
                 await http.drain(DRAIN_S)
 

@@ -216,17 +216,16 @@ async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:
 
 
 async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
-    """The end in order: readyz fails, new requests are refused, streams end, requests under way finish."""
+    """The end in order: readyz fails, nobody is let in any more, streams end, requests that came are answered."""
     _log.info("shutting down", extra={"connections": http.connection_count})
-    if settings.shutdown_delay_s:
-        # First whoever asks /readyz turns away new clients; then those that are connected are sent there too, as what
-        # a client sends just when its connection is closed is lost.
-        await asyncio.sleep(settings.shutdown_delay_s / 2)
-        http.leaving = True
-        await asyncio.sleep(settings.shutdown_delay_s / 2)
+    # First whoever asks /readyz turns away new clients; then those that are connected are sent there too, as what
+    # a client sends just when its connection is closed is lost.
+    await asyncio.sleep(settings.shutdown_delay_s / 2)
+    http.leaving = True
+    await asyncio.sleep(settings.shutdown_delay_s / 2)
+    await http.turn_away()
     api.lifecycle.draining = True
     await http.close_streams()
-    http.stop_listening()
     await http.drain(settings.drain_timeout_s)
     _log.info("ended")
 

@@ -5,6 +5,9 @@ waiting (pipelining) queue up to `PIPELINE_MAX`, then reading stops. A request b
 allows, and until there is a reader up to `BODY_AHEAD_BYTES`. What is written waits for the client beyond the
 transport's own high-water mark. The task of a read or a stream is cancelled when its client goes; any other runs to its
 end, as a write may be under way.
+
+The end of a connection: a request of which something has been read is answered, and a client that gets its last answer
+is told so in it. What it sends after that is swallowed until it goes.
 """
 
 import asyncio
@@ -16,6 +19,7 @@ from typing import cast
 import httptools
 
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
+from sampan.server.farewell import Farewell, has_unread
 from sampan.server.heads import BODILESS
 from sampan.server.incoming import HeadFault, Incoming
 from sampan.server.methods import METHOD_BYTES_MAX, SAFE, begins_method, stand_in
@@ -52,6 +56,7 @@ class Connection(Reading, asyncio.Protocol):
         self._ending = False
         self._can_write: asyncio.Future[None] | None = None
         self._peer = Peer()
+        self._farewell: Farewell | None = None
         self._ahead: SentAhead | None = None
         self._patient = False
         self._begun = b""
@@ -66,6 +71,8 @@ class Connection(Reading, asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
+        if self._farewell is not None:
+            self._farewell.over()
         self.owner.disconnected(self)
         if self._can_write is not None and not self._can_write.done():
             self._can_write.set_result(None)
@@ -139,12 +146,23 @@ class Connection(Reading, asyncio.Protocol):
         """Whether nothing is being answered."""
         return self._current is None
 
+    @property
+    def rest_s(self) -> float:
+        """How long it has to be idle until no request is expected any more."""
+        return self.owner.settings.rest_s
+
     def end(self) -> None:
         """Take no further request: close at once when idle, else after the answer. A stream is ended properly."""
         self._ending = True
-        if self._current is None:
-            self._transport.close()
-        elif self.streaming and self._task is not None:
+        if self._current is not None:
+            self.end_streams()
+        elif not (self._begun or (self._in_message and self.head_began) or has_unread(self._transport)):
+            self._leave(heeding=not self._in_message)
+
+    def end_streams(self) -> None:
+        """End a stream properly, and the connection with it."""
+        if self.streaming and self._task is not None:
+            self._ending = True
             self._task.cancel()
 
     def abort(self) -> None:
@@ -168,7 +186,19 @@ class Connection(Reading, asyncio.Protocol):
         """Answer what is not HTTP, and close."""
         if self._current is None and not self.closed:
             self._transport.write(self.owner.heads.refusal(self._fault or HeadFault(status)))
-        self._transport.close()
+        self._leave(heeding=False)
+
+    def _leave(self, *, heeding: bool = True) -> None:
+        if self.closed:
+            return
+        if self._farewell is None:
+            self._farewell = Farewell(self._transport, self.loop, self.owner.settings)
+        if heeding:
+            self._farewell.begin()
+            return
+        self._transport.set_protocol(Deaf(self))
+        self.resume_reading()
+        self._farewell.begin(linger_s=self.owner.settings.linger_s)
 
     def _start(self, incoming: Incoming) -> None:
         self._current = incoming
@@ -181,7 +211,7 @@ class Connection(Reading, asyncio.Protocol):
         try:
             response = await ask(self.owner, incoming, self._peer, received=self.active)
             self._patient = response.patient
-            close = not incoming.keep_alive or response.close or self._ending or self.owner.leaving
+            close = not incoming.keep_alive or response.close or self._is_last()
             if incoming.expect_continue and not incoming.complete:
                 close = True
             if not self.closed:
@@ -205,9 +235,13 @@ class Connection(Reading, asyncio.Protocol):
             if response is not None:
                 await release(response)
         if close or self._ending or self.closed:
-            self._transport.close()
+            self._leave(heeding=incoming.complete or response is None or response.takeover is not None)
         else:
             self._next(incoming)
+
+    def _is_last(self) -> bool:
+        """Whether the connection ends with this answer. What the client has sent without waiting is answered too."""
+        return self._ending or (self.owner.leaving and self._ready is None and not self._queue)
 
     def _next(self, done: Incoming) -> None:
         """Begin with the next request that is there."""
@@ -219,6 +253,8 @@ class Connection(Reading, asyncio.Protocol):
             ready = self._queue.popleft()
         if ready is not None:
             self._start(ready)
+        else:
+            self.active = monotonic()
         self.resume_reading()
 
     async def _send(self, incoming: Incoming, response: Response, *, close: bool) -> None:
@@ -245,7 +281,7 @@ class Connection(Reading, asyncio.Protocol):
         transport = self._transport
         try:
             until_closed = incoming.http_1_0 and response.length is None
-            close = until_closed or not incoming.keep_alive or self.owner.leaving
+            close = until_closed or not incoming.keep_alive or self._is_last()
             transport.write(self.owner.heads.build(response, response.length, close=close, http_1_0=incoming.http_1_0))
             if incoming.method == "HEAD":
                 return True
@@ -289,3 +325,19 @@ class Connection(Reading, asyncio.Protocol):
         """Wait until the client has read most of what was written, or has gone."""
         if self._can_write is not None and not self.closed:
             await asyncio.shield(self._can_write)  # others may wait too
+
+
+class Deaf(asyncio.Protocol):
+    """Swallows what the client of a connection still sends."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connection.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._connection.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._connection.resume_writing()

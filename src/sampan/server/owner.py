@@ -43,8 +43,18 @@ class Served(Protocol):
     def idle(self) -> bool:
         """Whether nothing is being answered."""
 
+    @property
+    def rest_s(self) -> float:
+        """How long it has to be idle until its end costs no request."""
+
     def end(self) -> None:
-        """Take no further request: close at once when idle, else after the answer. A stream is ended properly."""
+        """Take no further request: close at once when idle, else after the answer. A stream is ended properly.
+
+        Idle is not who has begun to send a request.
+        """
+
+    def end_streams(self) -> None:
+        """End the answers that have no end of their own; HTTP/1.1 ends its connection with them."""
 
     def abort(self) -> None:
         """Cut the connection."""

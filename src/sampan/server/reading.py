@@ -111,7 +111,7 @@ class Reading:
         if incoming.limit >= 0 and incoming.size > incoming.limit:
             incoming.wake()
             if incoming.size > incoming.limit + BODY_DISCARD_BYTES_MAX:
-                self._transport.close()
+                self._leave()
             return
         incoming.body.append(chunk)
         if len(incoming.body) >= BODY_PIECES_MAX:
@@ -128,6 +128,10 @@ class Reading:
         incoming.wake()
 
     # --- inside
+
+    def _leave(self, *, heeding: bool = True) -> None:
+        """Close. Not `heeding`: something of the client's is under way that will not be read."""
+        raise NotImplementedError
 
     def _pause_reading(self) -> None:
         if not self._reading_paused and not self.closed:

@@ -25,10 +25,12 @@ from h2.events import (
 )
 from h2.exceptions import ProtocolError
 
+from sampan.server.farewell import Farewell
 from sampan.server.http2.frames import Frames
 from sampan.server.http2.stream import Stream
 from sampan.server.owner import ConnectionOwner, Peer, peer_of
 
+REST_S = 0.02
 TASKS_PER_STREAM_MAX = 4
 """Of streams that were reset, the tasks that run on are bounded by so many times the streams that may be open."""
 
@@ -48,7 +50,7 @@ class Http2Connection(asyncio.Protocol):
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._streams: dict[int, Stream] = {}
         self._tasks: set[Stream] = set()
-        self._linger: asyncio.TimerHandle | None = None
+        self._farewell: Farewell = cast(Farewell, None)
         self._on: dict[type[Event], Callable[..., None]] = {
             RequestReceived: self._on_request,
             DataReceived: self._on_data,
@@ -63,14 +65,14 @@ class Http2Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._farewell = Farewell(self._transport, self.owner.loop, self.owner.settings)
         self.peer = peer_of(transport)
         self.frames = Frames(self._transport, self.owner.settings.http2_streams_max)
         self.owner.connected(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.ending = True
-        if self._linger is not None:
-            self._linger.cancel()
+        self._farewell.over()
         self.writable.set()
         self._drop_streams()
         self._on.clear()  # they know us; and what a client has used is to be free when it has gone
@@ -169,7 +171,7 @@ class Http2Connection(asyncio.Protocol):
     def _close(self) -> None:
         """Close, with what was not answered yet."""
         self.ending = True
-        self._transport.close()
+        self._farewell.begin()
         self._drop_streams()
 
     def _drop_streams(self) -> None:
@@ -180,8 +182,7 @@ class Http2Connection(asyncio.Protocol):
 
     def _leave(self) -> None:
         """Close when the client does, or soon: what it has not read yet would be lost if it still sends something."""
-        if self._linger is None and not self._transport.is_closing():
-            self._linger = self.owner.loop.call_later(self.owner.settings.linger_s, self._transport.close)
+        self._farewell.begin(linger_s=self.owner.settings.linger_s)
 
     # --- for the server
 
@@ -191,6 +192,13 @@ class Http2Connection(asyncio.Protocol):
         return not self._streams
 
     @property
+    def rest_s(self) -> float:
+        """How long it has to be idle until its end costs no request: what comes too late is refused, and can be sent
+        again. But some clients give up what they have not read yet when they are told to go.
+        """
+        return min(REST_S, self.owner.settings.rest_s)
+
+    @property
     def streaming(self) -> bool:
         """Whether an answer is being sent that has no end of its own."""
         return any(stream.streaming for stream in self._streams.values())
@@ -198,10 +206,14 @@ class Http2Connection(asyncio.Protocol):
     def end(self) -> None:
         """Take no further request, end streams properly, and go when the last answer has been sent."""
         self.retire()
-        for stream in list(self._streams.values()):
-            stream.end()
+        self.end_streams()
         if not self._streams:
             self._leave()
+
+    def end_streams(self) -> None:
+        """End the answers that have no end of their own. Others go on, and their clients hear of the end later."""
+        for stream in list(self._streams.values()):
+            stream.end()
 
     def abort(self) -> None:
         """Cut the connection."""

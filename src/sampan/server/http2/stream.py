@@ -58,6 +58,8 @@ class Stream:
         self.closed = False
         """Whether the client wants no answer any more."""
         self.streaming = False
+        self._ended = False
+        """Whether the server ends the answer, which has no end of its own."""
         self.incoming = Incoming(self)
         self._unacknowledged = 0
         self._window: asyncio.Future[None] | None = None
@@ -112,6 +114,7 @@ class Stream:
     def end(self) -> None:
         """End an answer that has no end of its own."""
         if self.streaming:
+            self._ended = True
             self.task.cancel()
 
     # --- for the request at work (`incoming.Source`)
@@ -238,7 +241,7 @@ class Stream:
                         response.sent_bytes += len(chunk)
                         await self._send_data(chunk, end=False)
         except asyncio.CancelledError:
-            if self.closed or not self._connection.ending:
+            if self.closed or not self._ended:
                 raise
             task = asyncio.current_task()
             if task is not None:
