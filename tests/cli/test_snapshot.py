@@ -115,6 +115,21 @@ def test_save_does_not_replace_a_file(snapshot: Path, tmp_path: Path) -> None:
     sampan("snapshot", "status", tmp_path / "s")
 
 
+@pytest.mark.parametrize("command", [("save", "--data", "data"), ("restore", "--data", "data"), ("status",)])
+def test_the_standard_input_and_output_are_no_snapshot(command: tuple[str, ...]) -> None:
+    said = CliRunner().invoke(cli, ["snapshot", *command, "-"])
+    assert said.exit_code == 2
+    assert "a snapshot is a file, not the standard input or output" in said.output
+
+
+def test_a_directory_that_is_not_there_is_named_when_a_snapshot_is_to_be_saved_in_it(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
+    said = refused("snapshot", "save", tmp_path / "backups" / "s", "--data", tmp_path / "data")
+    assert said == f"Error: there is no directory {tmp_path / 'backups'}\n"
+
+
 def test_save_warns_of_the_credentials(snapshot: Path, tmp_path: Path) -> None:
     sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
     said = sampan("snapshot", "save", tmp_path / "s", "--data", tmp_path / "data", "--with-credentials")

@@ -1,6 +1,8 @@
 """`sampan storage copy`, from engine to engine, and snapshots of etcd."""
 
 import asyncio
+import errno
+import sqlite3
 import subprocess
 import sys
 import time
@@ -159,3 +161,29 @@ def test_an_etcd_with_nothing_under_the_prefix_is_not_copied(
     monkeypatch.chdir(tmp_path)
     assert "nothing under /other/" in sampan(*words, "--from", etcd, "--etcd-prefix", "/other", code=1)
     assert not (tmp_path / "there").is_file()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [OSError(errno.ENOSPC, "No space left on device"), sqlite3.OperationalError("database or disk is full")],
+    ids=["file", "database"],
+)
+def test_a_full_temporary_directory_is_not_taken_for_the_target(
+    etcd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    async def filled() -> None:
+        store = engine_store(parse_engine(etcd, EtcdAccess()))
+        await store.open()
+        await store.create("/registry/pods/default/a", b"{}")
+        await store.close()
+
+    def full(*_: object, **__: object) -> None:
+        raise fault
+
+    asyncio.run(filled())
+    monkeypatch.setattr("sampan.app.copy.restore", full)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    said = sampan("storage", "copy", "--from", etcd, "--to", etcd, code=1)
+    assert said.startswith(f"Error: the temporary directory {tmp_path}/sampan-copy-")
+    assert said.endswith(f": {fault.args[-1]} (TMPDIR names another place)\n")
+    assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import socket
+import sqlite3
 import tempfile
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sampan.app.engine import OBJECTS, check_whole, rows_of
+from sampan.app.errors import StartError
 from sampan.app.lock import locked_directory
 from sampan.app.settings import UpSettings
 from sampan.app.storage import copy_target
@@ -50,7 +52,11 @@ async def copy_storage(source: UpSettings, target: UpSettings, options: CopyOpti
         return await _to_etcd(source.data, target, options, progress)
     with tempfile.TemporaryDirectory(prefix="sampan-copy-") as scratch:
         # A scratch store has the rows in the order of their revisions, and needs no memory for it.
-        await _to_directory(source, Path(scratch), options, progress)
+        try:
+            await _to_directory(source, Path(scratch), options, progress)
+        except (OSError, sqlite3.Error) as error:
+            why = (error.strerror if isinstance(error, OSError) else None) or error
+            raise StartError(f"the temporary directory {scratch}: {why} (TMPDIR names another place)") from error
         return await _to_etcd(Path(scratch), target, options, progress)
 
 

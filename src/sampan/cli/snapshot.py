@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,8 +15,19 @@ from sampan.cli.progress import Advance, progress_bar
 from sampan.storage.snapshot import Summary, verify, write_snapshot
 from sampan.storage.sqlite.restore import BUMP_REVISION, check_empty, credentials, restore
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
 _DIRECTORY = click.Path(file_okay=False, path_type=Path)
+
+
+class _SnapshotFile(click.Path):
+    """`-` is no file: it is read twice, and gets its name when it is whole."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-":
+            self.fail("a snapshot is a file, not the standard input or output (./- is one of that name)", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_FILE = _SnapshotFile(dir_okay=False, path_type=Path)
 
 
 @click.group("snapshot")

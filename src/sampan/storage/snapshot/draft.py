@@ -45,6 +45,8 @@ def sync_directory(directory: Path) -> None:
 def _refuse(path: Path, force: bool) -> None:
     if path.is_dir():
         raise SnapshotError(f"{path} is a directory")
+    if not path.parent.is_dir():
+        raise SnapshotError(f"there is no directory {path.parent}")
     if path.exists() and not force:
         raise SnapshotError(f"{path} exists; --force replaces it")
 
