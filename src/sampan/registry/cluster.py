@@ -5,6 +5,7 @@ is kept outside the object, so a process may hold many clusters.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack
 
@@ -33,10 +34,11 @@ from sampan.schema.builtin import Definitions
 from sampan.schema.compile import SchemaCompiler
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import extractor, respliced_record
-from sampan.storage.store import Store
+from sampan.storage.store import Store, Untransformable
 
 Measure = Callable[[Store, GroupResource], Store]
 """Gives the store as one resource is to use it."""
+_log = logging.getLogger(__name__)
 
 
 class Cluster:
@@ -181,12 +183,20 @@ class Cluster:
 
     def _prepare_allocators(self) -> None:
         """Addresses of the networks that the cluster has, whoever gave them to it; without those that Services hold."""
-        stored = self.reader.get("networking.k8s.io", "servicecidrs", "", "kubernetes")
+        self._adopt_networks()
+        self.allocators.rebuild(self.reader.list("", "services"))
+        self.allocators.claims = self.claims = self._claims()
+
+    def _adopt_networks(self) -> None:
+        try:
+            stored = self.reader.get("networking.k8s.io", "servicecidrs", "", "kubernetes")
+        except Untransformable as error:
+            _log.error("no Service gets a cluster IP, for the networks of the cluster are not known: %s", error)
+            self.allocators.close()
+            return
         cidrs = (stored or {}).get("spec", {}).get("cidrs")
         if cidrs:
             self.allocators.adopt(cidrs)
-        self.allocators.rebuild(self.reader.list("", "services"))
-        self.allocators.claims = self.claims = self._claims()
 
     def _claims(self) -> StoredClaims:
         addresses = self._store_of("networking.k8s.io", "ipaddresses")

@@ -15,12 +15,14 @@ Apply = Callable[[str, Record | None], None]
 class Follower:
     """Calls `apply` for each object that is new, changed or gone, when it is polled; for the first poll all are new.
 
-    A poll costs less than a microsecond while nothing changes, and else what the changes take.
+    A poll costs less than a microsecond while nothing changes, and else what the changes take. It raises
+    `Untransformable` when an object cannot be read, or (`only_readable`) passes over it.
     """
 
-    def __init__(self, cache: WatchCache, apply: Apply) -> None:
+    def __init__(self, cache: WatchCache, apply: Apply, *, only_readable: bool = False) -> None:
         self._cache = cache
         self._apply = apply
+        self._only_readable = only_readable
         self._seen = -1
         self._records: dict[str, Record] = {}
 
@@ -41,7 +43,9 @@ class Follower:
 
     def _compare(self) -> None:
         """Nobody can say what has changed: look at everything."""
-        present = {record.key: record for record in self._cache.list(self._cache.prefix).records}
+        cache = self._cache
+        records = cache.readable() if self._only_readable else cache.list(cache.prefix).records
+        present = {record.key: record for record in records}
         for key in [key for key in self._records if key not in present]:
             self._take(key, None)
         for key, record in present.items():

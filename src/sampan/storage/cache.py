@@ -198,13 +198,14 @@ class WatchCache:
         return self.ring.after(revision) if revision >= self.ring.reaches else None
 
     def list(self, prefix: str, *, after_key: str = "", limit: int = 0, matches: Matches = None) -> Page:
-        """Records under `prefix` (the cache's own or one namespace's), beyond `after_key`, at the cache's revision.
-
-        Raises `Untransformable` when one of them cannot be decrypted.
-        """
+        """Records under `prefix`, beyond `after_key`. Raises `Untransformable` when one of them cannot be read."""
         if self.unreadable:
             self.unreadable.check(prefix, self._records.get)
         return self._records.page(prefix, after_key, limit, matches, self._revision)
+
+    def readable(self) -> Sequence[Record]:
+        """All records, whatever else cannot be read: for those who look at `unreadable` too."""
+        return self._records.all(self.prefix)
 
     async def list_at(
         self, revision: int, prefix: str, *, after_key: str = "", limit: int = 0, matches: Matches = None
@@ -294,8 +295,6 @@ class WatchCache:
         if batch.events:
             made = [self._event(e) for e in batch.events if e.revision > self._revision]
             events = [event for event in made if event is not None]
-            if self.unreadable:
-                self.unreadable.forget(batch.events)
             self.ring.extend(events)
             self.counts.events += len(events)
             self._revision = max(self._revision, batch.revision)
@@ -308,6 +307,8 @@ class WatchCache:
 
     def _event(self, stored: StoreEvent) -> CacheEvent | None:
         previous = self._records.get(stored.key)
+        if self.unreadable:  # what is written anew, or deleted, is in nobody's way any more
+            self.unreadable.pop(stored.key, None)
         event = self._made(stored, previous)
         if event is not None:
             if event.type == "DELETED":

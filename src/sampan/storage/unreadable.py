@@ -1,9 +1,9 @@
 """`Unreadable`: which keys of a cache hold values that cannot be decrypted or read, and why."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from sampan.storage.encryption.transformer import ENCRYPTED
-from sampan.storage.store import KeyValue, StoreEvent, UnreadableValue, Untransformable
+from sampan.storage.store import KeyValue, UnreadableValue, Untransformable
 
 
 class Unreadable(dict[str, str]):
@@ -18,12 +18,6 @@ class Unreadable(dict[str, str]):
         else:
             return False
         return True
-
-    def forget(self, events: Sequence[StoreEvent]) -> None:
-        """What is written anew, or deleted, is in nobody's way any more."""
-        for event in events:
-            if not isinstance(event.value, UnreadableValue):
-                self.pop(event.key, None)
 
     def check_key(self, key: str) -> None:
         """Raises `Untransformable` if this one is among them."""

@@ -76,6 +76,20 @@ async def test_a_list_with_an_object_that_nobody_can_read_fails_and_says_where(e
         running.cancel()
 
 
+async def test_an_object_that_became_unreadable_is_told_also_if_it_was_just_written(engine: MemoryStore) -> None:
+    cache = WatchCache(translated(engine), PREFIX, extractor(), respliced_record)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(cache.run())
+        await cache.wait_ready()
+        revision = await engine.create(KEY, protobuf.encode(config_map()))
+        await engine.update(KEY, protobuf.envelope("v0", "ConfigMap", b""), revision)
+        await cache.fresh()
+        with pytest.raises(Untransformable, match="cannot be read"):
+            cache.get(KEY)
+        assert cache.readable() == []
+        running.cancel()
+
+
 async def test_an_object_that_nobody_can_read_is_not_given(engine: MemoryStore) -> None:
     revision = await engine.create(KEY, protobuf.envelope("v0", "ConfigMap", b""))
     store = translated(engine)

@@ -38,8 +38,13 @@ class AddressClaims:
                 raise
             raise TakenElsewhere(ip) from error
 
+    def unreadable(self) -> set[str]:
+        """Addresses that are claimed, nobody can tell by whom: the name of an IPAddress is in its key."""
+        prefix = self.store.prefix
+        return {key.removeprefix(prefix) for key in self.store.cache.unreadable if key.startswith(prefix)}
+
     async def drop(self, ip: str, holder: Holder) -> None:
-        """Give an address back, if it is the holder's still."""
+        """Give an address back, if it is the holder's still. Raises `Untransformable` where that cannot be told."""
         row = await self.store.store.get(self.store.key("", canonical(ip)))
         if row is None or parent_of(decode(row.value)) != holder:
             return

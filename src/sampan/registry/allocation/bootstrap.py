@@ -15,6 +15,7 @@ from sampan.registry.rest.store import ResourceStore
 from sampan.registry.rest.update import Part, UpdateOptions, update
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode
+from sampan.storage.store import Untransformable
 
 NAME = "kubernetes"
 _USER = "system:apiserver"
@@ -35,7 +36,10 @@ async def prepare_allocation(cluster: Cluster) -> AllocationRepair:
 
 
 async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Clock) -> None:
-    record = store.cache.get(store.key("", NAME))
+    try:
+        record = store.cache.get(store.key("", NAME))
+    except Untransformable:
+        return  # said in the log; no address is given until somebody has written it anew, or removed it
     if record is not None and (decode(record.value).get("status") or {}).get("conditions"):
         return
     ctx = Context(user=_USER, groups=("system:masters",), name=NAME)

@@ -15,7 +15,7 @@ from sampan.registry.follower import Follower
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategies.core.allocators import Allocators, Holder, TakenElsewhere
 from sampan.storage.records import Record
-from sampan.storage.store import STORE_ERRORS, Store
+from sampan.storage.store import STORE_ERRORS, Store, Untransformable
 
 _log = logging.getLogger(__name__)
 
@@ -27,13 +27,15 @@ class StoredClaims:
         self.addresses = AddressClaims(addresses, clock)
         self.ports = PortClaims(store, allocators.ports.first, allocators.ports.last)
         self._allocators = allocators
-        self._follower = Follower(addresses.cache, self._learn)
+        self._follower = Follower(addresses.cache, self._learn, only_readable=True)
         self._doubtful: set[str] = set()
+        self._unreadable: set[str] = set()
 
     async def refresh(self, *, ports: bool) -> None:
         """See `Claims.refresh`."""
         await self.addresses.store.cache.fresh()
         self._follower.poll()
+        self._learn_unreadable()
         self._settle_doubts()
         if ports:
             self._allocators.ports.learn(await self.ports.taken())
@@ -65,19 +67,28 @@ class StoredClaims:
             for ip in ips:
                 await self.addresses.drop(ip, holder)
             await self.ports.free(ports)
-        except (StatusError, *STORE_ERRORS) as error:
+        except (StatusError, Untransformable, *STORE_ERRORS) as error:
             _log.warning("what %s/%s had is not free yet: %s", *holder, error)
+
+    def _learn_unreadable(self) -> None:
+        """What cannot be read is taken, until it can be read or is gone."""
+        before, self._unreadable = self._unreadable, self.addresses.unreadable()
+        for ip in self._unreadable:
+            self._learn_of(ip, taken=True)
+        self._doubtful.update(before - self._unreadable)
 
     def _settle_doubts(self) -> None:
         """News of an address may have come while a Service that in the end did not get it was holding it."""
         store = self.addresses.store
-        for ip in self._doubtful:
-            key = store.key("", canonical(ip))
-            self._learn(key, store.cache.get(key))
+        for ip in map(canonical, self._doubtful):
+            taken = ip in self._unreadable or store.cache.get(store.key("", ip)) is not None
+            self._learn_of(ip, taken=taken)
         self._doubtful.clear()
 
     def _learn(self, key: str, record: Record | None) -> None:
-        ip = key.rpartition("/")[2]
+        self._learn_of(key.rpartition("/")[2], taken=record is not None)
+
+    def _learn_of(self, ip: str, *, taken: bool) -> None:
         allocator = self._allocators.allocator_of(ip)
         if allocator is not None:
-            allocator.learn(ip, taken=record is not None)
+            allocator.learn(ip, taken=taken)

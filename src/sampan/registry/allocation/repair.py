@@ -65,7 +65,7 @@ class AllocationRepair:
         """One pass."""
         addresses = self._claims.addresses.store
         await addresses.cache.fresh()
-        claimed = [decode(record.value) for record in addresses.cache.list(addresses.prefix).records]
+        claimed = [decode(record.value) for record in addresses.cache.readable()]
         # Ports before Services: what is claimed before a Service is written is seen first without it, then with it.
         ports = await self._claims.ports.taken()
         held = await self._held()
@@ -89,7 +89,10 @@ class AllocationRepair:
         return _Held(holders, ports)
 
     async def _claim_addresses(self, held: _Held, claimed: dict[str, Object]) -> None:
+        unreadable = self._claims.addresses.unreadable()
         for ip, holder in held.holders.items():
+            if ip in unreadable:
+                continue
             address = claimed.get(ip)
             if address is not None:
                 parent = parent_of(address)

@@ -154,6 +154,8 @@ class IPAllocator:
         offset = 0 if total <= 16 else min(max(16, total // 16), 256)
         self._bitmap = Bitmap(self._size, offset, rand)
         self.given = Given()
+        self.is_closed = False
+        """Whether none is given, for nobody knows whether this is a network of the cluster."""
 
     @property
     def free(self) -> int:
@@ -167,12 +169,15 @@ class IPAllocator:
             raise AllocationError(
                 f"the provided IP ({text}) is not in the valid range. The range of valid IPs is {self.network}"
             )
+        if self.is_closed:
+            # What Kubernetes says when it knows no network that has the address.
+            raise AllocationError("the provided network does not match the current range")
         if not self._bitmap.take(number):
             raise AllocationError("provided IP is already allocated")
 
     def allocate_next(self) -> str:
         """Take some free address. Raises `RangeFull`."""
-        number = self._bitmap.take_any()
+        number = None if self.is_closed else self._bitmap.take_any()
         if number is None:
             raise RangeFull
         return str(self.network.network_address + number + 1)
@@ -278,6 +283,11 @@ class Allocators:
         networks = [IPAllocator(cidr, self._random) for cidr in cidrs]
         self.ips = {allocator.family: allocator for allocator in networks}
         self.primary_family = networks[0].family
+
+    def close(self) -> None:
+        """Give no addresses any more."""
+        for allocator in self.ips.values():
+            allocator.is_closed = True
 
     @property
     def first(self) -> str:
