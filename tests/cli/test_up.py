@@ -150,6 +150,16 @@ def test_a_serving_certificate_of_ones_own(tmp_path: Path) -> None:
         connection.close()
 
 
+def test_the_kubeconfig_fits_a_serving_certificate_that_is_for_a_load_balancer_alone(tmp_path: Path) -> None:
+    own = make_ca("own", NOW)
+    files = write(make_serving(own, ("api.example.com",), NOW), tmp_path / "serving")
+    options = ("--tls-cert-file", str(files["certificate"]), "--tls-private-key-file", str(files["key"]))
+    with running(tmp_path / "d", "--storage", "memory", *options) as server:
+        said = CliRunner().invoke(cli, ["get", "namespaces", "--kubeconfig", str(server.data / "kubeconfig")])
+    assert said.exit_code == 0, said.output
+    assert "default" in said.output
+
+
 def watch(connection: http.client.HTTPSConnection, server: Server) -> http.client.HTTPResponse:
     """Open a watch."""
     headers = {"Authorization": f"Bearer {server.token}"}

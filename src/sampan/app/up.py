@@ -17,6 +17,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 
+from cryptography import x509
+
 from sampan.app.admission import admission_settings
 from sampan.app.aggregation import aggregation_settings
 from sampan.app.at_rest import AtRest, at_rest_of
@@ -55,7 +57,7 @@ from sampan.server.pki.directory import (
 from sampan.server.pki.kubeconfig import kubeconfig
 from sampan.server.security_metrics import SecurityMetrics
 from sampan.server.settings import HttpSettings
-from sampan.server.sni import CertKey
+from sampan.server.sni import CertKey, name_to_ask_for
 from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.server.verbs.components import Components
 from sampan.storage.signal import Signal
@@ -274,7 +276,8 @@ def _credentials(settings: UpSettings, server: str) -> Credentials:
     try:
         likely = (Allocators().first,)
         credentials = prepare_credentials(settings.data, serving_hosts(settings.bind), now, likely=likely)
-        content = kubeconfig(server, _trusted(settings, credentials), credentials.admin)
+        trusted, name = _trusted(settings, credentials), _server_name(settings)
+        content = kubeconfig(server, trusted, credentials.admin, tls_server_name=name)
         write_private(settings.data / "kubeconfig", content)
     except OSError as error:
         raise StartError(f"cannot use {error.filename or settings.data}: {error.strerror}") from error
@@ -299,6 +302,18 @@ def _certify_service(settings: UpSettings, cluster: Cluster, tls: ServingTls) ->
 def _trusted(settings: UpSettings, credentials: Credentials) -> bytes:
     """By which certificate clients know the server: our CA, or the given serving certificate (with its chain)."""
     return settings.tls_cert_file.read_bytes() if settings.tls_cert_file else credentials.ca_pem
+
+
+def _server_name(settings: UpSettings) -> str:
+    """Whom a given serving certificate is for, when that is not where clients on this machine find the server, as with
+    one for a load balancer alone: the loops beside the server are such clients.
+    """
+    if settings.tls_cert_file is None:
+        return ""
+    with suppress(ValueError):  # what is no certificate is told of when it is to be shown
+        certificate = x509.load_pem_x509_certificate(settings.tls_cert_file.read_bytes())
+        return name_to_ask_for(certificate, client_host(settings.bind).strip("[]"))
+    return ""
 
 
 def _tls(settings: UpSettings, credentials: Credentials) -> ServingTls:

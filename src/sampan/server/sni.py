@@ -55,6 +55,21 @@ def names_in(certificate: x509.Certificate) -> list[str]:
     return names + alternatives.get_values_for_type(x509.DNSName)
 
 
+def name_to_ask_for(certificate: x509.Certificate, host: str) -> str:
+    """By which name clients know the server that shows this certificate, if it is not for `host`, where they find it;
+    empty: it is, or it is for nobody in particular.
+    """
+    try:
+        alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return ""
+    names = alternatives.get_values_for_type(x509.DNSName)
+    names += map(str, alternatives.get_values_for_type(x509.IPAddress))
+    if {host, f"*.{host.partition('.')[2]}"} & set(names):
+        return ""
+    return next((name for name in names if not name.startswith("*")), "")
+
+
 class ServerNames(Generic[T]):
     """Finds what belongs to a server name. Given names go before those found in certificates, exact names before
     wildcards, earlier entries before later ones.

@@ -5,8 +5,14 @@ import base64
 from sampan.server.pki.certificates import KeyPair
 
 
-def kubeconfig(server: str, ca_pem: bytes, client: KeyPair, *, name: str = "sampan", user: str = "admin") -> bytes:
-    """The content of the file. `name` (of cluster and context) and `user` are plain YAML words."""
+def kubeconfig(
+    server: str, ca_pem: bytes, client: KeyPair, *, tls_server_name: str = "", name: str = "sampan", user: str = "admin"
+) -> bytes:
+    """The content of the file. `name` (of cluster and context) and `user` are plain YAML words.
+
+    `tls_server_name`: whom the server's certificate names, if not the host in `server`.
+    """
+    named = f'\n    tls-server-name: "{tls_server_name}"' if tls_server_name else ""
     return f"""\
 apiVersion: v1
 kind: Config
@@ -15,7 +21,7 @@ clusters:
 - name: {name}
   cluster:
     server: {server}
-    certificate-authority-data: {_encoded(ca_pem)}
+    certificate-authority-data: {_encoded(ca_pem)}{named}
 contexts:
 - name: {name}
   context:
