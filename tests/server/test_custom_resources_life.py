@@ -1,9 +1,13 @@
 """The life of a CRD: served, changed, deleted with its objects, restarted in the middle (F6, F7, F36, F37)."""
 
 import asyncio
+import logging
 from typing import Any
 
+import pytest
+
 from sampan.storage.memory import MemoryStore
+from sampan.storage.store import FutureRevision
 from tests.server.cluster import Api, served
 from tests.server.custom_resources import (
     CRD,
@@ -134,6 +138,23 @@ async def test_a_crd_that_was_never_established_goes_at_once(api: Api) -> None:
     await api.delete(f"{CRDS}/blouses.{GROUP}")
     await gone(api, f"{CRDS}/blouses.{GROUP}")
     assert (await api.get(SHIRTS)).code == 200
+
+
+async def test_objects_that_another_server_is_done_with_sooner_are_no_warning(
+    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await define(api)
+    prefix = f"/registry/{GROUP}/shirts/"
+    cache = api.server.cluster.caches[prefix]
+
+    async def fresh() -> None:
+        await api.server.cluster.stop_serving(GROUP, "shirts", prefix)
+        raise FutureRevision(7, 6)
+
+    monkeypatch.setattr(cache, "fresh", fresh)
+    await api.delete(CRD)
+    await gone(api)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 async def test_another_finalizer_keeps_the_crd_but_not_its_objects(api: Api) -> None:

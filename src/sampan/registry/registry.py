@@ -1,6 +1,6 @@
 """`ResourceRegistry`: which resources are served now. Built-ins, CRDs and (later) aggregated APIs all register here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 
@@ -22,6 +22,10 @@ class ResourceRegistry:
     def definitions(self) -> list[ResourceDefinition]:
         """All definitions, in the order in which they were first registered."""
         return list(self._definitions.values())
+
+    def resources(self) -> Collection[tuple[str, str]]:
+        """Group and resource of all definitions, as they are now and will be."""
+        return self._definitions.keys()
 
     def get(self, group: str, resource: str) -> ResourceDefinition | None:
         """The definition of a resource, whatever its versions."""

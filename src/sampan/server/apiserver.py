@@ -27,6 +27,7 @@ from sampan.server.authorization.rbac.escalation import RbacEscalation
 from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.cluster_metrics import ClusterMetrics
+from sampan.server.departed import DepartedResources
 from sampan.server.discovery.handler import Discovery
 from sampan.server.filters.deadline import REQUEST_TIMEOUT_S, Deadlines
 from sampan.server.filters.tracing import Tracer
@@ -110,6 +111,7 @@ class ApiServer:
         self.cluster = cluster
         self.lifecycle = Lifecycle()
         self.metrics = ServerMetrics()
+        self._departed = DepartedResources(cluster.registry, self.metrics.forget)
         cluster.measure = self.metrics.measured_store
         self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
         self.deadlines = Deadlines(settings.request_timeout_s)
@@ -206,6 +208,7 @@ class ApiServer:
             size_bytes = await self.cluster.store.size_bytes()
             self.metrics.storage_size_bytes = lambda: size_bytes
         counts = self._count_objects()
+        self._departed.look()
         self.metrics.caches.caches = self._caches
         self.metrics.storage_objects = lambda: counts
         return Response(200, await self.metrics.exposition(), CONTENT_TYPE)

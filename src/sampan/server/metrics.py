@@ -17,6 +17,7 @@ from sampan.server.access_metrics import AccessMetrics
 from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.cache_metrics import CacheMetrics
 from sampan.server.certificate_metrics import CertificateMetrics
+from sampan.server.departed import Resources, drop, forget_series
 from sampan.server.features import FEATURES
 from sampan.server.histogram import Counter, Histogram, cumulative
 from sampan.server.process_metrics import ProcessMetrics
@@ -67,6 +68,8 @@ class ServerMetrics:
         self._elsewhere: dict[Labels, list[float]] = {}
         """By labels: what the SLI's sum and buckets have more than those of the durations."""
         self._series: dict[tuple[str, str, str, str, str, str, int], list[float]] = {}
+        self._departed = [0.0] * _SERIES_LENGTH
+        """What was forgotten of requests that are no watches."""
         self.watches = WatchMetrics()
         self.store_requests = Histogram(
             "etcd_request_duration_seconds",
@@ -130,6 +133,22 @@ class ServerMetrics:
         if (info.verb in _READS and not info.subresource) or (info.verb not in _WRITES and is_sized(request)):
             series[_SIZES] += size_bytes
             series[_SIZES + 1 + bisect_left(SIZE_BUCKETS, size_bytes)] += 1
+
+    def forget(self, departed: Resources) -> None:
+        """Forget resources that are served no more, but for streams that are still open."""
+        group, resource = _REQUEST_LABELS.index("group"), _REQUEST_LABELS.index("resource")
+        for key, series in drop(self._requests, departed, group, resource).items():
+            if key[:-1] not in self._watches:
+                self._departed = [a + b for a, b in zip(self._departed, series, strict=True)]
+        drop(self._elsewhere, departed, group, resource)
+        drop(self._series, departed, group - 1, resource - 1)
+        self._watches -= {key for key in self._watches if (key[group], key[resource]) in departed}
+        streams = drop(self.long_running, departed, group, resource)
+        self.long_running |= {labels: count for labels, count in streams.items() if count}
+        forget_series(self.store_requests, departed)
+        forget_series(self.store_errors, departed)
+        self.watches.forget(departed)
+        self.details.forget(departed)
 
     def _terminated(self, request: Request, status: int) -> None:
         self.details.terminated(request, labels_by_target(request), status)
@@ -204,15 +223,16 @@ class ServerMetrics:
         said_s, said = self.details.validations.whole(buckets)
         family = self.details.validations.family(buckets)
         unsaid_s, unsaid = -said_s, [-count for count in said]
-        for key, series in list(self._requests.items()):
-            if key[:-1] in self._watches:
-                continue
+        for series in [self._departed, *(own for key, own in self._requests.copy().items() if self._has_sli(key))]:
             unsaid_s += series[1]
             counts = series[2:_SIZES]
             counts = [sum(counts[: _SLI_FROM + 1]), *counts[_SLI_FROM + 1 :]]
             unsaid = [a + b for a, b in zip(unsaid, counts, strict=True)]
         family.add_metric(("",), cumulative(buckets, unsaid), max(unsaid_s, 0.0))
         return family
+
+    def _has_sli(self, key: Labels) -> bool:
+        return key[:-1] not in self._watches
 
     def collect(self) -> Iterable[Metric]:
         """Requests and gauges, for Prometheus."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from prometheus_client.core import Metric
 
+from sampan.server.departed import Resources, forget_series
 from sampan.server.histogram import Counter, Histogram
 from sampan.server.request import Request
 
@@ -57,6 +58,11 @@ class RequestDetails:
     def terminated(self, request: Request, labels: tuple[str, ...], status: int) -> None:
         """A request was given up. `labels`: under which it is counted."""
         self._terminations.add((*labels[:1], *labels[2:-1], request.component, str(status)))
+
+    def forget(self, departed: Resources) -> None:
+        """Forget resources that are served no more."""
+        forget_series(self._bodies, departed)
+        forget_series(self._terminations, departed)
 
     def collect(self) -> Iterable[Metric]:
         """For Prometheus."""

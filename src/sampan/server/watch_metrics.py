@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from prometheus_client.core import Metric
 
+from sampan.server.departed import Resources, forget_series
 from sampan.server.histogram import Counter, Histogram
 
 _LABELS: Final = ("group", "version", "resource")
@@ -67,6 +68,11 @@ class WatchMetrics:
     def listed(self, group: str, version: str, resource: str, scope: str, seconds: float) -> None:
         """A watch has sent what there was at its beginning."""
         self._lists.observe((group, version, resource, scope), seconds)
+
+    def forget(self, departed: Resources) -> None:
+        """Forget resources that are served no more."""
+        forget_series(self._sizes, departed)
+        forget_series(self._lists, departed)
 
     def collect(self) -> Iterable[Metric]:
         """For Prometheus."""

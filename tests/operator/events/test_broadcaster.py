@@ -83,6 +83,19 @@ async def test_what_will_never_be_taken_is_not_tried_again(failure: Exception) -
     assert (sink.notes, sink.tries) == (["b"], 2)
 
 
+@pytest.mark.parametrize(("reason", "lines"), [("NamespaceTerminating", 0), ("", 1)], ids=["ends", "stays"])
+@virtual_time
+async def test_that_a_namespace_which_ends_takes_no_events_is_no_warning(
+    reason: str, lines: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    refusal = {"code": 403, "reason": "Forbidden", "details": {"causes": [{"reason": reason}]}}
+    with caplog.at_level(logging.WARNING):
+        async with posting(Sink(api_error(refusal))) as broadcaster:
+            broadcaster.put(event("a"))
+            await settle()
+    assert len(caplog.records) == lines
+
+
 @virtual_time
 async def test_after_twelve_tries_an_event_is_given_up() -> None:
     sink = Sink(*[TransportError("refused", sent=False)] * 12)

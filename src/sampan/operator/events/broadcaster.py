@@ -25,6 +25,8 @@ EVENTS_MAX: Final = 10_000
 _TRIES_MAX: Final = 12
 _RETRY_S: Final = 10.0
 _DRAIN_S: Final = 5.0
+_NAMESPACE_ENDS: Final = "NamespaceTerminating"
+"""Nothing that is told of is there much longer. Source: client-go tools/record/event.go (1.36)."""
 
 
 class EventBroadcaster:
@@ -91,7 +93,8 @@ class EventBroadcaster:
                 return
             except ClientError as error:
                 if isinstance(error, ApiError) and not isinstance(error, ServerError | TooManyRequests):
-                    _log.warning("the server refused the event %s: %s", sighting.name, error)
+                    level = logging.DEBUG if error.has_cause(_NAMESPACE_ENDS) else logging.WARNING
+                    _log.log(level, "the server refused the event %s: %s", sighting.name, error)
                     return
                 _log.info("the event %s could not be written, trying again: %s", sighting.name, error)
             await asyncio.sleep(_RETRY_S * random.uniform(0.75, 1.25))

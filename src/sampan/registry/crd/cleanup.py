@@ -76,6 +76,8 @@ class CleanUp:
                 if not await self._delete_present(store):
                     return
             except (StatusError, StoreError) as error:
+                if not self._is_served_by(store):
+                    continue  # another server was done sooner
                 _log.warning("objects of CRD %s cannot be deleted: %s", self._name, error)
                 await self._say("InstanceDeletionFailed", f"could not issue all deletes: {error}")
             if not late and loop.time() > deadline:
@@ -83,6 +85,9 @@ class CleanUp:
                 text = "could not confirm zero CustomResources remaining: timed out waiting for the condition"
                 await self._say("InstanceDeletionCheck", text)
             await _next_change(store)
+
+    def _is_served_by(self, store: ResourceStore) -> bool:
+        return self._cluster.caches.get(store.prefix) is store.cache
 
     def _instances(self) -> ResourceStore | None:
         spec = self._crd["spec"]

@@ -11,12 +11,14 @@ from sampan.storage.records import Record
 T = TypeVar("T")
 
 _KEPT_MAX = 10_000
+_ROOM_MIN = 64
 
 
 class Kept(Generic[T]):
     """Things made from the objects of one resource, each kept until its object changes.
 
-    Bounded: at the bound all is forgotten and made anew.
+    Of objects that are gone some is kept for a while, not more than of those that are there. Bounded: at the bound all
+    is forgotten and made anew.
     """
 
     def __init__(self, reader: CacheReader, group: str, resource: str, make: Callable[[Object], T]) -> None:
@@ -26,6 +28,7 @@ class Kept(Generic[T]):
         self._resource = resource
         self._make = make
         self._known: dict[str, tuple[int, T]] = {}
+        self._room = _ROOM_MIN
 
     def get(self, name: str, namespace: str = "") -> T | None:
         """Of one object; None when there is none."""
@@ -49,10 +52,17 @@ class Kept(Generic[T]):
         """Of an object as it lies in the cache."""
         known = self._known.get(record.key)
         if known is None or known[0] != record.revision:
-            if len(self._known) >= _KEPT_MAX:
-                self._known.clear()
+            if len(self._known) >= self._room:
+                self._make_room()
             known = self._known[record.key] = (record.revision, self._make(decode(record.value)))
         return known[1]
+
+    def _make_room(self) -> None:
+        present = {record.key for record in self._reader.records(self._group, self._resource)}
+        self._known = {key: known for key, known in self._known.items() if key in present}
+        if len(self._known) >= _KEPT_MAX:
+            self._known.clear()
+        self._room = min(max(_ROOM_MIN, 2 * len(self._known)), _KEPT_MAX)
 
 
 class Chosen(Generic[T]):

@@ -15,6 +15,10 @@ from sampan.server.request import Request, Response
 from sampan.wire.gzip_parts import Packed, join, pack
 
 KEPT_BYTES_MAX = 48 << 20
+ENTRY_BYTES = 2048
+"""About what a tail takes beside its bytes: who asks for small lists of many namespaces, or by many selectors, may not
+fill the memory with them either.
+"""
 
 
 @dataclass(slots=True)
@@ -65,15 +69,19 @@ class ListBodies:
 
     def put(self, key: Hashable, tail: ListTail) -> None:
         """Keep a tail, if it is not larger than everything may be."""
-        if len(tail.tail) > self._kept_bytes_max // 2:
+        if _size(tail) > self._kept_bytes_max // 2:
             return
         self._drop(key)
         self._tails[key] = tail
-        self._bytes += len(tail.tail)
+        self._bytes += _size(tail)
         while self._bytes > self._kept_bytes_max:
             self._drop(next(iter(self._tails)))
 
     def _drop(self, key: Hashable) -> None:
         found = self._tails.pop(key, None)
         if found is not None:
-            self._bytes -= len(found.tail)
+            self._bytes -= _size(found)
+
+
+def _size(tail: ListTail) -> int:
+    return len(tail.tail) + ENTRY_BYTES

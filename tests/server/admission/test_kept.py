@@ -1,0 +1,35 @@
+"""What plug-ins keep of other objects."""
+
+from sampan.core.object import Object
+from sampan.server.admission.kept import Kept
+from tests.server.cluster import Api
+from tests.server.verbs.conftest import api
+
+__all__ = ["api"]
+
+NAMESPACES = "/api/v1/namespaces"
+
+
+class Made:
+    """Knows how many of its kind there are."""
+
+    there = 0
+
+    def __init__(self, obj: Object) -> None:
+        Made.there += 1
+
+    def __del__(self) -> None:
+        Made.there -= 1
+
+
+async def test_of_objects_that_are_gone_no_more_is_kept_than_of_those_that_are_there(api: Api) -> None:
+    kept = Kept(api.server.cluster.reader, "", "namespaces", Made)
+    for number in range(300):
+        name = f"n-{number}"
+        await api.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        assert kept.get(name) is not None
+        namespace = (await api.delete(f"{NAMESPACES}/{name}")).body
+        namespace["spec"]["finalizers"] = []
+        await api.put(f"{NAMESPACES}/{name}/finalize", namespace)
+    assert kept.get("n-299") is None
+    assert Made.there <= 64
