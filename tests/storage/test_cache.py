@@ -209,6 +209,17 @@ async def test_a_list_of_the_compacted_past_is_refused(store: AnyStore) -> None:
             await cache.list_at(2, PODS)
 
 
+async def test_what_the_store_has_forgotten_is_not_listed_from_memory_either(store: AnyStore) -> None:
+    async with running(store) as cache:
+        await three(store)
+        assert names(await cache.list_at(3, PODS)) == ["1", "2"]
+        await store.compact(4)
+        with pytest.raises(Compacted) as error:
+            await cache.list_at(3, PODS)
+        assert names(await cache.list_at(4, PODS)) == ["1", "2", "3"]
+    assert error.value.compact_revision == 4
+
+
 async def test_a_row_that_cannot_be_read_does_not_stop_the_others(
     store: AnyStore, caplog: pytest.LogCaptureFixture
 ) -> None:

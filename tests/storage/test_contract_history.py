@@ -80,6 +80,13 @@ async def test_the_compact_revision_and_later_ones_can_be_read(
     assert rows(await store.range(PODS, END, revision=revision)) == state
 
 
+async def test_a_store_knows_how_far_it_is_compacted(store: Store) -> None:
+    await written(store)
+    assert store.compacted == 0
+    await store.compact(4)
+    assert store.compacted == 4
+
+
 async def test_compaction_leaves_current_rows(store: Store) -> None:
     await written(store)
     await store.compact(6)

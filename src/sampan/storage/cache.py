@@ -74,8 +74,7 @@ class WatchCache:
         self._watch: LocalWatch | None = None
         self._revision = 0
         self._changed = 0
-        self._listed = False
-        self._ready = self._stopped = False
+        self._listed = self._ready = self._stopped = False
         self._moved = Signal()
 
     async def run(self) -> None:
@@ -210,13 +209,15 @@ class WatchCache:
     async def list_at(
         self, revision: int, prefix: str, *, after_key: str = "", limit: int = 0, matches: Matches = None
     ) -> Page:
-        """The same as it was at `revision`: from the cache's history, or else from the store's.
+        """The same as it was at `revision`: from the cache's history, or else from the store's; not when that forgot it.
 
         Raises `Compacted`, and `FutureRevision` without waiting.
         """
         self.poll()
         if revision > self._revision:
             raise FutureRevision(revision, self._revision)
+        if revision < self._store.compacted:
+            raise Compacted(self._store.compacted, self._revision)
         if self.unreadable:
             self.unreadable.check(prefix, self._records.get)
         if revision >= self.ring.reaches and self._revision:

@@ -106,6 +106,11 @@ class MeasuredStore:
         """See `Store.compact`."""
         await self._store.compact(revision)
 
+    @property
+    def compacted(self) -> int:
+        """See `Store.compacted`."""
+        return self._store.compacted
+
     async def size_bytes(self) -> int:
         """See `Store.size_bytes`."""
         return await self._store.size_bytes()

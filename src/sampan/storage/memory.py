@@ -123,6 +123,11 @@ class MemoryStore:
         self._compacted = revision
         del self._log[: bisect_right(self._log, revision, key=_by_revision)]
 
+    @property
+    def compacted(self) -> int:
+        """See `Store.compacted`."""
+        return self._compacted
+
     async def size_bytes(self) -> int:
         """The current values; history apart."""
         return self._size_bytes

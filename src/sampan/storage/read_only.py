@@ -62,6 +62,11 @@ class ReadOnlyStore:
         """Raises `StatusError` 405."""
         _refuse()
 
+    @property
+    def compacted(self) -> int:
+        """See `Store.compacted`."""
+        return self._store.compacted
+
     async def size_bytes(self) -> int:
         """See `Store.size_bytes`."""
         return await self._store.size_bytes()

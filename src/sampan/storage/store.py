@@ -201,6 +201,10 @@ class Store(Protocol):
     async def compact(self, revision: int) -> None:
         """Forget history up to `revision` (current rows stay). Raises `Compacted`, `FutureRevision`."""
 
+    @property
+    def compacted(self) -> int:
+        """How far history is forgotten, whoever did it, as far as this store has heard; 0: it is all there."""
+
     async def size_bytes(self) -> int:
         """What the store occupies (for metrics)."""
 

@@ -88,6 +88,10 @@ class LateStore:
     async def compact(self, revision: int) -> None:
         await self.shared.compact(revision)
 
+    @property
+    def compacted(self) -> int:
+        return self.shared.compacted
+
     async def size_bytes(self) -> int:
         return await self.shared.size_bytes()
 

@@ -94,6 +94,7 @@ class EtcdStore:
         self._rounds = Rounds()
         self._following: asyncio.Task[None] | None = None
         self._looking_out: asyncio.Task[None] | None = None
+        self._heeding: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """See `Store.open`. Returns when etcd has confirmed the watch. Raises `StoreUnreachable`,
@@ -130,6 +131,7 @@ class EtcdStore:
                 self._entry.enter()
             await self._watching()
             self._looking_out = asyncio.create_task(self._look_out(), name="etcd others")
+            self._heeding = asyncio.create_task(self._turns.heed(), name="etcd compactions")
         except BaseException:
             await self._end()
             raise
@@ -186,6 +188,12 @@ class EtcdStore:
     async def compact(self, revision: int) -> None:
         """See `Store.compact`. etcd forgets at once, and clears up later."""
         await self._reads.compact(revision)
+        self._turns.compacted = max(self._turns.compacted, revision)
+
+    @property
+    def compacted(self) -> int:
+        """See `Store.compacted`."""
+        return self._turns.compacted
 
     async def take_turn(self, revision: int) -> bool:
         """See `compactor.SharedStore`."""
@@ -251,8 +259,8 @@ class EtcdStore:
             raise StoreUnreachable("etcd does not let itself be watched") from None
 
     async def _end(self) -> None:
-        tasks = [task for task in (self._following, self._looking_out) if task is not None]
-        self._following = self._looking_out = None
+        tasks = [task for task in (self._following, self._looking_out, self._heeding) if task is not None]
+        self._following = self._looking_out = self._heeding = None
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

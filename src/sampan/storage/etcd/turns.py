@@ -1,14 +1,24 @@
-"""`CompactionTurns`: of the servers on one etcd, one compacts in each interval.
+"""`CompactionTurns`: of the servers on one etcd, one compacts in each interval, and all know how far.
 
 They agree by the version of one key, outside every prefix, that kube-apiserver uses for the same: whoever replaces the
-version that it has seen may compact. Source: apiserver storage/etcd3/compact.go (1.36).
+version that it has seen may compact, and the value says how far. Source: apiserver storage/etcd3/compact.go (1.36).
 """
+
+import asyncio
+import logging
+from typing import Any, Final
+
+from grpc.aio import AioRpcError
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
+from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
+from sampan.storage.store import StoreUnavailable
 
 COMPACT_REV_KEY = b"compact_rev_key"
+_PAUSE_S: Final = 1.0
+_log = logging.getLogger(__name__)
 
 
 class CompactionTurns:
@@ -17,6 +27,8 @@ class CompactionTurns:
     def __init__(self, client: EtcdClient) -> None:
         self._client = client
         self._version = 0
+        self.compacted = 0
+        """How far it was compacted, by whichever server, as far as this one has heard."""
 
     async def take(self, revision: int) -> bool:
         """Whether this server is to compact to the revision now. Raises `StoreUnavailable`."""
@@ -32,3 +44,22 @@ class CompactionTurns:
         rows = answer.responses[0].response_range.kvs
         self._version = rows[0].version if rows else 0
         return False
+
+    async def heed(self) -> None:
+        """Hear how far others compact, until cancelled."""
+        while True:
+            try:
+                async with self._client.watch(COMPACT_REV_KEY, b"", 0) as stream:
+                    found = await self._client.ask(messages.RANGE, RangeRequest(key=COMPACT_REV_KEY))
+                    self._note(found.kvs)
+                    while True:
+                        self._note([event.kv for event in (await stream.next()).events])
+            except (AioRpcError, TimeoutError, CompactedInEtcd, WatchEndedByEtcd, StoreUnavailable) as error:
+                _log.debug("how far etcd is compacted is watched anew: %s", error)
+            await asyncio.sleep(_PAUSE_S)
+
+    def _note(self, rows: Any) -> None:
+        """The newest value counts, not the greatest: etcd may have gone back."""
+        for row in rows:
+            if row.value.isdigit():
+                self.compacted = int(row.value)

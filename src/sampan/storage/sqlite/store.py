@@ -125,6 +125,11 @@ class SQLiteStore:
             while await self._writer.run(compaction.vacuum):
                 pass
 
+    @property
+    def compacted(self) -> int:
+        """See `Store.compacted`."""
+        return self._compacted
+
     async def size_bytes(self) -> int:
         """See `Store.size_bytes`."""
         return size_bytes(self._path)

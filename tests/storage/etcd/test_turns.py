@@ -1,0 +1,55 @@
+"""Servers on one etcd know how far it is compacted, whichever of them did it."""
+
+import asyncio
+
+import pytest
+
+from sampan.storage.etcd import EtcdStore, turns
+from sampan.storage.store import Compacted
+from tests.storage.cached import PODS, key, pod, running
+from tests.storage.etcd.conftest import OpenStore
+from tests.storage.etcd.server import Member
+
+DEADLINE_S = 30.0
+
+
+async def until_compacted(store: EtcdStore, revision: int) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while store.compacted != revision:
+            await store.revision()
+            await asyncio.sleep(0.01)
+
+
+async def test_what_one_server_has_compacted_another_one_lists_from_its_memory_no_more(open_store: OpenStore) -> None:
+    one, other = await open_store(), await open_store()
+    async with running(other) as cache:
+        first = await one.create(key("1"), pod("1"))
+        second = await one.create(key("2"), pod("2"))
+        await cache.fresh()
+        assert len((await cache.list_at(first, PODS)).records) == 1
+        assert await one.take_turn(second)
+        await one.compact(second)
+        await until_compacted(other, second)
+        with pytest.raises(Compacted):
+            await cache.list_at(first, PODS)
+
+
+async def test_a_server_that_comes_later_knows_how_far_it_was_compacted(open_store: OpenStore) -> None:
+    one = await open_store()
+    assert await one.take_turn(7)
+    later = await open_store()
+    await until_compacted(later, 7)
+
+
+async def test_how_far_it_is_compacted_is_heard_of_after_etcd_was_away(
+    open_store: OpenStore, etcd: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "_PAUSE_S", 0.01)
+    one, other = await open_store(), await open_store()
+    assert await one.take_turn(7)
+    await until_compacted(other, 7)
+    etcd.stop()
+    etcd.start([etcd])
+    etcd.wait()
+    assert await one.take_turn(8)
+    await until_compacted(other, 8)
