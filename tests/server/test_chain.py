@@ -10,6 +10,7 @@ from sampan.core.errors import not_found, too_many_requests
 from sampan.core.gvk import GroupResource
 from sampan.server.filters.audit_id import audit_ids
 from sampan.server.filters.warnings import warning_headers
+from sampan.server.incoming import ClientGone
 from sampan.server.request import BUILTIN, Request, Response
 from sampan.storage.store import OutcomeUnknown, StoreFull, StoreUnavailable, StoreUnreachable, ValueTooLarge
 from tests.server.client import Client, header, status_of
@@ -69,6 +70,17 @@ async def test_who_cannot_be_authorized_is_told_why_as_text() -> None:
 async def test_retry_after_is_a_header_too() -> None:
     response = await raising(too_many_requests("later", 7)).client().get(POD)
     assert (response.status, header(response, "Retry-After")) == (429, "7")
+
+
+async def test_a_client_that_goes_while_it_sends_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    async def gone(request: Request) -> Response:
+        raise ClientGone("the client went away while sending the body")
+
+    with caplog.at_level(logging.INFO):
+        assert (await Frame(gone).client().get(POD)).status == 500
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("INFO", "the client went while it sent its request")
+    ]
 
 
 async def test_a_fault_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:

@@ -60,6 +60,10 @@ def identity_values(header: str) -> tuple[str, ...]:
     return tuple(v if v.isascii() else v.encode("latin-1").decode("utf-8", "replace") for v in values)
 
 
+class ClientGone(ConnectionResetError):
+    """The client has not sent all of its request."""
+
+
 class Source(Protocol):
     """The connection that a request arrives on."""
 
@@ -106,7 +110,7 @@ class Incoming:
         self.waiter: asyncio.Future[None] | None = None
 
     async def read_body(self, limit: int) -> bytes:
-        """All of it. Raises `StatusError` 413 beyond `limit` bytes, `ConnectionResetError` when the client goes."""
+        """All of it. Raises `StatusError` 413 beyond `limit` bytes, `ClientGone`."""
         if self.complete and self.size <= limit:
             return self.body[0] if len(self.body) == 1 else b"".join(self.body)
         self.limit = limit
@@ -119,7 +123,7 @@ class Incoming:
         self.connection.resume_reading()
         while not self.complete:
             if self.connection.closed:
-                raise ConnectionResetError("the client went away while sending the body")
+                raise ClientGone("the client went away while sending the body")
             self.waiter = self.connection.loop.create_future()
             await self.waiter
             if self.size > limit:
@@ -140,7 +144,7 @@ class Incoming:
                 self.connection.resume_reading()
                 yield piece
             elif self.connection.closed:
-                raise ConnectionResetError("the client went away while sending the body")
+                raise ClientGone("the client went away while sending the body")
             else:
                 self.waiter = self.connection.loop.create_future()
                 await self.waiter

@@ -134,6 +134,8 @@ class Request:
     """Set by whoever serves it."""
     terminated: bool = False
     """Whether the request was given up before it had come to its end."""
+    abandoned: bool = False
+    """Whether the client went before it had sent all of it."""
     long_running: bool = False
     """Watch, proxy and the streaming subresources: no deadline, ended at shutdown."""
     span: Span | None = None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from sampan.core.errors import Reason, StatusError, internal_error, request_entity_too_large, too_large_resource_version
 from sampan.server.filters.hook import Hook
+from sampan.server.incoming import ClientGone
 from sampan.server.request import NOT_COUNTED, Filter, Handler, Request, Response
 from sampan.server.status import status_response
 from sampan.storage.store import (
@@ -41,6 +42,7 @@ def with_answers(hooks: Sequence[Hook]) -> Filter:
                 else:
                     response = await handler(request)
             except Exception as error:
+                request.abandoned = isinstance(error, ClientGone)
                 told = status_error_of(error)
                 response = status_response(told, request) if told is not None else _fault(request, error)
             for after in afters:

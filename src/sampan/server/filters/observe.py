@@ -32,7 +32,9 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
             _record_at_the_end(metrics, clock, request, response)
         else:
             record(request, response.status, seconds, len(response.body) or len(response.gzip_body or b""))
-        if response.status >= 500 or (seconds > slow_s and not request.long_running):
+        if request.abandoned:
+            _log.info("the client went while it sent its request", extra=_fields(request, response, seconds))
+        elif response.status >= 500 or (seconds > slow_s and not request.long_running):
             _log.warning("request", extra=_fields(request, response, seconds))
         elif _log.isEnabledFor(logging.DEBUG):
             _log.debug("request", extra=_fields(request, response, seconds))
