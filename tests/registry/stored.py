@@ -8,10 +8,10 @@ from sampan.registry.cluster import Cluster
 from sampan.storage.memory import MemoryStore
 
 
-def builtin_upgrade() -> BuiltinUpgrade:
+def builtin_upgrade(primary_family: str = "IPv4") -> BuiltinUpgrade:
     """That of a server with all built-in kinds."""
     cluster = Cluster(MemoryStore())
-    return BuiltinUpgrade(cluster.registry, cluster.compiler)
+    return BuiltinUpgrade(cluster.registry, cluster.compiler, lambda: primary_family)
 
 
 def stored(api_version: str, kind: str, **parts: Any) -> Object:

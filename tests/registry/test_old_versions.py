@@ -250,6 +250,15 @@ def test_a_service_with_one_address_has_families(
     assert ("internalTrafficPolicy" in found) == (spec.get("type") != "ExternalName")
 
 
+@pytest.mark.parametrize(
+    ("selector", "families"), [(LABELS, ["IPv6"]), ({}, ["IPv6", "IPv4"])], ids=["with selector", "without"]
+)
+def test_a_service_without_an_address_is_of_the_clusters_family(selector: Object, families: list[str]) -> None:
+    upgrade = builtin_upgrade(primary_family="IPv6")
+    spec = read(upgrade, "v1", "Service", spec={"clusterIP": "None", "selector": selector})["spec"]
+    assert spec["ipFamilies"] == families
+
+
 @pytest.mark.parametrize(("given", "filled"), [("dataSource", "dataSourceRef"), ("dataSourceRef", "dataSource")])
 def test_a_claim_tells_its_source_in_both_fields(upgrade: BuiltinUpgrade, given: str, filled: str) -> None:
     source = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}

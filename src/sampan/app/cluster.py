@@ -40,8 +40,7 @@ async def run_cluster(
     """
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
-        open_store = partial(until_done, "the opening of the store", cluster.store.open)
-        group.create_task(cluster.run(ready.set, open_store), name="cluster")
+        group.create_task(cluster.run(ready.set, until_done), name="cluster")
         await ready.wait()
         if await until_done("a look at what is stored", partial(holds_nothing, cluster.store)):
             _log.info("nothing is stored there yet: a new cluster begins")

@@ -151,7 +151,7 @@ def _cluster(settings: UpSettings, at_rest: AtRest, lost: Signal) -> Cluster:
     """The cluster on its store, neither begun nor open. `lost`: see `store_of`. Raises `StartError`."""
     translation = translation_of(settings)
     cluster = Cluster(store_of(settings, at_rest, translation=translation, lost=lost))
-    translation.upgrade = BuiltinUpgrade(cluster.registry, cluster.compiler)
+    translation.upgrade = BuiltinUpgrade(cluster.registry, cluster.compiler, lambda: cluster.allocators.primary_family)
     return cluster
 
 

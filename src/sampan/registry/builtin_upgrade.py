@@ -8,10 +8,12 @@ Source: apiserver pkg/server/storage/resource_encoding_config.go, apimachinery p
 """
 
 import logging
+from collections.abc import Callable
 
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.old_versions import group_now, in_served_version
+from sampan.registry.old_versions.core import service
 from sampan.registry.registry import ResourceRegistry
 from sampan.registry.stored_metadata import repaired
 from sampan.schema.compile import DecodeError, SchemaCompiler
@@ -27,8 +29,13 @@ _log = logging.getLogger(__name__)
 class BuiltinUpgrade:
     """An `Upgrade` of stored objects. Those of kinds that are not known are taken for custom resources."""
 
-    def __init__(self, registry: ResourceRegistry, compiler: SchemaCompiler) -> None:
-        """Assumption: the built-in resources are registered already."""
+    def __init__(
+        self, registry: ResourceRegistry, compiler: SchemaCompiler, primary_family: Callable[[], str] = lambda: "IPv4"
+    ) -> None:
+        """`primary_family` is that of the cluster's first network. Assumption: the built-in resources are registered
+        already.
+        """
+        self._primary_family = primary_family
         self._compiler = compiler
         self._definitions = {
             (definition.group, definition.kind): definition
@@ -45,6 +52,8 @@ class BuiltinUpgrade:
             raise Unknown(f'no kind "{obj["kind"]}" is registered for version "{obj["apiVersion"]}"')
         try:
             in_served_version(obj)
+            if definition.kind == "Service":
+                service(obj, self._primary_family())
             obj = self._converted(obj, definition)
             stored = self._definition(obj)
             assert stored is not None

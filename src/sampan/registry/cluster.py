@@ -13,6 +13,7 @@ from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.time import Clock, SystemClock
 from sampan.registry.allocation.claims import StoredClaims
+from sampan.registry.allocation.networks import stored_networks
 from sampan.registry.catalogue import builtin_definitions
 from sampan.registry.columns import builtin_columns
 from sampan.registry.conversions import builtin_conversions
@@ -38,7 +39,13 @@ from sampan.storage.store import Store, Untransformable
 
 Measure = Callable[[Store, GroupResource], Store]
 """Gives the store as one resource is to use it."""
+Attempt = Callable[[str, Callable[[], Awaitable[None]]], Awaitable[None]]
+"""Does a step, which has a name for the log."""
 _log = logging.getLogger(__name__)
+
+
+async def _once(name: str, step: Callable[[], Awaitable[None]]) -> None:
+    await step()
 
 
 class Cluster:
@@ -146,15 +153,14 @@ class Cluster:
         assert self._group is not None
         self._tasks[prefix] = self._group.create_task(cache.run(), name=f"watch cache {prefix}")
 
-    async def run(
-        self, started: Callable[[], None] | None = None, open_store: Callable[[], Awaitable[None]] | None = None
-    ) -> None:
-        """Serve until cancelled. `started` is called when all caches are ready; `open_store` opens the store, perhaps
+    async def run(self, started: Callable[[], None] | None = None, attempt: Attempt = _once) -> None:
+        """Serve until cancelled. `started` is called when all caches are ready; `attempt` does the first steps, perhaps
         with patience.
         """
         async with AsyncExitStack() as stack:
-            await (open_store or self.store.open)()
+            await attempt("the opening of the store", self.store.open)
             stack.push_async_callback(self.store.close)
+            await attempt("a look at the networks of Services", self._adopt_networks)
             stack.callback(self.webhooks.close)
             async with asyncio.TaskGroup() as group:
                 self._group = group
@@ -182,21 +188,22 @@ class Cluster:
         return endpoint
 
     def _prepare_allocators(self) -> None:
-        """Addresses of the networks that the cluster has, whoever gave them to it; without those that Services hold."""
-        self._adopt_networks()
+        """All addresses but those that Services hold."""
         self.allocators.rebuild(self.reader.list("", "services"))
         self.allocators.claims = self.claims = self._claims()
 
-    def _adopt_networks(self) -> None:
+    async def _adopt_networks(self) -> None:
+        """Give addresses of the networks that the cluster has, whoever gave them to it. Old Services are read after
+        this: those without an address are of the first network's family.
+        """
         try:
-            stored = self.reader.get("networking.k8s.io", "servicecidrs", "", "kubernetes")
+            networks = await stored_networks(self.store)
         except Untransformable as error:
             _log.error("no Service gets a cluster IP, for the networks of the cluster are not known: %s", error)
             self.allocators.close()
             return
-        cidrs = (stored or {}).get("spec", {}).get("cidrs")
-        if cidrs:
-            self.allocators.adopt(cidrs)
+        if networks:
+            self.allocators.adopt(networks)
 
     def _claims(self) -> StoredClaims:
         addresses = self._store_of("networking.k8s.io", "ipaddresses")

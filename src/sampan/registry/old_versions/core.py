@@ -11,19 +11,22 @@ from sampan.registry.old_versions.parts import member
 _HAVE_ADDRESSES = ("ClusterIP", "NodePort", "LoadBalancer")
 
 
-def service(obj: Object) -> None:
-    """Before 1.20 a Service had one address, and families were not told."""
+def service(obj: Object, primary_family: str) -> None:
+    """Before 1.20 a Service had one address, and families were not told. Without an address it is of the cluster's."""
     spec = member(obj, "spec")
     address = spec.get("clusterIP")
     if spec.get("type", "ClusterIP") == "ExternalName":
         spec.pop("internalTrafficPolicy", None)
-    if not address or spec.get("type", "ClusterIP") not in _HAVE_ADDRESSES:
+    if not address:
         return
     addresses = spec["clusterIPs"] = spec.get("clusterIPs") or [address]
+    if spec.get("type", "ClusterIP") not in _HAVE_ADDRESSES:
+        return
     if spec.get("ipFamilies"):
         return
     if address == "None":
-        families = ["IPv4"] if spec.get("selector") else ["IPv4", "IPv6"]
+        both = sorted(("IPv4", "IPv6"), key=lambda family: family != primary_family)
+        families = both[:1] if spec.get("selector") else both
     else:
         families = [f"IPv{ip_address(each).version}" for each in addresses]
     spec["ipFamilies"] = families

@@ -27,7 +27,6 @@ _MOVED: Final = {
 """The group that the kinds of extensions/v1beta1 have now."""
 
 CHANGES: Final[dict[tuple[str, str], Change]] = {
-    ("v1", "Service"): core.service,
     ("v1", "PersistentVolumeClaim"): core.persistent_volume_claim,
     ("admissionregistration.k8s.io/v1beta1", "MutatingWebhookConfiguration"): webhook_configuration,
     ("admissionregistration.k8s.io/v1beta1", "ValidatingWebhookConfiguration"): webhook_configuration,
