@@ -14,6 +14,7 @@ from sampan.core.object import Object
 from sampan.core.time import Clock, SystemClock
 from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.allocation.networks import stored_networks
+from sampan.registry.allocation.ports import stored_range
 from sampan.registry.catalogue import builtin_definitions
 from sampan.registry.columns import builtin_columns
 from sampan.registry.conversions import builtin_conversions
@@ -193,9 +194,12 @@ class Cluster:
         self.allocators.claims = self.claims = self._claims()
 
     async def _adopt_networks(self) -> None:
-        """Give addresses of the networks that the cluster has, whoever gave them to it. Old Services are read after
-        this: those without an address are of the first network's family.
+        """Give addresses of the networks, and ports of the range, that the cluster has, whoever gave them to it. Old
+        Services are read after this: those without an address are of the first network's family.
         """
+        ports = await stored_range(self.store)
+        if ports is not None:
+            self.allocators.adopt_ports(*ports)
         try:
             networks = await stored_networks(self.store)
         except Untransformable as error:
@@ -207,7 +211,8 @@ class Cluster:
 
     def _claims(self) -> StoredClaims:
         addresses = self._store_of("networking.k8s.io", "ipaddresses")
-        return StoredClaims(self.store, addresses, self.allocators, self.clock)
+        cidrs = self._store_of("networking.k8s.io", "servicecidrs")
+        return StoredClaims(self.store, addresses, cidrs, self.allocators, self.clock)
 
     def _store_of(self, group: str, resource: str) -> ResourceStore:
         definition = self.registry.get(group, resource)

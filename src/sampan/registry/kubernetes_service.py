@@ -56,6 +56,7 @@ class KubernetesService:
         self._servers = servers
         self._known = [Address(address, port)] if address else []
         self._renew_at = 0.0
+        self._other_ports: list[int] = []
         self._said = False
         self._ended = False
 
@@ -103,7 +104,18 @@ class KubernetesService:
             await self._servers.renew()
             self._renew_at = now + RENEW_INTERVAL_S
         before, self._known = self._known, await self._servers.present() or self._known
+        self._compare_ports(self._servers)
         return before != self._known
+
+    def _compare_ports(self, servers: ServerAddresses) -> None:
+        others, before = servers.other_ports, self._other_ports
+        self._other_ports = others
+        if others and others != before and not servers.own.loopback:
+            _log.warning(
+                "a kube-apiserver says in the Service kubernetes that all servers have its port: who is in the cluster "
+                "does not reach this one before both have the same (docs/etcd.md)",
+                extra={"port": servers.own.port, "other": others[0]},
+            )
 
     async def _say(self) -> None:
         for endpoint, said in self._addresses():

@@ -106,7 +106,7 @@ class ClusterMetrics:
         times = Histogram(
             f"{_IPS}allocation_duration_seconds", "Time to claim a cluster IP.", ("cidr",), DEFAULT_BUCKETS
         )
-        for allocator in list(self._cluster.allocators.ips.values()):
+        for allocator in [each for family in self._cluster.allocators.ips.values() for each in family.networks]:
             cidr = str(allocator.network)
             taken.add_metric([cidr], len(allocator))
             free.add_metric([cidr], allocator.free)

@@ -7,6 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from sampan.app.cluster import run_cluster
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
@@ -160,6 +162,22 @@ async def test_the_service_leads_to_the_port_that_a_kube_apiserver_has_said_last
     async with server(store, "10.0.0.1") as one:
         assert await led_to(one) == [("10.0.0.1", 6443), ("10.0.0.9", 7443)]
     await store.close()
+
+
+@pytest.mark.parametrize(
+    ("ip", "port", "warned"), [("10.0.0.1", 6443, 0), ("10.0.0.1", 7443, 1), ("127.0.0.1", 7443, 0)]
+)
+@virtual_time
+async def test_a_port_other_than_that_of_a_kube_apiserver_is_told_once(
+    ip: str, port: int, warned: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    await store.open()
+    await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
+    async with server(store, ip, port):
+        await asyncio.sleep(3 * KEEP_INTERVAL_S)
+    await store.close()
+    assert len([record for record in caplog.records if "all servers have its port" in record.message]) == warned
 
 
 @virtual_time

@@ -9,12 +9,13 @@ import pytest
 from sampan.registry.allocation.ports import KEY
 from sampan.registry.allocation.repair import LEAKS_MIN, AllocationRepair
 from sampan.registry.strategies.core.allocators import Holder
-from sampan.storage.encoding import decode
+from sampan.storage.encoding import decode, encode
 from sampan.storage.memory import MemoryStore
 from tests.server.cluster import Api, served
 from tests.server.several.servers import several
 
 SERVICES = "/api/v1/namespaces/default/services"
+CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
 ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses"
 
 
@@ -170,6 +171,64 @@ async def test_an_address_that_names_another_service_is_repaired() -> None:
         await api.cluster.claims.make(Holder("default", "gone"), [ip], [])
         await repair_of(api).once()
         assert (await addresses(api))[ip] == "web"
+
+
+async def test_a_service_cidr_that_is_made_later_gives_addresses_through_all_servers() -> None:
+    async with several(2) as (a, b):
+        await a.create(CIDRS, {"metadata": {"name": "more"}, "spec": {"cidrs": ["10.97.0.0/29", "fd00::/64"]}})
+        for server, ip in ((a, "10.97.0.1"), (b, "10.97.0.2")):
+            made = await server.create(SERVICES, service(f"s{ip[-1]}", clusterIP=ip))
+            assert (await addresses(server))[ip] == made["metadata"]["name"]
+        taken = await a.post(SERVICES, service("other", clusterIP="10.97.0.2"))
+        assert taken.message.endswith("failed to allocate IP 10.97.0.2: provided IP is already allocated")
+
+
+async def test_when_the_first_network_is_full_another_service_cidr_gives_addresses() -> None:
+    store = MemoryStore()
+    await store.open()
+    first = {"kind": "ServiceCIDR", "apiVersion": "networking.k8s.io/v1", "metadata": {"name": "kubernetes"}}
+    await store.create("/registry/servicecidrs/kubernetes", encode({**first, "spec": {"cidrs": ["10.9.0.0/30"]}}))
+    async with served(store) as api:
+        await api.create(SERVICES, service("a"))  # the other of the two addresses is that of the Service kubernetes
+        assert "range is full" in (await api.post(SERVICES, service("b"))).message
+        await api.create(CIDRS, {"metadata": {"name": "more"}, "spec": {"cidrs": ["10.97.0.0/29"]}})
+        made = await api.create(SERVICES, service("b"))
+        assert made["spec"]["clusterIP"].startswith("10.97.0.")
+
+
+async def test_a_service_cidr_that_is_not_ready_or_gone_gives_no_addresses() -> None:
+    async with served() as api:
+        await api.create(CIDRS, {"metadata": {"name": "more"}, "spec": {"cidrs": ["10.97.0.0/29"]}})
+        since = {"lastTransitionTime": "2026-01-01T00:00:00Z", "reason": "", "message": ""}
+        unready = {"type": "Ready", "status": "False", **since}
+        await api.patch(f"{CIDRS}/more/status", {"status": {"conditions": [unready]}})
+        await api.create(CIDRS, {"metadata": {"name": "gone"}, "spec": {"cidrs": ["10.98.0.0/29"]}})
+        await api.create(SERVICES, service("kept", clusterIP="10.98.0.1"))
+        await api.delete(f"{CIDRS}/gone")
+        for ip in ("10.97.0.1", "10.98.0.2"):
+            answer = await api.post(SERVICES, service("a", clusterIP=ip))
+            assert answer.message.endswith("the provided network does not match the current range")
+        assert (await api.patch(f"{SERVICES}/kept", {"metadata": {"labels": {"a": "b"}}})).code == 200
+        assert (await api.delete(f"{SERVICES}/kept")).code == 200
+        assert "10.98.0.1" not in await addresses(api)
+
+
+async def test_the_range_of_node_ports_is_the_one_that_is_stored() -> None:
+    """A kube-apiserver with --service-node-port-range refuses a range that is not its own, and its Services have it."""
+    store = MemoryStore()
+    await store.open()
+    record = {"kind": "RangeAllocation", "apiVersion": "v1", "metadata": {}, "range": "20000-20019", "data": "AQA="}
+    await store.create("/registry/ranges/servicenodeports", encode(record))
+    async with served(store) as api:
+        refused = await api.post(SERVICES, service("a", type="NodePort", ports=[{"port": 80, "nodePort": 30008}]))
+        assert "The range of valid ports is 20000-20019" in refused.message
+        taken = await api.post(SERVICES, service("a", type="NodePort", ports=[{"port": 80, "nodePort": 20008}]))
+        assert "provided port is already allocated" in taken.message
+        made = await api.create(SERVICES, service("a", type="NodePort", ports=[{"port": 80}]))
+        assert 20000 <= made["spec"]["ports"][0]["nodePort"] < 20020
+        row = await store.get("/registry/ranges/servicenodeports")
+        assert row is not None
+        assert decode(row.value)["range"] == "20000-20019"
 
 
 async def test_the_stored_ports_are_a_range_allocation_as_kubernetes_has_it() -> None:

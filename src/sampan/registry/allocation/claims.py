@@ -5,15 +5,17 @@ Source: pkg/registry/core/service/{ipallocator,portallocator} (1.36).
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sampan.core.errors import StatusError
+from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.allocation.addresses import AddressClaims, canonical
 from sampan.registry.allocation.ports import PortClaims
 from sampan.registry.follower import Follower
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategies.core.allocators import Allocators, Holder, TakenElsewhere
+from sampan.storage.encoding import decode
 from sampan.storage.records import Record
 from sampan.storage.store import STORE_ERRORS, Store, Untransformable
 
@@ -23,11 +25,16 @@ _log = logging.getLogger(__name__)
 class StoredClaims:
     """See `Claims`. What the allocators of this server have in memory is a hint, kept up from here."""
 
-    def __init__(self, store: Store, addresses: ResourceStore, allocators: Allocators, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, addresses: ResourceStore, cidrs: ResourceStore, allocators: Allocators, clock: Clock
+    ) -> None:
         self.addresses = AddressClaims(addresses, clock)
         self.ports = PortClaims(store, allocators.ports.first, allocators.ports.last)
         self._allocators = allocators
         self._follower = Follower(addresses.cache, self._learn, only_readable=True)
+        self._cidrs = cidrs
+        self._present: dict[str, Object] = {}
+        self._networks = Follower(cidrs.cache, self._learn_cidr, only_readable=True)
         self._doubtful: set[str] = set()
         self._unreadable: set[str] = set()
 
@@ -35,6 +42,10 @@ class StoredClaims:
         """See `Claims.refresh`."""
         await self.addresses.store.cache.fresh()
         self._follower.poll()
+        await self._cidrs.cache.fresh()
+        if self._networks.poll() and self._allocators.extend(_usable(self._present)):
+            for record in self.addresses.store.cache.readable():
+                self._learn(record.key, record)
         self._learn_unreadable()
         self._settle_doubts()
         if ports:
@@ -85,6 +96,11 @@ class StoredClaims:
             self._learn_of(ip, taken=taken)
         self._doubtful.clear()
 
+    def _learn_cidr(self, key: str, record: Record | None) -> None:
+        self._present.pop(key, None)
+        if record is not None:
+            self._present[key] = decode(record.value)
+
     def _learn(self, key: str, record: Record | None) -> None:
         self._learn_of(key.rpartition("/")[2], taken=record is not None)
 
@@ -92,3 +108,14 @@ class StoredClaims:
         allocator = self._allocators.allocator_of(ip)
         if allocator is not None:
             allocator.learn(ip, taken=taken)
+
+
+def _usable(service_cidrs: Mapping[str, Object]) -> list[str]:
+    """The networks of ServiceCIDRs that do not go; one that nobody has called ready or not is."""
+    found: list[str] = []
+    for _, obj in sorted(service_cidrs.items()):
+        conditions = (obj.get("status") or {}).get("conditions") or ()
+        ready = next((each.get("status") for each in conditions if each.get("type") == "Ready"), "True")
+        if ready == "True" and obj["metadata"].get("deletionTimestamp") is None:
+            found += obj["spec"].get("cidrs") or ()
+    return found

@@ -19,6 +19,15 @@ from sampan.storage.store import Conflict, KeyExists, KeyValue, Store
 KEY = "/registry/ranges/servicenodeports"
 
 
+async def stored_range(store: Store) -> tuple[int, int] | None:
+    """The first and last node port of whoever claimed ports here first: kube-apiserver's may be set."""
+    row = await store.get(KEY)
+    if row is None:
+        return None
+    first, _, last = str(decode(row.value).get("range", "")).partition("-")
+    return (int(first), int(last)) if first.isdecimal() and last.isdecimal() else None
+
+
 @dataclass(slots=True, eq=False)
 class _Change:
     take: frozenset[int]

@@ -44,6 +44,7 @@ class ServerAddresses:
         host = f"[{own.ip}]" if ":" in own.ip else own.ip
         self._key = f"{LOOPBACK_PREFIX if own.loopback else PREFIX}{host}:{own.port}"
         self._times = 0
+        self._kube_apiservers: set[Address] = set()
 
     async def renew(self) -> None:
         """Say for another while that this server is there."""
@@ -63,10 +64,19 @@ class ServerAddresses:
         everywhere = [address for address in await self._under(PREFIX) if not address.loopback]
         return everywhere or await self._under(LOOPBACK_PREFIX)
 
+    @property
+    def other_ports(self) -> list[int]:
+        """Ports of the kube-apiservers that `present` has found last, other than this server's: each of them publishes
+        its own as that of all servers.
+        """
+        return sorted({address.port for address in self._kube_apiservers} - {self.own.port})
+
     async def _under(self, prefix: str) -> list[Address]:
         found = await self._store.range(prefix, prefix_end(prefix))
         said = [pair for row in found.items if (pair := _said(decode(row.value)))]
         ports = await self._ports() if any(port is None for _, port in said) else {}
+        if prefix == PREFIX:
+            self._kube_apiservers = {Address(ip, ports.get(ip, _PORT)) for ip, port in said if port is None}
         return sorted({Address(ip, port or ports.get(ip, _PORT)) for ip, port in said})
 
     async def _ports(self) -> dict[str, int]:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sampan.core.errors import StatusError
 from sampan.core.object import Object
-from sampan.registry.strategies.core.allocators import Allocators, RangeFull
+from sampan.registry.strategies.core.allocators import Allocators
+from sampan.registry.strategies.core.ip_allocator import RangeFull
 from sampan.registry.strategy import Context, ObjectReader, Release
 from tests.registry.strategies.core.objects import (
     CONTEXT,
@@ -200,8 +201,7 @@ def test_a_new_service_is_told_its_faults(obj: Object, texts: list[str]) -> None
         (
             {"clusterIP": "192.168.0.1"},
             'Service "thing" is invalid: spec.clusterIPs: Invalid value: ["192.168.0.1"]: '
-            "failed to allocate IP 192.168.0.1: the provided IP (192.168.0.1) is not in the valid range. "
-            "The range of valid IPs is 10.96.0.0/16",
+            "failed to allocate IP 192.168.0.1: the provided network does not match the current range",
         ),
         (
             {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30001}]},

@@ -10,23 +10,19 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from sampan.core.durations import Durations
 from sampan.core.object import Object
-from sampan.registry.strategies.core.addresses import IP, parse_ip
+from sampan.registry.strategies.core.addresses import parse_ip
+from sampan.registry.strategies.core.ip_allocator import (
+    AllocationError,
+    Bitmap,
+    FamilyAllocator,
+    Given,
+    IPAllocator,
+    RangeFull,
+)
 
 SERVICE_CIDR = "10.96.0.0/16"
 NODE_PORT_FIRST, NODE_PORT_LAST = 30000, 32767
-
-
-class AllocationError(ValueError):
-    """An address or port cannot be given; `str()` is Kubernetes' text."""
-
-
-class RangeFull(AllocationError):
-    """Nothing is left. `str()` is `range is full`."""
-
-    def __init__(self) -> None:
-        super().__init__("range is full")
 
 
 class TakenElsewhere(Exception):
@@ -64,151 +60,6 @@ class NoClaims:
 
     async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
         """See `Claims.drop`."""
-
-
-class Bitmap:
-    """Which of `size` numbers are taken. Free numbers are drawn at random, first from the upper part.
-
-    The first `offset` numbers are given out only when all others are taken, so that fixed choices rarely collide.
-    """
-
-    __slots__ = ("_offset", "_random", "_size", "_taken")
-
-    def __init__(self, size: int, offset: int, rand: random.Random) -> None:
-        self._size = size
-        self._offset = offset
-        self._random = rand
-        self._taken: set[int] = set()
-
-    def __contains__(self, number: int) -> bool:
-        return number in self._taken
-
-    def __len__(self) -> int:
-        return len(self._taken)
-
-    def take(self, number: int) -> bool:
-        """Take one number; False when it is taken already."""
-        if number in self._taken:
-            return False
-        self._taken.add(number)
-        return True
-
-    def take_any(self) -> int | None:
-        """Take some free number; None when there is none."""
-        for low, high in ((self._offset, self._size), (0, self._offset)):
-            number = self._free(low, high)
-            if number is not None:
-                self._taken.add(number)
-                return number
-        return None
-
-    def _free(self, low: int, high: int) -> int | None:
-        if low >= high:
-            return None
-        start = self._random.randrange(low, high)
-        for number in range(start, high):
-            if number not in self._taken:
-                return number
-        for number in range(low, start):
-            if number not in self._taken:
-                return number
-        return None
-
-    def release(self, number: int) -> None:
-        """Give a number back; one that is not taken is ignored."""
-        self._taken.discard(number)
-
-    def replace(self, taken: set[int]) -> None:
-        """Learn anew which are taken."""
-        self._taken = taken
-
-
-class Given:
-    """How often addresses or ports were asked for: certain ones (static) or any (dynamic), and how often in vain.
-
-    `durations`: how long it took to claim one.
-    """
-
-    __slots__ = ("durations", "errors", "totals")
-
-    def __init__(self) -> None:
-        self.totals = {"static": 0, "dynamic": 0}
-        self.errors = {"static": 0, "dynamic": 0}
-        self.durations = Durations()
-
-    def took(self, scope: str, *, done: bool) -> None:
-        """Count one."""
-        (self.totals if done else self.errors)[scope] += 1
-
-
-class IPAllocator:
-    """The cluster IPs of one network: all addresses but the first (and, for IPv4, the last)."""
-
-    def __init__(self, cidr: str, rand: random.Random) -> None:
-        self.network = ipaddress.ip_network(cidr)
-        self.family = "IPv4" if self.network.version == 4 else "IPv6"
-        self._base = int(self.network.network_address) + 1
-        # Of an IPv6 network only the first 65536 addresses are given out, as the old allocator did.
-        total = min(self.network.num_addresses, 1 << 16 if self.network.version == 6 else 1 << 32)
-        self._size = max(0, total - (2 if self.network.version == 4 else 1))
-        offset = 0 if total <= 16 else min(max(16, total // 16), 256)
-        self._bitmap = Bitmap(self._size, offset, rand)
-        self.given = Given()
-        self.is_closed = False
-        """Whether none is given, for nobody knows whether this is a network of the cluster."""
-
-    @property
-    def free(self) -> int:
-        """How many addresses are left."""
-        return self._size - len(self._bitmap)
-
-    def allocate(self, text: str) -> None:
-        """Take one address. Raises `AllocationError`."""
-        number = self._number(text)
-        if number is None:
-            raise AllocationError(
-                f"the provided IP ({text}) is not in the valid range. The range of valid IPs is {self.network}"
-            )
-        if self.is_closed:
-            # What Kubernetes says when it knows no network that has the address.
-            raise AllocationError("the provided network does not match the current range")
-        if not self._bitmap.take(number):
-            raise AllocationError("provided IP is already allocated")
-
-    def allocate_next(self) -> str:
-        """Take some free address. Raises `RangeFull`."""
-        number = None if self.is_closed else self._bitmap.take_any()
-        if number is None:
-            raise RangeFull
-        return str(self.network.network_address + number + 1)
-
-    def release(self, text: str) -> None:
-        """Give an address back."""
-        number = self._number(text)
-        if number is not None:
-            self._bitmap.release(number)
-
-    def learn(self, text: str, *, taken: bool) -> None:
-        """Hear of an address that was claimed or given back; others than this network's are ignored."""
-        number = self._number(text)
-        if number is not None and taken:
-            self._bitmap.take(number)
-        elif number is not None:
-            self._bitmap.release(number)
-
-    def __contains__(self, text: str) -> bool:
-        number = self._number(text)
-        return number is not None and number in self._bitmap
-
-    def __len__(self) -> int:
-        return len(self._bitmap)
-
-    def _number(self, text: str) -> int | None:
-        ip: IP | None = parse_ip(text)
-        if ip is None or ip.version != self.network.version:
-            return None
-        number = int(ip) - self._base
-        return number if 0 <= number < self._size else None
 
 
 class PortAllocator:
@@ -272,7 +123,7 @@ class Allocators:
         rand: random.Random | None = None,
     ) -> None:
         self._random = rand or random.Random()
-        self.ips: dict[str, IPAllocator] = {}
+        self.ips: dict[str, FamilyAllocator] = {}
         self.primary_family = ""
         self.adopt(cidrs)
         self.ports = PortAllocator(*ports, self._random)
@@ -281,18 +132,27 @@ class Allocators:
     def adopt(self, cidrs: Iterable[str]) -> None:
         """Give addresses of these networks instead. Assumption: no address has been taken yet."""
         networks = [IPAllocator(cidr, self._random) for cidr in cidrs]
-        self.ips = {allocator.family: allocator for allocator in networks}
+        self.ips = {each.family: FamilyAllocator(each) for each in networks}
         self.primary_family = networks[0].family
 
     def close(self) -> None:
         """Give no addresses any more."""
         for allocator in self.ips.values():
-            allocator.is_closed = True
+            allocator.close()
 
     @property
     def first(self) -> str:
         """The first address of the primary network, which is that of the Service `kubernetes`."""
         return str(self.ips[self.primary_family].network.network_address + 1)
+
+    def extend(self, cidrs: Sequence[str]) -> bool:
+        """Give addresses of these networks too, where their family is known. See `FamilyAllocator.extend`."""
+        new = [family.extend(_of(name, cidrs), self._random) for name, family in self.ips.items()]
+        return any(new)
+
+    def adopt_ports(self, first: int, last: int) -> None:
+        """Give these ports instead. Assumption: no port has been taken yet."""
+        self.ports = PortAllocator(first, last, self._random)
 
     def rebuild(self, services: Iterable[Object]) -> list[str]:
         """Take what stored Services hold. Gives a text for each address or port that two of them claim."""
@@ -318,7 +178,7 @@ class Allocators:
             return [f"service {name}: {what}: {error}"]
         return []
 
-    def allocator_of(self, ip: str) -> IPAllocator | None:
+    def allocator_of(self, ip: str) -> FamilyAllocator | None:
         """The allocator of an address's family, if the cluster has that family."""
         return self.ips.get(family_of(ip))
 
@@ -327,6 +187,11 @@ class Allocators:
         allocator = self.allocator_of(ip)
         if allocator is not None:
             allocator.release(ip)
+
+
+def _of(family: str, cidrs: Sequence[str]) -> list[str]:
+    networks = map(ipaddress.ip_network, cidrs)
+    return [str(network) for network in networks if f"IPv{network.version}" == family]
 
 
 def family_of(ip: str) -> str:

@@ -10,12 +10,12 @@ from sampan.core.field import FieldError, Path, invalid
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.registry.strategies.core.allocators import (
-    AllocationError,
     Allocators,
     family_of,
     held_ips,
     needs_health_check,
 )
+from sampan.registry.strategies.core.ip_allocator import AllocationError
 from sampan.registry.strategies.core.serviceips import validate_cluster_ips
 from sampan.registry.strategies.core.servicetransaction import Transaction, holder_of
 from sampan.registry.strategies.core.servicetypes import needs_cluster_ip, node_ports

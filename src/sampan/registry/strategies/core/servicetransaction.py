@@ -16,16 +16,14 @@ from sampan.core.field import FieldError, Path, invalid
 from sampan.core.gvk import GroupKind, GroupResource
 from sampan.core.object import Object
 from sampan.registry.strategies.core.allocators import (
-    AllocationError,
     Allocators,
     Claims,
-    Given,
     Holder,
-    RangeFull,
     TakenElsewhere,
     held_ips,
     held_ports,
 )
+from sampan.registry.strategies.core.ip_allocator import AllocationError, Given, RangeFull
 from sampan.registry.strategy import Release
 
 _KIND = GroupKind("", "Service")
