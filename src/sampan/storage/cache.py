@@ -209,8 +209,8 @@ class WatchCache:
     async def list_at(
         self, revision: int, prefix: str, *, after_key: str = "", limit: int = 0, matches: Matches = None
     ) -> Page:
-        """The same as it was at `revision`, which the store has not forgotten: from the history of the cache, or from the
-        store's. Raises `Compacted`, and `FutureRevision` without waiting.
+        """The same as it was at `revision`, which the store has not forgotten: from the cache's history or the store's.
+        Raises `Compacted`, and `FutureRevision` without waiting.
         """
         self.poll()
         if revision > self._revision:
