@@ -26,7 +26,7 @@ from sampan.registry.strategies.flowcontrol.bootstrap import (
 from sampan.registry.strategies.flowcontrol.flowschema import same_spec
 from sampan.registry.strategy import Context
 from sampan.storage.encoding import decode, encode
-from sampan.storage.store import KeyExists
+from sampan.storage.store import KeyExists, Untransformable
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +64,10 @@ async def keep_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
 
 async def _ensure(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> None:
     store = endpoint.store
-    record = store.cache.get(store.key("", name))
+    try:
+        record = store.cache.get(store.key("", name))
+    except Untransformable:
+        return  # said in the log; what cannot be read cannot be mended either
     if record is None:
         await _create(endpoint, name, spec, clock)
         return
@@ -150,7 +153,7 @@ def _automatic(said: str, generation: int) -> bool:
 def _unwanted(endpoint: Endpoint, specs: dict[str, Object]) -> Iterator[str]:
     """Names of objects that an older server has made, and this one does not know."""
     cache = endpoint.store.cache
-    for record in cache.list(cache.prefix).records:
+    for record in cache.readable():
         if record.name not in specs:
             annotations = decode(record.value)["metadata"].get("annotations") or {}
             if annotations.get(AUTO_UPDATE, "") in _TRUE:
