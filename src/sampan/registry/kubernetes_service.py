@@ -100,10 +100,12 @@ class KubernetesService:
         if self._servers is None or self._ended:
             return False
         now = asyncio.get_running_loop().time()
-        if now >= self._renew_at:
+        present = await self._servers.present()
+        if now >= self._renew_at or self._servers.moves:
             await self._servers.renew()
             self._renew_at = now + RENEW_INTERVAL_S
-        before, self._known = self._known, await self._servers.present() or self._known
+            present = await self._servers.present()
+        before, self._known = self._known, present or self._known
         self._compare_ports(self._servers)
         return before != self._known
 
@@ -112,8 +114,8 @@ class KubernetesService:
         self._other_ports = others
         if others and others != before and not servers.own.loopback:
             _log.warning(
-                "a kube-apiserver says in the Service kubernetes that all servers have its port: who is in the cluster "
-                "does not reach this one before both have the same (docs/etcd.md)",
+                "a kube-apiserver says in the Service kubernetes that all servers have its port: it does not lead to "
+                "this one before both have the same (docs/etcd.md)",
                 extra={"port": servers.own.port, "other": others[0]},
             )
 
@@ -173,7 +175,7 @@ class KubernetesService:
     def _addresses(self) -> tuple[tuple[Endpoint, Mapping[str, Any]], ...]:
         """Where the servers are, in both forms. A slice has one family and one port: those of the first server.
 
-        A server on loopback leaves it to those that others reach.
+        A server on loopback leaves it to those that others reach; so does one whose port is not a kube-apiserver's.
         """
         if not self._known or self._leaves_it_to_others():
             return ()
@@ -194,7 +196,7 @@ class KubernetesService:
         )
 
     def _leaves_it_to_others(self) -> bool:
-        return self._servers is not None and self._servers.own.loopback and not self._known[0].loopback
+        return self._servers is not None and self._servers.hidden and self._servers.own not in self._known
 
     def _endpoint(self, group: str, resource: str) -> Endpoint:
         endpoint = self._endpoint_of(group, "v1", resource)

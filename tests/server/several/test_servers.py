@@ -152,15 +152,39 @@ def identity(address: str, renewed: str) -> bytes:
 
 
 @virtual_time
-async def test_the_service_leads_to_the_port_that_a_kube_apiserver_has_said_last() -> None:
+async def test_the_port_of_a_kube_apiserver_is_the_one_that_it_has_said_last() -> None:
     store = MemoryStore(clock=asyncio.get_running_loop().time)
     await store.open()
     await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
     leases = "/registry/leases/kube-system/apiserver-"
     await store.create(f"{leases}a", identity("10.0.0.9:7443", "2026-01-01T00:00:01.000000Z"))
     await store.create(f"{leases}b", identity("10.0.0.9:6443", "2026-01-01T00:00:00.000000Z"))
-    async with server(store, "10.0.0.1") as one:
-        assert await led_to(one) == [("10.0.0.1", 6443), ("10.0.0.9", 7443)]
+    async with server(store, "10.0.0.1", 7443) as one:
+        assert await led_to(one) == [("10.0.0.1", 7443), ("10.0.0.9", 7443)]
+    await store.close()
+
+
+async def keys_of(store: Store) -> list[str]:
+    """Of the servers that kube-apiservers publish."""
+    return [row.key.removeprefix(PREFIX) for row in (await store.range(PREFIX, prefix_end(PREFIX))).items]
+
+
+@virtual_time
+async def test_beside_a_kube_apiserver_with_another_port_a_server_is_not_published() -> None:
+    """It says its own port for all: of a server with another one it would publish an address where nobody listens."""
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    await store.open()
+    async with server(store, "10.0.0.9", 7443) as one:
+        assert await keys_of(store) == ["10.0.0.9:7443"]
+        revision = await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
+        await asyncio.sleep(2 * KEEP_INTERVAL_S)
+        assert await keys_of(store) == ["10.0.0.9"]
+        await store.delete(f"{PREFIX}10.0.0.9", revision)
+        await asyncio.sleep(2 * KEEP_INTERVAL_S)
+        assert await keys_of(store) == ["10.0.0.9:7443"]
+        assert await led_to(one) == [("10.0.0.9", 7443)]
+        await one.service.end()
+        assert await keys_of(store) == []
     await store.close()
 
 

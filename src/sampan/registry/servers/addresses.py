@@ -2,7 +2,8 @@
 
 Servers that only their own machine reaches have keys of their own: kube-apiserver takes all of `PREFIX` for endpoints
 of the Service `kubernetes`, and publishes none while one is an address of loopback, which Endpoints may not have.
-kube-apiservers leave their ports out there; they are in their identity Leases, and in what they publish.
+kube-apiservers leave their ports out there; they are in their identity Leases, and in what they publish. Each publishes
+its own port as that of all servers, so a server with another one is hidden from them in the same way.
 Source: kubernetes pkg/controlplane/reconcilers/lease.go, pkg/controlplane/apiserver/server.go (1.36).
 """
 
@@ -41,21 +42,24 @@ class ServerAddresses:
     def __init__(self, store: Store, own: Address) -> None:
         self.own = own
         self._store = store
-        host = f"[{own.ip}]" if ":" in own.ip else own.ip
-        self._key = f"{LOOPBACK_PREFIX if own.loopback else PREFIX}{host}:{own.port}"
+        self._written = ""
         self._times = 0
         self._kube_apiservers: set[Address] = set()
 
     async def renew(self) -> None:
         """Say for another while that this server is there."""
         self._times += 1
-        row = await self._store.get(self._key)
+        key = self._key
+        if self.moves:
+            await self.remove()
+        self._written = key
+        row = await self._store.get(key)
         value = encode(_record(self.own, self._times))
         try:
             if row is None:
-                await self._store.create(self._key, value, ttl_s=TTL_S)
+                await self._store.create(key, value, ttl_s=TTL_S)
             else:
-                await self._store.update(self._key, value, row.mod_revision, ttl_s=TTL_S)
+                await self._store.update(key, value, row.mod_revision, ttl_s=TTL_S)
         except (Conflict, KeyExists):
             return  # it expired just now, or a server that was here before renewed it; the next time it is ours
 
@@ -66,10 +70,24 @@ class ServerAddresses:
 
     @property
     def other_ports(self) -> list[int]:
-        """Ports of the kube-apiservers that `present` has found last, other than this server's: each of them publishes
-        its own as that of all servers.
-        """
+        """Ports of the kube-apiservers that `present` has found last, other than this server's."""
         return sorted({address.port for address in self._kube_apiservers} - {self.own.port})
+
+    @property
+    def hidden(self) -> bool:
+        """Whether this server is published only where there is no other. Who has its IP too has another port."""
+        same = any(address.ip == self.own.ip for address in self._kube_apiservers)
+        return self.own.loopback or same or bool(self.other_ports)
+
+    @property
+    def moves(self) -> bool:
+        """Whether its record is to be where it is not yet: `renew` does that."""
+        return self._written not in ("", self._key)
+
+    @property
+    def _key(self) -> str:
+        host = f"[{self.own.ip}]" if ":" in self.own.ip else self.own.ip
+        return f"{LOOPBACK_PREFIX if self.hidden else PREFIX}{host}:{self.own.port}"
 
     async def _under(self, prefix: str) -> list[Address]:
         found = await self._store.range(prefix, prefix_end(prefix))
@@ -93,7 +111,7 @@ class ServerAddresses:
 
     async def remove(self) -> None:
         """Say that this server is gone."""
-        row = await self._store.get(self._key)
+        row = await self._store.get(self._written) if self._written else None
         if row is not None:
             try:
                 await self._store.delete(row.key, row.mod_revision)
