@@ -145,6 +145,21 @@ async def test_who_is_not_let_in_is_told_what_the_user_is(refusal: str, advice: 
     assert "the common name of the certificate in --etcd-certfile" in text
 
 
+class RefusingBeside(Refusing):
+    """Lets everybody read what is under the prefix, and nobody what is beside it."""
+
+    async def range(self, request: Any, context: Any) -> Any:
+        if request.key.startswith(b"/registry.sampan/"):
+            return await super().range(request, context)
+        return await FakeEtcd.range(self, request, context)
+
+
+async def test_who_may_not_read_what_is_beside_the_prefix_is_told_what_to_allow() -> None:
+    async with serving(RefusingBeside("etcdserver: permission denied")) as url:
+        text = await said(url)
+    assert text.endswith("who only reads, rights to --etcd-prefix with / and with .sampan/ behind it")
+
+
 @pytest.mark.parametrize(
     ("answer", "text"),
     [

@@ -30,7 +30,11 @@ _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + byt
 """What a client of HTTP/2 says first, with empty settings."""
 _ADVICE: Final = (
     ("user name is empty", "it asks who we are, and that is the common name of the certificate in --etcd-certfile"),
-    ("permission denied", "the user is the common name of the certificate in --etcd-certfile, and needs the role root"),
+    (
+        "permission denied",
+        "the user is the common name of the certificate in --etcd-certfile, and needs the role root; who only reads, "
+        "rights to --etcd-prefix with / and with .sampan/ behind it",
+    ),
 )
 _SETTINGS_TYPE: Final = 4
 _HEAD: Final = 9

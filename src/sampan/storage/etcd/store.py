@@ -121,7 +121,7 @@ class EtcdStore:
             self._newest = SharedAsk(self._others.ask)
             self._hub.revision = await explained(self._reads.revision(), self._settings)
             await self._refuse_strangers()
-            await self._refuse_part()
+            await explained(self._refuse_part(), self._settings)  # who may read less than this is told here
             await self._refuse_proxy()
             self._hub.closed = False
             self._following = asyncio.create_task(self._follower.run(), name="etcd")
