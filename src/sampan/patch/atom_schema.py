@@ -161,3 +161,9 @@ def is_exact(schema: Schema) -> bool:
         if node.items is not None:
             waiting.append(node.items)
     return True
+
+
+def forget_schemas() -> None:
+    """Let go of all schemas: some of them are used no more, and what was derived would keep them."""
+    for derived in (root_schema, atom_of, is_exact):
+        derived.cache_clear()

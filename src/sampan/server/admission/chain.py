@@ -18,6 +18,8 @@ from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.request import UserInfo
 
 OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
+_CONCERNED_MAX = 16_384
+"""Of resources that are gone some is kept; at the bound all is found anew."""
 
 
 @dataclass(slots=True)
@@ -204,6 +206,8 @@ class AdmissionChain:
             ]
             mutating = tuple(plugin for plugin in plugins if isinstance(plugin, MutatingPlugin))
             validating = tuple(plugin for plugin in plugins if isinstance(plugin, ValidatingPlugin))
+            if len(self._concerned) >= _CONCERNED_MAX:
+                self._concerned.clear()
             concerned = self._concerned[key] = Concerned(
                 mutating,
                 validating,

@@ -22,6 +22,7 @@ class CachedObjectStats:
         self._clock = clock
         self._samples: dict[tuple[str, str], tuple[float, WatchCache, int]] = {}
         """Until when it holds, the cache that it is of, and the mean size in bytes."""
+        cluster.registry.subscribe(self._samples.clear)  # else caches would stay that nobody uses any more
 
     def of(self, group: str, resource: str) -> ObjectStats | None:
         """None: nothing is stored of it."""

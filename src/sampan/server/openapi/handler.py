@@ -71,7 +71,7 @@ class OpenApi:
         self._elsewhere = elsewhere
         self._v3: dict[str, Document] = {}
         self._v3_messages: dict[str, Document] = {}
-        self._hashes: dict[str, tuple[tuple[int, ...], str]] = {}
+        self._hashes: dict[str, tuple[Served, str]] = {}
         self._v2: dict[str, tuple[tuple[int, int], Document]] = {}
         self._lock = asyncio.Lock()
 
@@ -82,6 +82,7 @@ class OpenApi:
             return Response(404, content_type="")
         rest = request.path.removeprefix("/openapi/v3").lstrip("/")
         served = group_versions(self._registry)
+        self._forget(served)
         if not rest:
             paths = {
                 path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={self._hash(path, pairs)}"}
@@ -123,11 +124,17 @@ class OpenApi:
 
     def _hash(self, path: str, served: Served) -> str:
         """The hash of a document that need not be there yet: of all that decides its content."""
-        key = tuple(id(version) for _, version in served)
         found = self._hashes.get(path)
-        if found is None or found[0] != key:
-            found = self._hashes[path] = (key, served_hash(path, served))
+        if found is None or not _are_same(found[0], served):
+            found = self._hashes[path] = (served, served_hash(path, served))
         return found[1]
+
+    def _forget(self, served: Mapping[str, Served]) -> None:
+        """Of group versions that are gone nothing is kept, but while there are less of them than were asked for."""
+        for kept in (self._v3, self._v3_messages, self._hashes):
+            if len(kept) > len(served):
+                for path in kept.keys() - served.keys():
+                    del kept[path]
 
     async def _message_v3(self, path: str, document: Document) -> Document:
         """The same document as protobuf."""
@@ -171,6 +178,11 @@ class OpenApi:
             document = Document(body, hashlib.sha512(body).hexdigest().upper())
             self._v2[media_type] = (generation, document)
         return document
+
+
+def _are_same(a: Served, b: Served) -> bool:
+    """Whether they are the same versions, not others that are like them."""
+    return len(a) == len(b) and all(one[1] is other[1] for one, other in zip(a, b, strict=True))
 
 
 def served_hash(path: str, served: Served) -> str:

@@ -1,0 +1,50 @@
+"""CRDs that come and go leave nothing in the server: operators write theirs anew again and again."""
+
+import gc
+from collections import Counter
+
+from sampan.registry.definition import ResourceDefinition, VersionDefinition
+from sampan.schema.structural import Schema
+from sampan.server.openapi.handler import Document
+from sampan.storage.cache import WatchCache
+from tests.server.cluster import Api
+from tests.server.custom_resources import COLOR, CRDS, crd, eventually, version
+from tests.server.verbs.conftest import api
+
+__all__ = ["api"]
+
+KINDS = (Schema, WatchCache, ResourceDefinition, VersionDefinition, Document)
+
+
+def living() -> Counter[str]:
+    """How many there are."""
+    gc.collect()
+    return Counter(type(each).__name__ for each in gc.get_objects() if type(each) in KINDS)
+
+
+async def come_and_go(api: Api, number: int) -> None:
+    """A CRD of its own group, one object of it, and who looks at it."""
+    group, plural, kind = f"g{number}.example.com", f"caps{number}", f"Cap{number}"
+    names = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}
+    made = crd(version(openapi=COLOR, selectableFields=[{"jsonPath": ".spec.color"}]), group=group, names=names)
+    made["metadata"]["name"] = f"{plural}.{group}"
+    await api.create(CRDS, made)
+    objects = f"/apis/{group}/v1/namespaces/default/{plural}"
+    cap = {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": "a"}, "spec": {"color": "red"}}
+    await api.create(objects, cap)
+    for path in (objects, f"{objects}?fieldSelector=spec.color%3Dred", f"/openapi/v3/apis/{group}/v1", "/apis"):
+        assert (await api.get(path)).code == 200
+    path = f"{CRDS}/{plural}.{group}"
+    await api.delete(path)
+    await eventually(lambda: api.get(path), lambda answer: answer.code == 404)
+
+
+async def test_crds_that_come_and_go_leave_nothing(api: Api) -> None:
+    for path in (await api.get("/openapi/v3")).body["paths"]:
+        await api.get(f"/openapi/v3/{path}")
+    await come_and_go(api, 0)
+    await come_and_go(api, 1)
+    before = living()
+    for number in range(2, 6):
+        await come_and_go(api, number)
+    assert living() == before
