@@ -67,6 +67,8 @@ class KubernetesService:
         """
         try:
             await self._look()
+            if self._leaves_it_to_others():
+                await self._withdraw(set())
             await self._remake()
             await self._say()
         except StoreFull as error:
@@ -162,13 +164,17 @@ class KubernetesService:
             pass  # Somebody writes it as we start; the next start corrects it.
 
     async def _withdraw(self, ports: set[int]) -> None:
-        """Others can be reached now: they are to say with which ports. kube-apiserver keeps those that it finds."""
+        """Others can be reached now: they are to say with which ports. kube-apiserver keeps those that it finds, also
+        those of a server that has gone. `ports` are not theirs, nor is this server's if it is hidden for its port.
+        """
         endpoint = self._endpoint("", "endpoints")
         row = await endpoint.store.store.get(endpoint.store.key(_NAMESPACE, _NAME))
         if row is None:
             return
         subsets = decode(row.value).get("subsets") or ()
-        if any(port["port"] in ports for subset in subsets for port in subset.get("ports") or ()):
+        own = set() if self._servers is None or self._servers.own.loopback else {self._port}
+        theirs = {address.port for address in self._known} - ports - own
+        if any(port["port"] not in theirs for subset in subsets for port in subset.get("ports") or ()):
             with suppress(Conflict):  # then somebody has just said it
                 await endpoint.store.store.delete(row.key, row.mod_revision)
 

@@ -164,6 +164,22 @@ async def test_the_port_of_a_kube_apiserver_is_the_one_that_it_has_said_last() -
     await store.close()
 
 
+@pytest.mark.parametrize("found", [7443, 7001], ids=["this server's", "that of one that has gone"])
+@virtual_time
+async def test_a_port_that_a_kube_apiserver_has_found_and_is_not_its_own_is_withdrawn(found: int) -> None:
+    """It then says its own."""
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    await store.open()
+    await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
+    lease = identity("10.0.0.9:6443", "2026-01-01T00:00:01.000000Z")
+    await store.create("/registry/leases/kube-system/apiserver-a", lease)
+    kept = {"addresses": [{"ip": "10.0.0.9"}], "ports": [{"name": "https", "port": found}]}
+    await store.create(ENDPOINTS, encode({**KUBE_APISERVER, "apiVersion": "v1", "subsets": [kept]}))
+    async with server(store, "10.0.0.1", 7443):
+        assert await store.get(ENDPOINTS) is None
+    await store.close()
+
+
 async def keys_of(store: Store) -> list[str]:
     """Of the servers that kube-apiservers publish."""
     return [row.key.removeprefix(PREFIX) for row in (await store.range(PREFIX, prefix_end(PREFIX))).items]
