@@ -21,6 +21,7 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 KILLED = """
 import os, signal, sys
+SIGNAL = int(sys.argv.pop(1))
 from pathlib import Path
 import sampan.cli.snapshot
 from sampan.cli.main import main
@@ -28,9 +29,10 @@ from sampan.storage.snapshot import writer
 from sampan.storage.sqlite import restore
 
 def killed(*arguments, **options):
-    os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(os.getpid(), SIGNAL)
 
-module, name = {"save": (writer._Output, "finish"), "restore": (restore, "_move")}[sys.argv[2]]
+last = "finish" if SIGNAL == signal.SIGKILL else "add_rows"
+module, name = {"save": (writer._Output, last), "restore": (restore, "_move")}[sys.argv[2]]
 setattr(module, name, killed)
 main(sys.argv[1:])
 """
@@ -52,8 +54,14 @@ def refused(*arguments: str | Path) -> str:
 
 def killed(*arguments: str | Path) -> None:
     """The command, killed before the last step."""
-    process = subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=False, capture_output=True)
+    process = signalled(signal.SIGKILL, *arguments)
     assert process.returncode == -signal.SIGKILL, process.stderr
+
+
+def signalled(number: int, *arguments: str | Path) -> "subprocess.CompletedProcess[bytes]":
+    """The command, which gets a signal in the middle; SIGKILL before the last step."""
+    line = [sys.executable, "-c", KILLED, str(int(number)), *map(str, arguments)]
+    return subprocess.run(line, check=False, capture_output=True)
 
 
 def create(server: Server, names: Sequence[str]) -> None:
@@ -161,6 +169,15 @@ def test_a_killed_save_leaves_no_snapshot_and_the_next_makes_one(snapshot: Path,
     sampan("snapshot", "save", tmp_path / "s", "--data", tmp_path / "data")
     sampan("snapshot", "status", tmp_path / "s")
     assert {path.name for path in tmp_path.iterdir()} == {"data", "s"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["TERM", "HUP"])
+def test_who_is_told_to_end_leaves_nothing_half_done(snapshot: Path, tmp_path: Path, number: int) -> None:
+    saved = signalled(number, "snapshot", "save", tmp_path / "s", "--data", snapshot.with_name("data"))
+    restored = signalled(number, "snapshot", "restore", snapshot, "--data", tmp_path / "data")
+    for process in (saved, restored):
+        assert (process.returncode, process.stderr.strip()) == (1, b"sampan: error: aborted")
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")] == ["data", "data/lock"]
 
 
 def test_a_killed_restore_is_not_served_and_the_next_restores(snapshot: Path, tmp_path: Path) -> None:
