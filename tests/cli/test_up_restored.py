@@ -12,6 +12,9 @@ from tests.cli.server import Server, running
 from tests.cli.test_up_etcd import CONFIG_MAPS, RECOVERY_S, ask, config_map
 from tests.storage.etcd.server import Member, etcd_binary, started
 
+DELAY_S = 5
+"""Long enough for etcd to be back."""
+
 
 @pytest.fixture
 def member(tmp_path: Path) -> Iterator[Member]:
@@ -43,6 +46,23 @@ def test_a_server_begins_anew_when_its_etcd_was_restored_from_a_backup(
         for server in servers:
             _begun_anew(server)
             assert [item["metadata"]["name"] for item in _listed(server)] == ["before"]
+
+
+def test_a_server_that_was_asked_to_end_does_not_begin_anew_when_its_etcd_comes_back_empty(
+    tmp_path: Path, member: Member
+) -> None:
+    with running(
+        tmp_path / "server", "--storage=etcd", f"--etcd-servers={member.url}", f"--shutdown-delay={DELAY_S}"
+    ) as server:
+        assert ask(server, "POST", CONFIG_MAPS, config_map("before"))[0] == 201
+        member.kill()
+        shutil.rmtree(member.directory)
+        server.process.terminate()
+        _again(member)
+        assert server.process.wait(DELAY_S + RECOVERY_S) == 0
+    log = server.data.with_suffix(".log").read_text()
+    assert "the server ends, as it was asked to" in log
+    assert "begins anew" not in log
 
 
 def _again(member: Member) -> None:

@@ -13,8 +13,8 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 
 from cryptography import x509
@@ -47,6 +47,7 @@ from sampan.registry.strategies.core.allocators import Allocators
 from sampan.server.admission.settings import SERVICE_ACCOUNT
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.filters.cors import compile_origins
+from sampan.server.lifecycle import Lifecycle
 from sampan.server.listener import HttpServer
 from sampan.server.pki.directory import (
     Credentials,
@@ -61,6 +62,7 @@ from sampan.server.sni import CertKey, name_to_ask_for
 from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.server.verbs.components import Components
 from sampan.storage.signal import Signal
+from sampan.storage.store import StoreReplaced
 
 _log = logging.getLogger("sampan.app")
 
@@ -107,7 +109,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     at_rest.attach(api, presence.name)
     accounts = how.admission.is_on(SERVICE_ACCOUNT)
     running = _running(settings, api, service=presence.service, accounts=accounts, started=ready.set)
-    async with asyncio.TaskGroup() as group:
+    async with _not_begun_anew_at_the_end(api.lifecycle), asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(running, name="cluster"),
             group.create_task(http.run(), name="http"),
@@ -133,6 +135,17 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
                 await _end(api, http, settings)
             for task in tasks:
                 task.cancel()
+
+
+@asynccontextmanager
+async def _not_begun_anew_at_the_end(lifecycle: Lifecycle) -> AsyncIterator[None]:
+    """Whoever is asked to end does so, though the store is not the one any more that it was."""
+    try:
+        yield
+    except* StoreReplaced:
+        if not lifecycle.stopping:
+            raise
+        _log.warning("the store is not the one any more that it was: the server ends, as it was asked to")
 
 
 def _http_server(settings: UpSettings, api: ApiServer) -> HttpServer:
