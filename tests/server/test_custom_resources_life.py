@@ -157,6 +157,22 @@ async def test_objects_that_another_server_is_done_with_sooner_are_no_warning(
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
+async def test_an_object_that_goes_while_another_server_ends_its_crd_is_no_warning(
+    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await define(api)
+    await api.create(SHIRTS, shirt())
+
+    async def delete(*_: object) -> None:
+        await api.server.cluster.stop_serving(GROUP, "shirts", f"/registry/{GROUP}/shirts/")
+        raise FutureRevision(7, 6)
+
+    monkeypatch.setattr("sampan.registry.crd.cleanup.delete", delete)
+    await api.delete(CRD)
+    await gone(api)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
 async def test_another_finalizer_keeps_the_crd_but_not_its_objects(api: Api) -> None:
     await define(api)
     await change(api, lambda obj: obj["metadata"].update(finalizers=["example.com/hold"]))

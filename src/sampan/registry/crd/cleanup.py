@@ -111,11 +111,10 @@ class CleanUp:
         ctx = Context(user=_CONTEXT.user, groups=_CONTEXT.groups, namespace=record.namespace, name=record.name)
         try:
             await delete(store, ctx, record.name, DeleteOptions(clock=self._cluster.clock))
-        except STORE_ERRORS as error:
-            _log.warning("%s/%s of CRD %s: %s", record.namespace, record.name, self._name, error)
-        except StatusError as error:
-            if error.reason is not Reason.NOT_FOUND:
-                _log.warning("%s/%s of CRD %s: %s", record.namespace, record.name, self._name, error.message)
+        except (StatusError, *STORE_ERRORS) as error:
+            is_gone = isinstance(error, StatusError) and error.reason is Reason.NOT_FOUND
+            if not is_gone and self._is_served_by(store):
+                _log.warning("%s/%s of CRD %s: %s", record.namespace, record.name, self._name, error)
 
     async def _say(self, reason: str, message: str) -> None:
         now = format_time(self._cluster.clock.now())
