@@ -22,6 +22,7 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 KILLED = """
 import os, signal, sys
 SIGNAL = int(sys.argv.pop(1))
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
 from pathlib import Path
 import sampan.cli.snapshot
 from sampan.cli.main import main

@@ -6,18 +6,24 @@ from sampan.storage.encryption.transformer import ENCRYPTED
 from sampan.storage.store import KeyValue, UnreadableValue, Untransformable
 
 
+def fault_of(row: KeyValue) -> str:
+    """Why the value of a row cannot be decrypted or read, or not by this server; empty: it can."""
+    if isinstance(row.value, UnreadableValue):
+        return row.value.error
+    if row.value.startswith(ENCRYPTED):
+        return f'unable to transform key "{row.key}": identity transformer tried to read encrypted data'
+    return ""
+
+
 class Unreadable(dict[str, str]):
     """Texts by key. Empty nearly always: whoever asks often looks at that first."""
 
     def note(self, row: KeyValue) -> bool:
         """Remember a row whose value cannot be decrypted or read, or is not by this server; False: it is none."""
-        if isinstance(row.value, UnreadableValue):
-            self[row.key] = row.value.error
-        elif row.value.startswith(ENCRYPTED):
-            self[row.key] = f'unable to transform key "{row.key}": identity transformer tried to read encrypted data'
-        else:
-            return False
-        return True
+        fault = fault_of(row)
+        if fault:
+            self[row.key] = fault
+        return bool(fault)
 
     def check_key(self, key: str) -> None:
         """Raises `Untransformable` if this one is among them."""

@@ -13,11 +13,11 @@ from sampan.storage.store import (
     RangeResult,
     Revision,
     Store,
-    UnreadableValue,
     Untransformable,
 )
 from sampan.storage.translation.forms import Upgrade, as_it_is, canonical, is_canonical
 from sampan.storage.translation.watch import presented, presented_row, translated_watch
+from sampan.storage.unreadable import fault_of
 
 _KEPT = 1024
 """Values that are kept in both forms: an event has the row before it, which was an event before."""
@@ -76,8 +76,8 @@ class TranslatedStore:
 
     def _readable(self, row: KeyValue | None) -> KeyValue | None:
         found = presented_row(row, self._present)
-        if found is not None and isinstance(found.value, UnreadableValue):
-            raise Untransformable(found.value.error)
+        if found is not None and (fault := fault_of(found)):
+            raise Untransformable(fault)
         return found
 
     async def range(
