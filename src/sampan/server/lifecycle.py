@@ -6,7 +6,7 @@ import asyncio
 class Lifecycle:
     """Set by the one that runs the server, read by filters and health checks.
 
-    started → serving → stopping (readyz fails) → draining (new streams are refused) → ended
+    started → serving → stopping (readyz fails) → draining (new requests are refused) → ended
     """
 
     def __init__(self) -> None:
@@ -15,7 +15,7 @@ class Lifecycle:
         self.stopping = False
         """The end was asked for; requests are still answered."""
         self.draining = False
-        """New streams are refused."""
+        """New requests are refused."""
         self.stop_requested = asyncio.Event()
 
     def stop(self) -> None:

@@ -366,9 +366,10 @@ async def test_a_refused_watch_leaves_nothing(api: Api) -> None:
     assert cache.watchers == 0
 
 
-async def test_new_watches_are_refused_while_draining(api: Api) -> None:
+@pytest.mark.parametrize("query", ["", "?watch=1"])
+async def test_new_requests_are_refused_while_draining(api: Api, query: str) -> None:
     api.server.lifecycle.draining = True
-    answer = await api.get(f"{CONFIG_MAPS}?watch=1")
+    answer = await api.get(CONFIG_MAPS + query)
     assert (answer.code, answer.body) == (429, b"The apiserver is shutting down, please try again later.")
     assert any(name == b"Retry-After" for name, _ in answer.response.headers)
 

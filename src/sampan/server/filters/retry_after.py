@@ -1,6 +1,4 @@
-"""While the server shuts down, new streams are sent elsewhere: 429 with `Retry-After`.
-
-Other requests are answered, where kube-apiserver refuses them: nobody is let in any more, and connections end soon.
+"""While the server shuts down, new requests are sent elsewhere: 429 with `Retry-After`.
 
 Source: apiserver pkg/server/filters/with_retry_after.go (1.36).
 """
@@ -10,14 +8,15 @@ from sampan.server.lifecycle import Lifecycle
 from sampan.server.request import Request, Response
 
 _MESSAGE = b"The apiserver is shutting down, please try again later."
+_EXEMPT = ("/readyz", "/livez", "/healthz", "/metrics")
 RETRY_AFTER_S = 5
 
 
 def retry_after_hook(lifecycle: Lifecycle) -> Hook:
-    """Refuse new requests without an end of their own once `lifecycle.draining`."""
+    """Refuse new requests once `lifecycle.draining`, but for health and metrics."""
 
     def before(request: Request) -> Response | None:
-        if not lifecycle.draining or not request.long_running:
+        if not lifecycle.draining or request.path.startswith(_EXEMPT):
             return None
         return Response(
             429,
