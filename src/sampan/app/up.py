@@ -231,7 +231,7 @@ async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:
 
 
 async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
-    """The end in order: readyz fails, nobody is let in, new requests are refused, streams end, those under way finish."""
+    """The end in order: readyz fails, nobody is let in, new requests are refused, streams end, the others finish."""
     _log.info("shutting down", extra={"connections": http.connection_count})
     # First whoever asks /readyz turns away new clients; then those that are connected are sent there too, as what
     # a client sends just when its connection is closed is lost.
