@@ -1,10 +1,13 @@
 """Servers on one etcd know how far it is compacted, whichever of them did it."""
 
 import asyncio
+from typing import NoReturn
 
 import pytest
 
-from sampan.storage.etcd import EtcdStore, turns
+from sampan.storage.etcd import EtcdSettings, EtcdStore, turns
+from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.stream import WatchEndedByEtcd
 from sampan.storage.store import Compacted
 from tests.storage.cached import PODS, key, pod, running
 from tests.storage.etcd.conftest import OpenStore
@@ -44,7 +47,7 @@ async def test_a_server_that_comes_later_knows_how_far_it_was_compacted(open_sto
 async def test_how_far_it_is_compacted_is_heard_of_after_etcd_was_away(
     open_store: OpenStore, etcd: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(turns, "_PAUSE_S", (0.01, 0.01))
     one, other = await open_store(), await open_store()
     assert await one.take_turn(7)
     await until_compacted(other, 7)
@@ -53,3 +56,25 @@ async def test_how_far_it_is_compacted_is_heard_of_after_etcd_was_away(
     etcd.wait()
     assert await one.take_turn(8)
     await until_compacted(other, 8)
+
+
+async def test_who_may_not_hear_of_compactions_asks_ever_less_often(etcd: Member) -> None:
+    class Enough(Exception):
+        pass
+
+    class Refused(EtcdClient):
+        def watch(self, *_: object, **__: object) -> NoReturn:
+            raise WatchEndedByEtcd("etcdserver: permission denied")
+
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 8:
+            raise Enough
+
+    client = Refused(EtcdSettings((etcd.url,)))
+    with pytest.raises(Enough):
+        await turns.CompactionTurns(client).heed(sleep)
+    await client.close()
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]

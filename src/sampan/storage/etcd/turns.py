@@ -6,6 +6,7 @@ version that it has seen may compact, and the value says how far. Source: apiser
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from grpc.aio import AioRpcError
@@ -17,7 +18,8 @@ from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.store import StoreUnavailable
 
 COMPACT_REV_KEY = b"compact_rev_key"
-_PAUSE_S: Final = 1.0
+_PAUSE_S: Final = (1.0, 60.0)
+"""The first and the longest pause before the watch is tried again. A user of etcd may not be allowed to see the key."""
 _log = logging.getLogger(__name__)
 
 
@@ -45,18 +47,21 @@ class CompactionTurns:
         self._version = rows[0].version if rows else 0
         return False
 
-    async def heed(self) -> None:
+    async def heed(self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
         """Hear how far others compact, until cancelled."""
+        pause_s = _PAUSE_S[0]
         while True:
             try:
                 async with self._client.watch(COMPACT_REV_KEY, b"", 0) as stream:
                     found = await self._client.ask(messages.RANGE, RangeRequest(key=COMPACT_REV_KEY))
                     self._note(found.kvs)
+                    pause_s = _PAUSE_S[0]
                     while True:
                         self._note([event.kv for event in (await stream.next()).events])
             except (AioRpcError, TimeoutError, CompactedInEtcd, WatchEndedByEtcd, StoreUnavailable) as error:
                 _log.debug("how far etcd is compacted is watched anew: %s", error)
-            await asyncio.sleep(_PAUSE_S)
+            await sleep(pause_s)
+            pause_s = min(2 * pause_s, _PAUSE_S[1])
 
     def _note(self, rows: Any) -> None:
         """The newest value counts, not the greatest: etcd may have gone back."""
