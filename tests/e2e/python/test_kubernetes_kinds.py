@@ -34,7 +34,7 @@ LIMITED = {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}
 RULE = {"apiGroups": [""], "resources": ["*"], "verbs": ["get"]}
 API = {"group": "clients.example.org", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1}
 
-TOLD_OF_BY_THE_SERVER = frozenset({"validating_admission_policy"})
+TOLD_OF_BY_THE_SERVER = frozenset({"flow_schema", "validating_admission_policy"})
 """Kinds whose status the server writes as soon as they are there."""
 
 SINCE_1_37 = {("csi_node", "status")}
