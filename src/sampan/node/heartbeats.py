@@ -16,6 +16,7 @@ from sampan.core.time import Clock, format_micro_time, format_time
 from sampan.loops.resources import LEASES, NODES
 from sampan.node.claim import LEASE_DURATION_S, LEASE_NAMESPACE, NodeClaim
 from sampan.node.node_object import NodeAddress, NodeShape, conditions, new_node, node_status
+from sampan.node.pod_status import REPLACE
 from sampan.resource import Object, meta
 
 RENEW_S: Final = 10.0
@@ -129,15 +130,26 @@ class Heartbeats:
         return True
 
     async def _register(self, member: Member) -> None:
-        """Create the Node; one that is there already gets our status."""
+        """Create the Node. One that already exists gets this node's labels and status."""
         now = format_time(self._clock.now())
         node = new_node(member.name, member.number, self._shape, where=self._where(member), now=now)
         try:
             created = await self._nodes.create(node)
         except AlreadyExists:
+            await self._correct_labels(member, node["metadata"]["labels"])
             await self._tell_status(member)
         else:
             self._uids[member.name] = meta(created).uid
+
+    async def _correct_labels(self, member: Member, labels: dict[str, str]) -> None:
+        """Set the labels that describe the node, if they differ: another runtime may have registered it."""
+        try:
+            present = meta(await self._nodes.get(member.name)).labels
+            stale = {name: value for name, value in labels.items() if present.get(name) != value}
+            if stale:
+                await self._nodes.patch(member.name, MergePatch({"metadata": {"labels": stale}}))
+        except NotFound:
+            return
 
     async def _tell_status(self, member: Member) -> None:
         """Say how the node is. One that somebody has deleted stays so until the agent starts anew."""
@@ -148,7 +160,10 @@ class Heartbeats:
         self._uids[member.name] = meta(node).uid
         status = node_status(member.name, self._where(member), self._shape)
         now = format_time(self._clock.now())
-        status["conditions"] = conditions(now, node.get("status", {}).get("conditions"))
+        before = node.get("status", {})
+        status["conditions"] = conditions(now, before.get("conditions"))
+        if before.get("addresses"):
+            status["addresses"] = [REPLACE, *status["addresses"]]
         await self._nodes.status.patch(member.name, StrategicMergePatch({"status": status}))
 
     def _where(self, member: Member) -> NodeAddress:

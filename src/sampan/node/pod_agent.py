@@ -7,11 +7,12 @@ Guarantees: level-based; what was begun and not told when the process died is lo
 Source: kubelet pkg/kubelet/{kubelet.go,pod_workers.go}, pkg/kubelet/status/status_manager.go (1.36).
 """
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sampan.client import Conflict, DeleteOptions, NotFound, StrategicMergePatch
+from sampan.client import Conflict, DeleteOptions, Invalid, NotFound, StrategicMergePatch
 from sampan.core.time import Clock, format_time, parse_time
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
@@ -34,6 +35,7 @@ from sampan.resource import ObjectType
 
 WORKERS: Final = 32
 """Pods that are worked on at a time: mostly they wait for the API server."""
+_log = logging.getLogger("sampan.node")
 _OVERDUE: Final = Refusal("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 
 
@@ -224,8 +226,15 @@ class PodAgent:
         if not pod.has_ended:
             self._release(known)
             if self._records(pod, home):
-                await self._write(pod, known, await self._last_status(pod, home))
+                await self._write_last(pod, home, known)
         await self._delete(pod)
+
+    async def _write_last(self, pod: Pod, home: NodeHome, known: _Known) -> None:
+        """Write the final status. One that the API server refuses must not keep the Pod from being deleted."""
+        try:
+            await self._write(pod, known, await self._last_status(pod, home))
+        except Invalid as error:
+            _log.warning("final status of pod %s refused, deleting it without: %s", pod.key, error)
 
     async def _stopped(self, pod: Pod, home: NodeHome) -> bool:
         """Have its containers end; whether they have."""

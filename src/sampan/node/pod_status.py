@@ -17,6 +17,9 @@ from sampan.node.views import Container, Pod
 
 Status = dict[str, Any]
 
+REPLACE: Final = {"$patch": "replace"}
+"""First element of a list in a strategic merge patch that replaces the list instead of merging it."""
+_ADDRESS_LISTS: Final = ("podIPs", "hostIPs")
 _OWN_CONDITIONS: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
 
 
@@ -88,8 +91,12 @@ def _tell_resources(pod: DetailedPod, status: Status) -> None:
 
 
 def difference(pod: Pod, status: Status) -> Status:
-    """What of a status is not in the Pod's yet; conditions one by one, as a strategic merge patch has them."""
+    """Return the fields to change, as a strategic merge patch: conditions merge by type, addresses are replaced."""
     changed = {name: value for name, value in status.items() if name != "conditions" and pod.status.get(name) != value}
+    for name in _ADDRESS_LISTS:
+        # A merge by `ip` would keep the old addresses. The directive is for lists that exist: it would be stored else.
+        if name in changed and pod.status.get(name):
+            changed[name] = [REPLACE, *changed[name]]
     before = {condition["type"]: condition for condition in pod.status.get("conditions", ())}
     conditions = [
         change for each in status["conditions"] if (change := _condition_change(before.get(each["type"], {}), each))

@@ -6,16 +6,16 @@ Concurrency: no task; a container that changes later has a timer of the running 
 
 import asyncio
 import datetime as dt
-import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
-from sampan.core.time import Clock, parse_time
+from sampan.core.time import Clock
 from sampan.node.addresses import PodAddresses
 from sampan.node.annotations import Script, script_of
 from sampan.node.runtime import ContainerRecord, LogOptions
 from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
+from sampan.node.status_records import is_of, lost, status_records
 from sampan.node.views import Container, Pod
 
 NAME: Final = "simulated"
@@ -24,8 +24,6 @@ _INIT: Final = Script(end_after_s=0.0)
 _SIDECAR: Final = Script(stopped_exit_code=0)
 _EPHEMERAL: Final = Script()
 """Of containers that were added when the Pod was here already."""
-
-_log = logging.getLogger("sampan.node")
 
 
 @dataclass(slots=True)
@@ -60,16 +58,19 @@ class SimulatedRuntime:
         return False
 
     def recover(self, pods: Sequence[Pod]) -> None:
-        """Go on with the runs that the Pods' status tells of."""
+        """Resume the runs that the Pods' status reports; running containers of another runtime count as terminated."""
+        now = self._clock.now()
         for pod in pods:
+            records = list(status_records(pod))
             address = pod.status.get("podIP")
-            if address and not pod.spec.host_network and not pod.has_ended:
+            # An address that another runtime reported is not from this node's range.
+            is_own = any(is_of(record, NAME) for record in records)
+            if address and is_own and not pod.spec.host_network and not pod.has_ended:
                 self._addresses.reserve(pod.metadata.uid, address)
-            told = [*pod.status.get("initContainerStatuses", ()), *pod.status.get("containerStatuses", ())]
-            records = [record for status in told if (record := _record(status)) is not None]
             if records:
                 sandbox = self._sandbox(pod)
-                for record in records:
+                for each in records:
+                    record = each if is_of(each, NAME) else lost(each, now)
                     sandbox.records[record.name] = record
                     self._go_on(pod.metadata.uid, sandbox, record)
 
@@ -234,31 +235,3 @@ def _no_processes() -> Unsupported:
 def _ended(record: ContainerRecord, at: dt.datetime, exit_code: int) -> ContainerRecord:
     reason = "Completed" if exit_code == 0 else "Error"
     return replace(record, ready=False, started=False, finished_at=at, exit_code=exit_code, reason=reason)
-
-
-def _record(status: Mapping[str, Any]) -> ContainerRecord | None:
-    """The run that a container's status tells of; None when there was none."""
-    state = status.get("state") or {}
-    last = status.get("lastState") or {}
-    run = state.get("running") or state.get("terminated") or last.get("terminated")
-    if not run or not status.get("containerID"):
-        return None
-    try:
-        started_at = parse_time(run["startedAt"])
-        finished_at = parse_time(run["finishedAt"]) if run.get("finishedAt") else None
-    except (KeyError, ValueError) as error:
-        _log.warning("the status of container %s cannot be read: %s", status.get("name"), error)
-        return None
-    return ContainerRecord(
-        status["name"],
-        id=status["containerID"],
-        image_id=status.get("imageID", ""),
-        restart_count=status.get("restartCount", 0),
-        started_at=started_at,
-        started=bool(status.get("started")),
-        ready=bool(status.get("ready")),
-        finished_at=finished_at,
-        exit_code=run.get("exitCode", 0),
-        reason=run.get("reason", ""),
-        message=run.get("message", ""),
-    )

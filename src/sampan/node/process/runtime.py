@@ -36,6 +36,7 @@ from sampan.node.process.stdio import open_stdio
 from sampan.node.process.usage import UsageMeter
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
 from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Usage
+from sampan.node.status_records import lost, status_records
 from sampan.node.views import Container, Pod
 
 NAME: Final = "process"
@@ -125,10 +126,22 @@ class ProcessRuntime:
             self._launcher.close()
 
     def recover(self, pods: Sequence[Pod]) -> None:
-        """End what a killed agent has left; what had ended is known again."""
-        for kept, records in recover(self._state, (pod.metadata.uid for pod in pods), self._clock.now()):
+        """End what a killed agent has left, and read its records.
+
+        Containers that only the Pod's status reports (another runtime ran them, or the directory was deleted) count as
+        terminated, so that the restart policy decides and restart counts go on.
+        """
+        now = self._clock.now()
+        for kept, records in recover(self._state, (pod.metadata.uid for pod in pods), now):
             slots = {name: _Slot(record) for name, record in records.items()}
             self._sandboxes[kept.uid] = _Sandbox(kept, slots)
+        for pod in pods:
+            if pod.metadata.uid in self._sandboxes or pod.has_ended:
+                continue
+            for record in status_records(pod):
+                sandbox, ended = self._sandbox(pod), lost(record, now)
+                sandbox.slots[record.name] = _Slot(ended)
+                self._keep(sandbox, KeptContainer(ended))
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
         """The machine's network is the Pod's."""
