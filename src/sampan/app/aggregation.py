@@ -5,6 +5,7 @@ import ssl
 
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
+from sampan.core.tls_trust import unverified_context
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.pki.directory import Credentials
 
@@ -19,7 +20,7 @@ def aggregation_settings(settings: UpSettings, credentials: Credentials) -> Aggr
             raise StartError(f"cannot read {file}")
     try:
         if certificate is not None:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(certificate, key)
+            unverified_context().load_cert_chain(certificate, key)
     except (OSError, ssl.SSLError) as error:
         raise StartError(f"cannot use {certificate} and {key}: {error}") from error
     return AggregationSettings(certificate, key, settings.aggregator_reject_forwarding_redirect)

@@ -20,6 +20,7 @@ from typing import Any
 from cryptography import x509
 
 from sampan.core.file_stamps import Stamps, stamps
+from sampan.core.tls_trust import trust
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.sni import CertKey, ServerNames, names_in
 
@@ -163,7 +164,7 @@ class ServingTls:
         if context is None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             try:
-                context.load_verify_locations(cadata=chain[0])
+                trust(context, ssl.DER_cert_to_PEM_cert(chain[0]))
             except (OSError, ValueError):
                 return  # OpenSSL will say what is wrong with it
             if len(self._presented) >= _PRESENTED_MAX:

@@ -12,6 +12,7 @@ from sampan.client.http.connection import Connection
 from sampan.client.http.socks import SocksTunnel
 from sampan.client.http.tls import TlsContexts
 from sampan.client.http.tunnel import Tunnel
+from sampan.core.tls_trust import client_context
 
 _KEEPALIVE_IDLE_S = 30
 _KEEPALIVE_INTERVAL_S = 15
@@ -82,7 +83,7 @@ class Dialer:
 
     async def _through(self, proxy: ProxyAddress, make: Callable[[], Connection]) -> Connection:
         loop = asyncio.get_running_loop()
-        secure = ssl.create_default_context() if proxy.scheme == "https" else None
+        secure = client_context(None) if proxy.scheme == "https" else None
         if self.absolute:
             _, plain = await loop.create_connection(make, proxy.host, proxy.port, ssl=secure)
             return plain

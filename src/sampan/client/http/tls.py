@@ -9,6 +9,9 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sampan.core.tls_trust import client_context, unverified_context
+
+_HTTP_1 = ["http/1.1"]
 _Seen = tuple[tuple[int, int, int], ...]
 
 
@@ -82,21 +85,14 @@ def _seen(files: list[str]) -> _Seen:
 
 
 def _context(options: TlsOptions, certificate: ClientCertificate | None) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
     if options.insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+        context = unverified_context(protocols=_HTTP_1)
     elif options.ca_data:
-        context.load_verify_locations(cadata=_pem(options.ca_data))
+        context = client_context(_pem(options.ca_data), protocols=_HTTP_1)
     elif options.ca_file:
-        context.load_verify_locations(cadata=_pem(Path(options.ca_file).read_bytes()))
+        context = client_context(_pem(Path(options.ca_file).read_bytes()), protocols=_HTTP_1)
     else:
-        context.load_default_certs()
-    # An authority of the cluster need not be self-signed: what is configured is trusted, as Go does.
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
+        context = client_context(None, protocols=_HTTP_1)
     shown = certificate or _certificate(options)
     if shown is not None:
         load_certificate(context, shown)

@@ -4,13 +4,13 @@ Source: kubernetes pkg/probe/http/{http,request}.go (1.36).
 """
 
 import asyncio
-import ssl
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 import httptools
 
+from sampan.core.tls_trust import unverified_context
 from sampan.node.details import ContainerDetails, HttpGetAction
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port, resolve_port
@@ -113,7 +113,7 @@ async def _exchange(request: HttpGet) -> Answered:
     parts = urlsplit(request.url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     try:
-        tls = _unverified() if parts.scheme == "https" else None
+        tls = unverified_context() if parts.scheme == "https" else None
         reader, writer = await asyncio.open_connection(host, port, ssl=tls)
     except ConnectionRefusedError:
         address = join_host_port(host, port)
@@ -155,11 +155,3 @@ def _head(request: HttpGet) -> bytes:
     lines = [f"GET {target} HTTP/1.1", f"Host: {host}"]
     lines += [f"{name}: {value}" for name, value in request.headers if name.lower() != "host"]
     return ("\r\n".join([*lines, "Connection: close"]) + "\r\n\r\n").encode("latin-1", "replace")
-
-
-def _unverified() -> ssl.SSLContext:
-    """Who the container says to be is not asked."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context

@@ -7,6 +7,7 @@ from typing import Final
 from sampan.client.http.tls import ClientCertificate, load_certificate
 from sampan.core.certificates import make_authority, make_server_certificate
 from sampan.core.time import Clock
+from sampan.core.tls_trust import trust
 from sampan.node.server.options import NodeServerOptions
 
 _LIFETIME: Final = dt.timedelta(days=365)
@@ -25,6 +26,6 @@ def serving_context(options: NodeServerOptions, clock: Clock) -> ssl.SSLContext:
     context.set_alpn_protocols(["http/1.1"])
     load_certificate(context, ClientCertificate(shown.certificate_pem(), shown.key_pem()))
     if options.client_ca:
-        context.load_verify_locations(cadata=options.client_ca)
+        trust(context, options.client_ca)
         context.verify_mode = ssl.CERT_OPTIONAL
     return context

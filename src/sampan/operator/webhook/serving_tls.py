@@ -4,6 +4,7 @@ import ssl
 from pathlib import Path
 
 from sampan.client.http.tls import ClientCertificate, load_certificate
+from sampan.core.tls_trust import trust
 from sampan.operator.webhook.certificates import CertificateSource
 
 
@@ -39,5 +40,5 @@ class ServingContext:
         load_certificate(context, ClientCertificate(material.certificate, material.key))
         context.set_alpn_protocols(["http/1.1"])
         if self._client_ca_file is not None:
-            context.load_verify_locations(self._client_ca_file)
+            trust(context, self._client_ca_file.read_text("ascii", "replace"))
         return context

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sampan.core.tls_trust import client_context
+
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
@@ -23,7 +25,7 @@ class Credentials:
 
     def tls(self, ca_pem: str) -> ssl.SSLContext:
         """A context that trusts `ca_pem` ("" = the system's CAs) and shows the client certificate."""
-        context = ssl.create_default_context(cadata=ca_pem or None)
+        context = client_context(ca_pem or None)
         if self.certificate_pem:
             with tempfile.NamedTemporaryFile("w") as file:
                 file.write(self.certificate_pem)

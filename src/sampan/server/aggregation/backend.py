@@ -8,6 +8,7 @@ import random
 import ssl
 from collections.abc import Callable, Sequence
 
+from sampan.core.tls_trust import client_context, unverified_context
 from sampan.registry.webhook.services import ServiceError
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.settings import AggregationSettings
@@ -69,12 +70,9 @@ class Backends:
 
     def _made(self, ca_pem: str, insecure: bool) -> ssl.SSLContext:
         if insecure:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
+            context = unverified_context(protocols=_HTTP_1)
         else:
-            context = ssl.create_default_context(cadata=ca_pem or None)
-        context.set_alpn_protocols(_HTTP_1)
+            context = client_context(ca_pem or None, protocols=_HTTP_1)
         if self._settings.client_certificate is not None:
             context.load_cert_chain(self._settings.client_certificate, self._settings.client_key)
         return context

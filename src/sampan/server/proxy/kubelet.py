@@ -12,6 +12,7 @@ from sampan.core import errors
 from sampan.core.errors import Reason, StatusError
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
+from sampan.core.tls_trust import client_context, unverified_context
 
 DEFAULT_PORT = 10250
 PREFERRED_ADDRESS_TYPES = ("InternalIP", "ExternalIP", "Hostname")
@@ -82,20 +83,15 @@ class KubeletConnection:
 
     def _context(self, authority: Path | None) -> ssl.SSLContext:
         settings = self.settings
-        context = unverified_tls()
-        if authority is not None:
-            context.load_verify_locations(authority)
-            context.verify_mode = ssl.CERT_REQUIRED
-            context.check_hostname = True
+        if authority is None:
+            context = unverified_context(protocols=_HTTP_1)
+        else:
+            context = client_context(authority.read_text("ascii", "replace"), protocols=_HTTP_1)
         if settings.client_certificate is not None:
             context.load_cert_chain(settings.client_certificate, settings.client_key)
         return context
 
 
 def unverified_tls() -> ssl.SSLContext:
-    """A context that takes any certificate: what is reached by its IP address has none that could be verified."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols(_HTTP_1)
-    return context
+    """Return a context for Pods and Services: reached by IP address, they have no name that could be verified."""
+    return unverified_context(protocols=_HTTP_1)

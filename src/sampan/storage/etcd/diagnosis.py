@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from cryptography import x509
 from grpc.aio import AioRpcError
 
+from sampan.core.tls_trust import client_context, unverified_context
 from sampan.storage.etcd.faults import Fault, fault_of
 from sampan.storage.etcd.refusals import of_the_client, of_the_server
 from sampan.storage.etcd.settings import EtcdSettings
@@ -169,9 +170,8 @@ def _connected(host: str, port: int) -> socket.socket:
 
 
 def _context(settings: EtcdSettings) -> ssl.SSLContext:
-    context = _with_own(ssl.create_default_context(cafile=settings.ca_file), settings)
-    context.set_alpn_protocols(["h2"])
-    return context
+    authorities = None if settings.ca_file is None else settings.ca_file.read_text("ascii", "replace")
+    return _with_own(client_context(authorities, protocols=["h2"]), settings)
 
 
 def _heard_before(secured: ssl.SSLSocket) -> bytes:
@@ -207,7 +207,10 @@ def _foreign(answer: bytes) -> str:
 
 def _speaks_tls(host: str, port: int) -> bool:
     try:
-        with closing(_connected(host, port)) as sock, closing(_trusting().wrap_socket(sock, server_hostname=host)):
+        with (
+            closing(_connected(host, port)) as sock,
+            closing(unverified_context().wrap_socket(sock, server_hostname=host)),
+        ):
             return True
     except ssl.SSLError as error:
         return "ALERT" in (error.reason or "")
@@ -217,7 +220,7 @@ def _speaks_tls(host: str, port: int) -> bool:
 
 def _shown(host: str, port: int, settings: EtcdSettings) -> x509.Certificate | None:
     """The certificate that a server shows, whoever signed it; None: it does not take ours."""
-    context = _with_own(_trusting(), settings)
+    context = _with_own(unverified_context(), settings)
     with (
         suppress(OSError, _Wrong, ValueError),
         closing(_connected(host, port)) as sock,
@@ -225,13 +228,6 @@ def _shown(host: str, port: int, settings: EtcdSettings) -> x509.Certificate | N
     ):
         return x509.load_der_x509_certificate(secured.getpeercert(binary_form=True) or b"")
     return None
-
-
-def _trusting() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def _with_own(context: ssl.SSLContext, settings: EtcdSettings) -> ssl.SSLContext:

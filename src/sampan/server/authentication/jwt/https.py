@@ -11,6 +11,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import httptools
 
+from sampan.core.tls_trust import client_context
 from sampan.registry.webhook.answer import Answer, WebhookError
 from sampan.server.proxy.words import connection_text
 
@@ -76,7 +77,7 @@ class HttpsGet:
         parts = urlsplit(url)
         _check(url, access_token)
         if self._tls is None:
-            self._tls = ssl.create_default_context(cadata=self._ca_pem or None)
+            self._tls = client_context(self._ca_pem or None)
         tls = self._tls if parts.scheme == "https" else None
         host = parts.hostname or ""
         port = parts.port or _PORTS[parts.scheme]
