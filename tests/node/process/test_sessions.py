@@ -221,3 +221,23 @@ async def test_an_unknown_container_is_a_lookup_error(tmp_path: Path) -> None:
         await found.runtime.run_sandbox(pod())
         with pytest.raises(LookupError, match='container "main" not found in pod "web"'):
             await found.runtime.exec(pod(), Container("main").name, ["true"], Streams())
+
+
+@pytest.mark.parametrize(("stdin_once", "tty"), [(False, False), (False, True), (True, True)])
+async def test_the_end_of_the_clients_input_detaches_it_from_a_container_that_reads_on(
+    tmp_path: Path, isolation: Isolation, stdin_once: bool, tty: bool
+) -> None:
+    async with node(tmp_path, isolation) as found:
+        script = sh("while read line; do echo got $line; done")
+        await found.start(pod(), *script, stdin=True, stdin_once=stdin_once, tty=tty)
+        streams = Streams(stdin=True, tty=tty)
+        first = await found.runtime.attach(pod(), "main", streams)
+        await first.write_stdin(b"one\n")
+        await first.close_stdin()
+        async with asyncio.timeout(30):
+            await output(first)
+        await first.close()
+        second = await found.runtime.attach(pod(), "main", streams)
+        await second.write_stdin(b"two\n")
+        await found.seen(pod(), b"got two")
+        assert found.record(pod()).is_running

@@ -34,6 +34,12 @@ async def test_success_is_told_too() -> None:
         assert json.loads((await received(websocket))[3]) == SUCCESS
 
 
+async def test_a_command_may_be_as_long_as_the_api_server_takes_it() -> None:
+    words = "".join(f"&command={'x' * 99_999}" for _ in range(9))
+    async with node() as served, served.websocket(f"{EXEC}&command=echo{words}", "v5.channel.k8s.io") as websocket:
+        assert len((await received(websocket))[1]) == 900_000
+
+
 @pytest.mark.parametrize("protocol", ["v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io", ""])
 async def test_old_protocols_tell_failures_as_text(protocol: str) -> None:
     protocols = [protocol] if protocol else []

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from sampan.operator.http.exchange import HttpLimits, Request
 from sampan.operator.http.parser import RequestParser
+from sampan.server.owner import HEADER_BYTES_MAX
 
 LIMITS = HttpLimits(body_bytes_max=lambda path: 1000)
 
@@ -46,3 +47,11 @@ def test_a_field_in_several_lines_is_a_list() -> None:
     parser = RequestParser(LIMITS)
     parser.feed(b"GET / HTTP/1.1\r\nhost: x\r\naccept: a\r\nAccept: b\r\n\r\n")
     assert parser.requests[0][0].headers["accept"] == "a, b"
+
+
+def test_a_head_may_be_as_long_as_the_api_servers() -> None:
+    assert HttpLimits().head_bytes_max == HEADER_BYTES_MAX
+    parser = RequestParser(HttpLimits())
+    for part in (b"GET /?", b"x" * 1_000_000, b" HTTP/1.1\r\nhost: x\r\n\r\n"):
+        parser.feed(part)
+    assert len(parser.requests[0][0].target) == 1_000_002

@@ -107,13 +107,18 @@ class FailedSession:
 
 
 class AttachSession:
-    """The streams of a container's own process, from now on. A client that is too slow is told so and cut off."""
+    """The streams of a container's own process, from now on. A client that is too slow is cut off with a notice.
+
+    At the end of the client's input, the container's input ends too (`closes_stdin`), or the client is detached.
+    Source: containerd internal/cri/io/container_io.go `Attach` (2.1).
+    """
 
     def __init__(self, container: RunningContainer, streams: Streams, *, closes_stdin: bool) -> None:
-        """`closes_stdin`: the end of this client's input is the end of the container's (stdinOnce)."""
+        """`closes_stdin`: the container has stdinOnce and no terminal."""
         self._container = container
         self._stdin = container.stdio.stdin if streams.stdin else None
         self._closes_stdin = closes_stdin
+        self._detached = asyncio.Event()
         self._leave: list[Callable[[], None]] = []
         self._stdout = self._join("stdout", streams.stdout)
         self._stderr = self._join("stderr", streams.stderr and container.stdio.stderr is not None)
@@ -124,10 +129,14 @@ class AttachSession:
             await self._stdin.write(data)
 
     async def close_stdin(self) -> None:
-        """The end of this client's input."""
-        if self._stdin is not None and self._closes_stdin:
-            await self._stdin.finish()
-        self._stdin = None
+        """End the container's input, or else detach: the container runs on without this client."""
+        stdin, self._stdin = self._stdin, None
+        if stdin is None:
+            return
+        if self._closes_stdin:
+            await stdin.finish()
+        else:
+            self._detach()
 
     async def read_stdout(self) -> bytes:
         """The container's next output."""
@@ -142,15 +151,26 @@ class AttachSession:
         self._container.stdio.resize(columns, rows)
 
     async def wait(self) -> int:
-        """The exit code of the container."""
-        return await self._container.ended()
+        """The exit code of the container; 0 as soon as the client is detached."""
+        ended = asyncio.ensure_future(self._container.ended())
+        detached = asyncio.ensure_future(self._detached.wait())
+        try:
+            await asyncio.wait((ended, detached), return_when=asyncio.FIRST_COMPLETED)
+            return ended.result() if ended.done() else 0
+        finally:
+            ended.cancel()
+            detached.cancel()
 
     async def close(self) -> None:
-        """Look on no longer; the container runs on."""
-        for leave in self._leave:
-            leave()
+        """Stop reading the output; the container runs on."""
+        self._detach()
         if self._closes_stdin:
             await self.close_stdin()
+
+    def _detach(self) -> None:
+        for leave in self._leave:
+            leave()
+        self._detached.set()
 
     def _join(self, stream: str, wanted: bool) -> Output:
         output, leave = self._container.audience.join(stream)

@@ -245,7 +245,8 @@ class ProcessRuntime:
     async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
         """What the container writes from now on. Raises `LookupError`."""
         running = self._running(pod, container)
-        return AttachSession(running, streams, closes_stdin=self._slot(pod, container)[1].config.stdin_once)
+        config = self._slot(pod, container)[1].config
+        return AttachSession(running, streams, closes_stdin=config.stdin_once and not config.tty)
 
     async def port_forward(self, pod: Pod, port: int) -> Connection:
         """A port of the machine. Raises `OSError`, `LookupError`."""

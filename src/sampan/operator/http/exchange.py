@@ -72,8 +72,9 @@ class Takeover:
 class HttpLimits:
     """Bounds of a listener; times in seconds, sizes in bytes."""
 
-    head_bytes_max: int = 16_384
-    """Request line and header fields; a longer one is answered with 431."""
+    head_bytes_max: int = 1 << 20
+    """Request line and header fields; a longer head is answered with 431. The API server has the same limit: it passes
+    long commands on to nodes in the request line."""
     body_bytes_max: Callable[[str], int] = lambda path: 0
     """By path. A longer body is answered with 413, and not read."""
     connections_max: int = 64
