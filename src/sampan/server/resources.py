@@ -16,6 +16,7 @@ from sampan.server.request import BUILTIN, CUSTOM, NOT_COUNTED, Handler, Request
 from sampan.server.status import no_such_resource, not_allowed, not_found_page, not_produced
 from sampan.server.trace.handle import PARAMETER as TRACE
 from sampan.server.trace.handle import traced
+from sampan.server.verbs.authorize_create import check_not_terminating
 from sampan.server.verbs.connections import CONNECTIONS
 from sampan.server.verbs.create import create
 from sampan.server.verbs.delete import delete, delete_collection
@@ -62,9 +63,8 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
                 raise no_such_resource()
             return not_found_page()
         verb = verb_of(endpoint, request)
-        if endpoint.definition.terminating and info.verb == "create":
-            text = "create not allowed while custom resource definition is terminating"
-            raise errors.forbidden(endpoint.definition.group_resource, info.name, text)
+        if info.verb == "create":
+            check_not_terminating(endpoint, info.name)
         request.counted = BUILTIN if endpoint.definition.builtin else CUSTOM
         warning = endpoint.version.deprecation_warning
         if warning:

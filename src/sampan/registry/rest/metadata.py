@@ -32,13 +32,14 @@ def metadata_of(obj: Object) -> dict[str, Any]:
 
 
 def wipe_system_fields(metadata: dict[str, Any]) -> None:
-    """A create may not decide these."""
+    """Remove the fields of a new object that only the server sets."""
     for name in ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "uid"):
         metadata.pop(name, None)
 
 
 def fill_system_fields(metadata: dict[str, Any], clock: Clock) -> None:
-    """Give a new object its identity."""
+    """Give a new object its identity. Values from the client or from mutating admission are removed."""
+    wipe_system_fields(metadata)
     metadata["uid"] = new_uid()
     metadata["creationTimestamp"] = timestamp(clock)
 

@@ -44,6 +44,9 @@ _VALIDATED = (
 )
 """Metadata that has rules and that a client may write; while none of it changes, what was valid stays valid."""
 
+AuthorizeCreate = Callable[[], Awaitable[None]]
+"""Authorizes an update to create the object it did not find. Raises `StatusError` 403."""
+
 Transform = Callable[[Object | None, bytes], Awaitable[Object]]
 """Makes the wanted hub object out of the stored one (None and b"": absent), given decoded and as bytes.
 
@@ -67,7 +70,10 @@ class UpdateOptions:
     clock: Clock
     part: Part = Part.MAIN
     dry_run: bool = False
-    allow_create: bool = False
+    authorize_create: AuthorizeCreate | None = None
+    """None: an absent object is a 404, whatever its kind."""
+    force_create: bool = False
+    """Create an absent object although a PUT of this kind does not (server-side apply)."""
     is_apply: bool = False
     """Whether managedFields must be kept, also when the object does not fit with them."""
     uid: str = ""
@@ -108,8 +114,9 @@ async def update(
 async def _create_on_update(
     store: ResourceStore, ctx: Context, name: str, transform: Transform, options: UpdateOptions
 ) -> Updated:
-    strategy = store.strategy
-    if options.part is not Part.MAIN or not (options.allow_create or strategy.allow_create_on_update):
+    authorize = options.authorize_create
+    creates = options.force_create or store.strategy.allow_create_on_update
+    if authorize is None or options.part is not Part.MAIN or not creates:
         raise store.not_found(name)
     if options.uid:
         raise errors.conflict(
@@ -119,12 +126,18 @@ async def _create_on_update(
         )
     obj = await transform(None, b"")
     metadata = metadata_of(obj)
-    metadata.pop("uid", None)
     if not _revision(metadata.get("resourceVersion", "")):
         metadata.pop("resourceVersion", None)
+
+    async def validate(wanted: Object, old: Object | None) -> None:
+        # Kubernetes authorizes here too: after mutating admission and validation, before validating admission.
+        await authorize()
+        if options.validate is not None:
+            await options.validate(wanted, old)
+
     creation = CreateOptions(
         clock=options.clock,
-        validate=options.validate,
+        validate=validate,
         dry_run=options.dry_run,
         warnings=options.warnings,
         is_apply=options.is_apply,

@@ -105,18 +105,15 @@ def _mend_managed_fields(scope: Scope, admitted: Object, before: Any) -> None:
 
 
 def validator(scope: Scope, operation: str, dry_run: bool) -> Validate:
-    """Validating admission as the generic path calls it."""
-    if not scope.admission.validates(operation, scope.endpoint.gvr):
-        skip = scope.admission.skip
-
-        async def nothing(obj: Object, old: Object | None) -> None:
-            skip("validate", "CREATE" if old is None else operation)
-
-        return nothing
+    """Return validating admission as the generic path calls it. An update without an old object is a create."""
+    chain, gvr = scope.admission, scope.endpoint.gvr
 
     async def validate(obj: Object, old: Object | None) -> None:
         kind = "CREATE" if old is None else operation
-        await scope.admission.validate(attributes_of(scope, kind, obj, old, dry_run))
+        if chain.validates(kind, gvr):
+            await chain.validate(attributes_of(scope, kind, obj, old, dry_run))
+        else:
+            chain.skip("validate", kind)
 
     return validate
 

@@ -83,7 +83,7 @@ async def patch(scope: Scope) -> Response:
             scope,
             options,
             part,
-            allow_create=applies,
+            force_create=applies,
             is_apply=applies,
             given=lambda: request.given() if request.given is not None else None,
         ),

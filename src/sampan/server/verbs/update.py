@@ -8,6 +8,7 @@ from sampan.registry.rest.update import Part, Updated, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit, validator
+from sampan.server.verbs.authorize_create import create_authorization
 from sampan.server.verbs.body import decode_object, read_undecoded
 from sampan.server.verbs.create import tracked, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
@@ -70,11 +71,12 @@ async def finish(scope: Scope, hub: Object, old: Object | None, options: WriteOp
 
 
 def update_options(scope: Scope, options: WriteOptions, part: Part, **more: Any) -> UpdateOptions:
-    """The generic path's options for this request."""
+    """Return the generic path's options for this request."""
     return UpdateOptions(
         clock=scope.clock,
         part=part,
         dry_run=options.dry_run,
+        authorize_create=create_authorization(scope),
         validate=validator(scope, "UPDATE", options.dry_run),
         warnings=scope.request.warnings,
         **more,
