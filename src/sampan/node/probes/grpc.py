@@ -12,6 +12,7 @@ import h2.connection
 import h2.events
 import h2.exceptions
 
+from sampan.core.dial import open_connection
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port
 
@@ -40,7 +41,7 @@ async def probe_grpc(host: str, port: int, service: str, timeout_s: float) -> Ou
     connected = False
     try:
         async with asyncio.timeout(timeout_s):
-            reader, writer = await asyncio.open_connection(host, port)
+            reader, writer = await open_connection(host, port)
             connected = True
             try:
                 reply = await _call(reader, writer, address, service)

@@ -10,6 +10,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import httptools
 
+from sampan.core.dial import open_connection
 from sampan.core.tls_trust import unverified_context
 from sampan.node.details import ContainerDetails, HttpGetAction
 from sampan.node.probes.outcome import Outcome
@@ -114,7 +115,7 @@ async def _exchange(request: HttpGet) -> Answered:
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     try:
         tls = unverified_context() if parts.scheme == "https" else None
-        reader, writer = await asyncio.open_connection(host, port, ssl=tls)
+        reader, writer = await open_connection(host, port, tls=tls)
     except ConnectionRefusedError:
         address = join_host_port(host, port)
         raise HttpFailed(f'Get "{request.url}": dial tcp {address}: connect: connection refused') from None

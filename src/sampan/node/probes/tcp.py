@@ -2,6 +2,7 @@
 
 import asyncio
 
+from sampan.core.dial import AddressNotAllowed, open_connection
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port
 
@@ -11,11 +12,13 @@ async def probe_tcp(host: str, port: int, timeout_s: float) -> Outcome:
     address = join_host_port(host, port)
     try:
         async with asyncio.timeout(timeout_s):
-            _, writer = await asyncio.open_connection(host, port)
+            _, writer = await open_connection(host, port)
     except TimeoutError:
         return Outcome("failure", f"dial tcp {address}: i/o timeout")
     except ConnectionRefusedError:
         return Outcome("failure", f"dial tcp {address}: connect: connection refused")
+    except AddressNotAllowed as error:
+        return Outcome("failure", str(error))
     except OSError as error:
         return Outcome("failure", f"dial tcp {address}: {error}")
     writer.transport.abort()

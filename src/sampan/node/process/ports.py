@@ -1,9 +1,9 @@
 """Connections to ports on which containers listen: in the machine's network."""
 
-import asyncio
 import os
 from collections.abc import Sequence
 
+from sampan.core.dial import open_connection
 from sampan.node.sessions import Connection
 
 
@@ -12,7 +12,7 @@ async def connect(addresses: Sequence[str], port: int) -> Connection:
     last: OSError | None = None
     for address in dict.fromkeys(addresses):
         try:
-            return await asyncio.open_connection(address, port)
+            return await open_connection(address, port)
         except OSError as error:
             last = error
     number = last.errno or 0 if last is not None else 0

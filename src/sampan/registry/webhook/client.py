@@ -18,6 +18,7 @@ from typing import Protocol
 import httptools
 from cryptography import x509
 
+from sampan.core.dial import open_connection
 from sampan.core.field import quote
 from sampan.core.tls_trust import unverified_context
 from sampan.core.tracing import current_span, trace_headers
@@ -69,7 +70,7 @@ class HttpsWebhook:
         self._resolve = resolve
         self._credentials = credentials
         self._tls: ssl.SSLContext | None = None
-        self._connections = Connections()
+        self._connections = Connections(any_address=target.is_setting)
         self._requests = requests or Requests()
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
@@ -192,7 +193,9 @@ class HttpsWebhook:
     async def _certificate(self, target: Target) -> x509.Certificate:
         """What the other side shows, checked by nobody."""
         context = unverified_context()
-        _, writer = await asyncio.open_connection(*self._place(target), ssl=context, server_hostname=target.host)
+        _, writer = await open_connection(
+            *self._place(target), tls=context, server_name=target.host, any_address=target.is_setting
+        )
         try:
             shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
             return x509.load_der_x509_certificate(shown)

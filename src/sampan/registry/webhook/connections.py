@@ -9,6 +9,8 @@ import asyncio
 import ssl
 from dataclasses import dataclass
 
+from sampan.core.dial import open_connection
+
 IDLE_MAX = 25
 IDLE_S = 90.0
 
@@ -38,7 +40,9 @@ class Connection:
 class Connections:
     """Opens connections, and keeps those that may be used again."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, any_address: bool = False) -> None:
+        """`any_address`: see `dial.open_connection`."""
+        self._any_address = any_address
         self._idle: list[tuple[Connection, asyncio.TimerHandle]] = []
 
     def __len__(self) -> int:
@@ -48,9 +52,9 @@ class Connections:
     async def take(
         self, place: Place, tls: ssl.SSLContext | None, server_name: str, *, fresh: bool = False
     ) -> Connection:
-        """An idle connection, or a new one (always, if `fresh`); `tls` None: without TLS.
+        """Return an idle connection, or a new one (always, if `fresh`); `tls` None: without TLS.
 
-        Raises what `asyncio.open_connection` raises.
+        Raises what `open_connection` raises.
         """
         for entry in reversed(self._idle):
             connection, timer = entry
@@ -61,9 +65,7 @@ class Connections:
                     connection.reused = True
                     return connection
                 connection.close()
-        reader, writer = await asyncio.open_connection(
-            *place, ssl=tls, server_hostname=None if tls is None else server_name
-        )
+        reader, writer = await open_connection(*place, tls=tls, server_name=server_name, any_address=self._any_address)
         return Connection(place, reader, writer)
 
     def give_back(self, connection: Connection) -> None:

@@ -38,7 +38,7 @@ def read_webhook_kubeconfig(file: Path) -> tuple[Target, Credentials]:
     if url.scheme not in ("https", "http") or not url.hostname:
         raise ValueError(f"{file}: the server must be a URL of http or https, not {cluster.get('server')!r}")
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-    target = Target(url.hostname, port, path, _ca_pem(cluster, file.parent), secure=secure)
+    target = Target(url.hostname, port, path, _ca_pem(cluster, file.parent), secure=secure, is_setting=True)
     return target, credentials if secure else NO_CREDENTIALS
 
 

@@ -35,6 +35,8 @@ class Target:
     service: Service | None = None
     secure: bool = True
     """False: without TLS, which only webhooks of kubeconfigs may be."""
+    is_setting: bool = False
+    """A setting of the server names the host. One that an object names must not be link-local (`core.dial`)."""
 
     @property
     def authority(self) -> str:

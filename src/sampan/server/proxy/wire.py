@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import cast
 
+from sampan.core.dial import create_connection
 from sampan.server.proxy.target import Target
 
 READ_AHEAD_BYTES = 256 << 10
@@ -106,17 +107,10 @@ class Wire(asyncio.Protocol):
 
 
 async def connect(target: Target, timeout_s: float) -> Wire:
-    """A new connection. Raises `OSError` (`TimeoutError`, `ssl.SSLError` among them)."""
-    loop = asyncio.get_running_loop()
+    """Open a connection. Raises `OSError` (`AddressNotAllowed`, `TimeoutError`, `ssl.SSLError` among them)."""
+    host = target.address or target.host
     async with asyncio.timeout(timeout_s):
-        _, wire = await loop.create_connection(
-            Wire,
-            target.address or target.host,
-            target.port,
-            ssl=target.tls,
-            server_hostname=target.host if target.tls is not None else None,
-        )
-    return wire
+        return await create_connection(Wire, host, target.port, tls=target.tls, server_name=target.host)
 
 
 @contextlib.asynccontextmanager

@@ -4,6 +4,7 @@ import errno
 import socket
 import ssl
 
+from sampan.core.dial import AddressNotAllowed
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, tls_text
 from sampan.server.proxy.target import Target
 
@@ -23,6 +24,8 @@ def dial_text(target: Target, error: Exception) -> str:
 
 def connection_text(host: str, dialled: str, error: Exception) -> str:
     """Why there is no connection to `dialled`, the address and port of `host`."""
+    if isinstance(error, AddressNotAllowed):
+        return str(error)
     if isinstance(error, socket.gaierror):
         return f"dial tcp: lookup {host}: no such host"
     if isinstance(error, ssl.SSLCertVerificationError):
