@@ -46,3 +46,23 @@ async def test_a_scale_needs_a_name(api: Api) -> None:
     answer = await api.put(f"{DEPLOYMENTS}/d/scale", body)
     text = "the name of the object (d based on URL) was undeterminable: name must be provided"
     assert (answer.code, answer.message) == (400, text)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"metadata": "d"}, {"spec": 5}, {"spec": {"replicas": "x"}}, {"spec": {"replicas": 1 << 40}}, {"status": []}],
+    ids=str,
+)
+@pytest.mark.parametrize("how", ["put", "merge", "apply"])
+async def test_a_scale_with_values_of_other_types_is_refused(api: Api, how: str, body: Any) -> None:
+    await api.create(DEPLOYMENTS, deployment("d"))
+    whole = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "d"}, **body}
+    path = f"{DEPLOYMENTS}/d/scale"
+    answer = await api.put(path, whole) if how == "put" else await api.patch(f"{path}?fieldManager=t", whole, how)
+    assert answer.code == 400 if how == "put" else answer.code in (400, 422), answer.body
+
+
+async def test_a_json_patch_that_replaces_a_scale_with_something_else_is_refused(api: Api) -> None:
+    await api.create(DEPLOYMENTS, deployment("d"))
+    patch = [{"op": "replace", "path": "", "value": 5}]
+    assert (await api.patch(f"{DEPLOYMENTS}/d/scale", patch, "json")).code in (400, 422)

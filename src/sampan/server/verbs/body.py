@@ -12,6 +12,7 @@ from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.metadata import match_namespace, metadata_of
 from sampan.schema.compile import DecodeError as SchemaError
 from sampan.schema.go_nulls import with_nulls
 from sampan.server.request import Request
@@ -98,29 +99,41 @@ async def decoded_kind(
 
     Unknown and duplicate fields become warnings or (Strict) a 400, as fieldValidation says.
     """
-    kind, shown = wanted.kind, wanted.api_version
+    shown = wanted.api_version
     value, texts = await read_kind(scope, wanted, duplicates=options.field_validation != "Ignore", default=default)
     given = value["apiVersion"]
     if given != shown and given not in versions:
         text = f"the API version in the data ({given}) does not match the expected API version ({shown})"
         raise errors.bad_request(text)
-    obj: Object = {**value, "kind": kind, "apiVersion": shown}
+    unknown: list[str] = []
+    obj = decoded_as(scope, wanted, value, unknown)
+    texts += [f'unknown field "{path}"' for path in unknown]
+    if texts and options.strict:
+        raise errors.bad_request(f"{_unhandled(wanted)}strict decoding error: {', '.join(texts)}")
+    if options.field_validation == "Warn":
+        scope.request.warnings.extend(texts)
+    default(obj)
+    return obj
+
+
+def decoded_as(scope: Scope, wanted: GroupVersionKind, value: Object, unknown: list[str] | None = None) -> Object:
+    """Return `value`, which the request's path is to hold, decoded as the built-in type `wanted`.
+
+    The paths of unknown fields are added to `unknown`. Raises 400, also if it names another namespace than the path.
+    """
+    obj: Object = {**value, "kind": wanted.kind, "apiVersion": wanted.api_version}
     schema = scope.cluster.schemas.schema_for_kind(wanted)
     assert schema is not None
-    unknown: list[str] = []
-    fault = f'{kind} in version "{wanted.version}" cannot be handled as a {kind}: '
     try:
         scope.cluster.compiler.compile(schema).decode(obj, unknown=unknown)
     except SchemaError as error:
-        raise errors.bad_request(f"{fault}{error}") from None
-    texts += [f'unknown field "{path}"' for path in unknown]
-    if texts and options.strict:
-        raise errors.bad_request(f"{fault}strict decoding error: {', '.join(texts)}")
-    if options.field_validation == "Warn":
-        scope.request.warnings.extend(texts)
-    obj.setdefault("metadata", {})
-    default(obj)
+        raise errors.bad_request(f"{_unhandled(wanted)}{error}") from None
+    match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata_of(obj))
     return obj
+
+
+def _unhandled(gvk: GroupVersionKind) -> str:
+    return f'{gvk.kind} in version "{gvk.version}" cannot be handled as a {gvk.kind}: '
 
 
 def _encoded(scope: Scope, gvk: GroupVersionKind, value: Object, default: Default) -> Object:

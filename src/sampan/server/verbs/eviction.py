@@ -15,7 +15,7 @@ from sampan.core.time import timestamp
 from sampan.registry.crd.tracking import track_status
 from sampan.registry.rest.delete import DeleteOptions, check_preconditions
 from sampan.registry.rest.delete import delete as rest_delete
-from sampan.registry.rest.metadata import match_namespace, metadata_of
+from sampan.registry.rest.metadata import metadata_of
 from sampan.registry.rest.update import Part, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
 from sampan.registry.strategies.core.podprepare import set_condition
@@ -61,9 +61,7 @@ async def create_eviction(scope: Scope) -> Response:
 
 async def _read(scope: Scope, options: WriteOptions) -> Object:
     """The Eviction of the body, as policy/v1. Raises 400 and 415."""
-    eviction = await decoded_kind(scope, _EVICTION, options, versions=_VERSIONS)
-    match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata_of(eviction))
-    return eviction
+    return await decoded_kind(scope, _EVICTION, options, versions=_VERSIONS)
 
 
 def _deletion(scope: Scope, eviction: Object, options: WriteOptions) -> DeleteOptions:

@@ -7,8 +7,8 @@ Source: kubernetes pkg/registry/apps/deployment/storage (ScaleREST), apiextensio
 from typing import Any
 
 from sampan.core import errors
-from sampan.core.field import FieldError, Path, invalid, required
-from sampan.core.gvk import GroupResource, GroupVersionKind
+from sampan.core.field import FieldError, Path, invalid
+from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.selectors import selector_from_label_selector, selector_from_labels
 from sampan.core.time import timestamp
@@ -20,7 +20,7 @@ from sampan.registry.rest.update import update as rest_update
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit_part, validate_part
-from sampan.server.verbs.body import read_kind, read_value
+from sampan.server.verbs.body import decoded_as, decoded_kind, read_value
 from sampan.server.verbs.create import tracked
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patch import APPLY_PATCH, JSON_PATCH, patch_type_of
@@ -48,9 +48,8 @@ async def get_scale(scope: Scope) -> Response:
 async def update_scale(scope: Scope) -> Response:
     """PUT of a Scale."""
     options = write_options(scope.request, "UpdateOptions")
-    value, _ = await read_kind(scope, _SCALE_KIND)
-    if not (value.get("metadata") or {}).get("name"):
-        match_name(scope.request.info.name, {})
+    value = await decoded_kind(scope, _SCALE_KIND, options)
+    match_name(scope.request.info.name, value["metadata"])
     return await _write(scope, options, lambda _current: value)
 
 
@@ -61,11 +60,21 @@ async def patch_scale(scope: Scope) -> Response:
     scope.request.headers["content-type"] = "application/yaml" if content_type == APPLY_PATCH else "application/json"
     value, _ = await read_value(scope.request, duplicates=False)
     if content_type == JSON_PATCH:
-        return await _write(scope, options, lambda current: json_patch.apply(current, value))
+        return await _write(scope, options, lambda current: _patched(current, value))
     if not isinstance(value, dict):
         raise errors.bad_request("error decoding patch: the patch is not an object")
     applied = value if content_type == APPLY_PATCH else None
     return await _write(scope, options, lambda current: merge_patch.apply(current, value), applied)
+
+
+def _patched(current: Object, patch: Any) -> Object:
+    """Return the Scale after a JSON patch. Raises 422 if the patch replaces it with something else."""
+    patched = json_patch.apply(current, patch)
+    if not isinstance(patched, dict):
+        shown = wire_json.encode(patched).decode()
+        fault = invalid(Path("patch"), shown, "the patched value is not an object")
+        raise errors.invalid(GroupKind("", ""), "", [fault])
+    return patched
 
 
 def _applied(scope: Scope, stored: bytes, scale: Object, options: WriteOptions) -> Object:
@@ -103,10 +112,11 @@ async def _write(scope: Scope, options: WriteOptions, change: Any, applied: Obje
         if old is None:
             resource = GroupResource(endpoint.definition.group, f"{endpoint.definition.resource}/scale")
             raise errors.not_found(resource, name)
-        wanted = change(scale_of(scope, stored))
+        wanted = decoded_as(scope, _SCALE_KIND, change(scale_of(scope, stored)))
+        match_name(name, wanted["metadata"])
         asked = _replicas(wanted) if applied is not None else None
         scale = await _admitted(scope, wanted, stored, options)
-        faults = _faults(scale, name, builtin=endpoint.definition.builtin)
+        faults = _faults(scale, builtin=endpoint.definition.builtin)
         if faults:
             raise errors.invalid(_SCALE, name, faults)
         if applied is not None:
@@ -162,26 +172,12 @@ def _check_uid(scope: Scope, scale: Object, obj: Object) -> None:
         raise errors.conflict(resource, obj["metadata"]["name"], text)
 
 
-def _faults(scale: Object, name: str, *, builtin: bool) -> list[FieldError]:
-    """What is wrong with a Scale; the replicas of custom resources are looked at with the rest of the object."""
-    metadata = scale.get("metadata") or {}
-    faults = []
-    if metadata.get("name", name) != name:
-        text = f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})"
-        raise errors.bad_request(text)
-    spec = scale.get("spec") or {}
-    replicas = spec.get("replicas", 0)
-    path = Path("spec", "replicas")
-    if replicas is None:
-        faults.append(required(path))
-    elif not isinstance(replicas, int) or isinstance(replicas, bool):
-        raise errors.bad_request(
-            'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal value into Go struct field '
-            "ScaleSpec.spec.replicas of type int32"
-        )
-    elif replicas < 0 and builtin:
-        faults.append(invalid(path, replicas, "must be greater than or equal to 0"))
-    return faults
+def _faults(scale: Object, *, builtin: bool) -> list[FieldError]:
+    """Return the faults of a Scale. The replicas of a custom resource are validated with the rest of the object."""
+    replicas = _replicas(scale)
+    if replicas < 0 and builtin:
+        return [invalid(Path("spec", "replicas"), replicas, "must be greater than or equal to 0")]
+    return []
 
 
 def scale_of(scope: Scope, stored: bytes) -> Object:

@@ -12,7 +12,6 @@ from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.time import format_time, parse_time, timestamp
 from sampan.patch.managed_fields import FieldManager
-from sampan.registry.rest.metadata import match_namespace
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.service_account.issuer import (
     UNBOUND,
@@ -46,7 +45,6 @@ async def create_token(scope: Scope) -> Response:
     name = scope.request.info.name
     options = write_options(scope.request, "CreateOptions")
     request = await decoded_kind(scope, _GVK, options, default=_default)
-    match_namespace(scope.endpoint.definition, scope.ctx.namespace, request["metadata"])
     _track(scope, request, options)
     attributes = attributes_of(scope, "CREATE", request, None, options.dry_run)
     attributes.gvk = _GVK
