@@ -49,7 +49,7 @@ class LeavingStore(MemoryStore):
         self._check_write()
         return await super().create(key, value, ttl_s=ttl_s)
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         self._check_write()
         return await super().update(key, value, expected, ttl_s=ttl_s)
 

@@ -1,8 +1,10 @@
 """A disk that is really full, or hangs, under a server on SQLite: a small file system in a mount namespace."""
 
+import itertools
 import json
+import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -55,19 +57,33 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
         holder.stdin.close()
 
 
-def created(server: Server, name: str, query: str = "") -> tuple[int, str | None]:
-    """Create a ConfigMap of 20 kB: the answer's code, and when to try again."""
-    body: Any = {"metadata": {"name": name}, "data": {"v": "x" * 20_000}}
+def request(server: Server, method: str, path: str, body: object = None) -> tuple[int, str | None, dict[str, Any]]:
+    """Code, Retry-After and body of an answer."""
     with closing(server.connect()) as connection:
         headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
-        connection.request("POST", PATH + query, json.dumps(body), headers)
+        connection.request(method, path, json.dumps(body), headers)
         response = connection.getresponse()
-        response.read()
-        return response.status, response.headers["Retry-After"]
+        return response.status, response.headers["Retry-After"], json.loads(response.read())
+
+
+def created(server: Server, name: str, query: str = "", *, finalizers: Sequence[str] = ()) -> tuple[int, str | None]:
+    """Create a ConfigMap of 20 kB: the answer's code, and when to try again."""
+    body = {"metadata": {"name": name, "finalizers": finalizers}, "data": {"v": "x" * 20_000}}
+    return request(server, "POST", PATH + query, body)[:2]
 
 
 def names(server: Server) -> set[str]:
     return {each["metadata"]["name"] for each in server.status(PATH, server.token)["items"]}
+
+
+def refusal(server: Server) -> str:
+    """Create ConfigMaps until one is refused; gives its message."""
+    for number in itertools.count():
+        code, retry_after, status = request(server, "POST", PATH, {"metadata": {"name": f"more{number}"}})
+        if code != 201:
+            assert (code, retry_after, status.get("reason")) == (500, None, None)
+            return str(status["message"])
+    raise AssertionError
 
 
 def test_a_full_disk_refuses_writes_loses_none_and_is_well_when_there_is_space(disk: SmallDisk) -> None:
@@ -75,7 +91,7 @@ def test_a_full_disk_refuses_writes_loses_none_and_is_well_when_there_is_space(d
         assert created(server, "before")[0] == 201
         disk.fill()
         answers = {f"full{number}": created(server, f"full{number}") for number in range(50)}
-        assert answers["full49"] == (507, "5")
+        assert answers["full49"] == (500, None)
         acknowledged = {"before", *(name for name, answer in answers.items() if answer[0] == 201)}
         assert names(server) == acknowledged
         disk.free()
@@ -85,20 +101,77 @@ def test_a_full_disk_refuses_writes_loses_none_and_is_well_when_there_is_space(d
         assert names(server) == {*acknowledged, "after"}
 
 
-def test_a_start_on_a_full_disk_says_so_and_loses_nothing(disk: SmallDisk) -> None:
+def test_the_error_of_a_full_disk_names_the_file_and_what_to_do_and_so_does_readyz(disk: SmallDisk) -> None:
+    with disk.server() as server:
+        disk.fill()
+        text = f"{disk.mounted}/state.db: No space left on device: free at least 5 MiB on its disk, or delete objects"
+        assert refusal(server).startswith(text)
+        code, lines = server.get("/readyz")
+        assert (code, b"[-]storage-space failed" in lines, b"[+]storage-integrity ok" in lines) == (500, True, True)
+        code, reason = server.get("/readyz/storage-space", server.token)
+        assert (code, text in reason.decode()) == (500, True)
+        assert server.get("/livez")[0] == 200
+        disk.free()
+        assert server.get("/readyz") == (200, b"ok")
+        assert created(server, "after")[0] == 201
+
+
+def test_objects_can_be_deleted_on_a_full_disk_also_those_with_finalizers(disk: SmallDisk) -> None:
+    with disk.server() as server:
+        objects = [f"plain{number}" for number in range(100)]
+        for name in objects:
+            assert created(server, name)[0] == 201
+        assert created(server, "held", finalizers=["example.com/hold"])[0] == 201
+        disk.fill()
+        refusal(server)
+        assert [request(server, "DELETE", f"{PATH}/{name}")[0] for name in objects] == [200] * len(objects)
+        assert request(server, "DELETE", f"{PATH}/held")[0] == 200
+        _, _, held = request(server, "GET", f"{PATH}/held")
+        held["metadata"]["finalizers"] = []
+        assert request(server, "PUT", f"{PATH}/held", held)[0] == 200
+        assert not names(server) & {*objects, "held"}
+
+
+def test_what_is_deleted_on_a_full_disk_makes_space_for_writes(disk: SmallDisk) -> None:
+    with disk.server() as server:
+        objects = [f"large{number}" for number in range(400)]
+        for name in objects:
+            assert created(server, name)[0] == 201
+        disk.fill()
+        refusal(server)
+        for name in objects:
+            assert request(server, "DELETE", f"{PATH}/{name}")[0] == 200
+        assert created(server, "after")[0] == 201
+        assert server.get("/readyz") == (200, b"ok")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "ended"])
+def test_a_restart_on_a_full_disk_serves_reads_and_deletes(disk: SmallDisk, number: signal.Signals) -> None:
     with disk.server() as server:
         assert created(server, "before")[0] == 201
         disk.fill()
-        server.process.kill()
-    line = [*disk.prefix, *command(disk.mounted)]
+        refusal(server)
+        server.process.send_signal(number)
+        server.process.wait(START_TIMEOUT_S)
+    disk.fill()
+    with disk.server() as server:
+        assert "before" in names(server)
+        refusal(server)
+        assert request(server, "DELETE", f"{PATH}/before")[0] == 200
+        disk.free()
+        assert created(server, "after")[0] == 201
+
+
+def test_a_first_start_on_a_full_disk_names_the_path_and_succeeds_when_there_is_space(disk: SmallDisk) -> None:
+    disk.fill()
+    line = [*disk.prefix, *command(disk.mounted / "data")]
     failed = subprocess.run(line, capture_output=True, text=True, timeout=START_TIMEOUT_S, check=False)
-    assert (failed.returncode, failed.stderr) == (
-        1,
-        f"sampan: error: cannot use {disk.mounted}: No space left on device\n",
-    )
+    assert failed.returncode == 1
+    assert failed.stderr.startswith(f"sampan: error: cannot use the data directory {disk.mounted}/data")
+    assert "No space left on device: free space there, or choose another directory with --data" in failed.stderr
     disk.free()
     with disk.server() as server:
-        assert names(server) == {"before"}
+        assert created(server, "after")[0] == 201
 
 
 def test_while_the_disk_hangs_writes_are_answered_504_and_reads_go_on(disk: SmallDisk) -> None:

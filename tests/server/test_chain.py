@@ -12,7 +12,14 @@ from sampan.server.filters.audit_id import audit_ids
 from sampan.server.filters.warnings import warning_headers
 from sampan.server.incoming import ClientGone
 from sampan.server.request import BUILTIN, Request, Response
-from sampan.storage.store import OutcomeUnknown, StoreFull, StoreUnavailable, StoreUnreachable, ValueTooLarge
+from sampan.storage.store import (
+    OutcomeUnknown,
+    StoreDamaged,
+    StoreFull,
+    StoreUnavailable,
+    StoreUnreachable,
+    ValueTooLarge,
+)
 from tests.server.client import Client, header, status_of
 from tests.server.frame import JANE, Frame, ok
 
@@ -289,11 +296,10 @@ async def test_open_streams_are_counted_until_they_are_finished() -> None:
 @pytest.mark.parametrize(
     ("error", "code", "reason", "text"),
     [
-        (StoreFull("database or disk is full"), 507, "InternalError", "the store is full: database or disk is full"),
         (StoreUnavailable("disk I/O error"), 503, "ServiceUnavailable", "the store cannot be written: disk I/O error"),
         (StoreUnreachable("no route"), 503, "ServiceUnavailable", "the store cannot be reached: no route"),
     ],
-    ids=["full", "failing", "unreachable"],
+    ids=["failing", "unreachable"],
 )
 async def test_a_store_that_cannot_be_written_says_so_and_when_to_try_again(
     error: Exception, code: int, reason: str, text: str
@@ -303,6 +309,14 @@ async def test_a_store_that_cannot_be_written_says_so_and_when_to_try_again(
     assert (response.status, status["reason"]) == (code, reason)
     assert text in status["message"]
     assert header(response, "Retry-After") == "5"
+
+
+@pytest.mark.parametrize("error", [StoreFull("etcdserver: mvcc: database space exceeded"), StoreDamaged("page 3")])
+async def test_a_full_or_damaged_store_is_an_error_that_clients_do_not_retry(error: Exception) -> None:
+    response = await raising(error).client().request("POST", POD)
+    status = status_of(response)
+    assert (response.status, status.get("reason"), status["message"]) == (500, None, str(error))
+    assert header(response, "Retry-After") is None
 
 
 async def test_an_object_that_the_store_finds_too_large_is_refused_for_good() -> None:

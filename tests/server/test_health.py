@@ -55,6 +55,8 @@ async def test_checks_that_are_added_come_before_those_of_the_servers_own_state(
         "log",
         "etcd",
         "etcd-readiness",
+        "storage-space",
+        "storage-integrity",
         "kms-providers",
         "informer-sync",
         "autoregister-completion",

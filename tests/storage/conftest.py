@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,7 @@ async def make_store(
     stores: list[AnyStore] = []
     etcd: Member | None = request.getfixturevalue("etcd") if engine == "etcd" else None
 
-    async def make(**settings: int) -> AnyStore:
+    async def make(**settings: Any) -> AnyStore:
         store: AnyStore
         if engine == "memory":
             store = MemoryStore(clock=clock, **settings)

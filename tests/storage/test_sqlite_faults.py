@@ -12,7 +12,7 @@ import pytest
 
 from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.sqlite.writer import Done, Job
-from sampan.storage.store import Conflict, KeyExists, StoreFull, StoreUnavailable, prefix_end
+from sampan.storage.store import Conflict, KeyExists, StoreDamaged, StoreFull, StoreUnavailable, prefix_end
 
 PODS = "/registry/pods/"
 A, B = PODS + "a", PODS + "b"
@@ -185,7 +185,7 @@ async def test_a_closed_store_takes_no_writes(path: Path) -> None:
 
 
 async def test_a_file_that_is_no_database_is_refused(garbage: Path) -> None:
-    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+    with pytest.raises(StoreDamaged, match="not a database"):
         await opened(garbage)
 
 
@@ -202,7 +202,7 @@ async def test_another_programs_database_is_refused_and_left_alone(path: Path) -
 
 async def test_a_refused_file_is_not_left_locked(garbage: Path) -> None:
     for _ in range(2):
-        with pytest.raises(sqlite3.DatabaseError):
+        with pytest.raises(StoreDamaged):
             await opened(garbage)
 
 

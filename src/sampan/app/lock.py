@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sampan.app.errors import StartError
+from sampan.app.errors import StartError, unusable_directory
 
 
 @contextmanager
@@ -16,7 +16,7 @@ def locked_directory(directory: Path) -> Iterator[None]:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StartError(f"cannot use the data directory {directory}: {error.strerror}") from error
+        raise unusable_directory(directory, error) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

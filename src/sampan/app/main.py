@@ -76,7 +76,9 @@ def _run_once(settings: UpSettings, announce: Announce) -> None:
 
 
 def _line(error: BaseException) -> str:
-    """The first leaf of a group of errors, in one line."""
+    """First leaf of a group of errors, in one line; with the file that it is about."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__

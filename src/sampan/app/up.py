@@ -26,7 +26,7 @@ from sampan.app.authentication import Authentication
 from sampan.app.authorization import authorizers_of, keep_authorizers
 from sampan.app.cluster import run_cluster
 from sampan.app.engine import check_whole
-from sampan.app.errors import StartError
+from sampan.app.errors import StartError, unusable_directory
 from sampan.app.flow_control import flow_control_settings
 from sampan.app.keep_running import keep_running
 from sampan.app.listen import advertised_address, bind_socket, client_host, serving_hosts
@@ -293,7 +293,7 @@ def _credentials(settings: UpSettings, server: str) -> Credentials:
         content = kubeconfig(server, trusted, credentials.admin, tls_server_name=name)
         write_private(settings.data / "kubeconfig", content)
     except OSError as error:
-        raise StartError(f"cannot use {error.filename or settings.data}: {error.strerror}") from error
+        raise unusable_directory(settings.data, error) from error
     except ValueError as error:
         raise StartError(str(error)) from error
     return credentials

@@ -13,11 +13,14 @@ from sampan.server.health_metrics import HealthMetrics
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.request import Counted, Request, Response
 from sampan.server.status import text_response
+from sampan.storage.store import StoreDamaged, StoreFull
 
 _log = logging.getLogger("sampan.health")
 
 ENDPOINTS = ("healthz", "livez", "readyz")
 STORE_TIMEOUT_S = 2.0
+_STORE_FAULTS = (("storage-space", StoreFull), ("storage-integrity", StoreDamaged))
+"""Checks that fail for one kind of fault each: their names tell why the store takes no writes."""
 _LAST = ("informer-sync", "autoregister-completion", "shutdown")
 
 CheckFunction = Callable[[], Awaitable[object]]
@@ -34,7 +37,7 @@ class Health:
     """The checks of each endpoint, in order. Results also count for /metrics/slis."""
 
     def __init__(self, lifecycle: Lifecycle, store: CheckFunction, writes: CheckFunction | None = None) -> None:
-        """`store` raises when the store cannot be read; `writes` returns when writes go on (None: then they do)."""
+        """`store` raises when the store cannot be read; `writes` returns when it takes writes (None: as `store`)."""
         self._checks: dict[str, list[Check]] = {endpoint: [] for endpoint in ENDPOINTS}
         self._counted = {endpoint: Counted(f"/{endpoint}", component="") for endpoint in ENDPOINTS}
         self.metrics = HealthMetrics()
@@ -42,7 +45,10 @@ class Health:
         self.add("log", _pass)
         self.add("loopback-serving-certificate", _pass, endpoints=("healthz", "livez"))
         self.add("etcd", _timed(store, STORE_TIMEOUT_S))
-        self.add("etcd-readiness", _timed(writes or store, STORE_TIMEOUT_S), endpoints=("readyz",))
+        readiness = _timed(writes or store, STORE_TIMEOUT_S)
+        self.add("etcd-readiness", readiness, endpoints=("readyz",))
+        for name, kind in _STORE_FAULTS:
+            self.add(name, _only(kind, readiness), endpoints=("readyz",))
 
         async def synced() -> None:
             if not lifecycle.serving:
@@ -90,12 +96,15 @@ class Health:
     async def _all(self, endpoint: str, checks: Sequence[Check], request: Request) -> Response:
         excluded = dict.fromkeys(request.query.get("exclude", ()))
         lines, failed = [], []
+        asked = [check for check in checks if check.name not in excluded]
+        # Together, as those that ask a store that hangs all take their whole time.
+        errors = dict(zip(asked, await asyncio.gather(*map(_run, asked)), strict=True))
         for check in checks:
             if check.name in excluded:
                 excluded[check.name] = None
                 lines.append(f"[+]{check.name} excluded: ok\n")
                 continue
-            error = await _run(check)
+            error = errors[check]
             self.metrics.count(check.name, endpoint, passed=error is None)
             if error is None:
                 lines.append(f"[+]{check.name} ok\n")
@@ -131,6 +140,20 @@ async def _run(check: Check) -> Exception | None:
 
 async def _pass() -> None:
     return None
+
+
+def _only(kind: type[Exception], run: CheckFunction) -> CheckFunction:
+    """Check that fails only with this error of `run`."""
+
+    async def check() -> None:
+        try:
+            await run()
+        except kind:
+            raise
+        except Exception:
+            return  # another check reports it
+
+    return check
 
 
 def _timed(run: CheckFunction, limit_s: float) -> CheckFunction:

@@ -72,11 +72,11 @@ class MeasuredStore:
         finally:
             self._observe("create", perf_counter() - began)
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         """See `Store.update`."""
         began = perf_counter()
         try:
-            return await self._store.update(key, value, expected, ttl_s=ttl_s)
+            return await self._store.update(key, value, expected, ttl_s=ttl_s, frees=frees)
         except BaseException as error:
             self._note("update", error)
             raise

@@ -102,7 +102,7 @@ class MemoryStore:
             raise KeyExists(key)
         return self._write(key, value, None, ttl_s)
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         """See `Store.update`."""
         return self._write(key, value, self._expected(key, expected), ttl_s)
 

@@ -46,7 +46,7 @@ class ReadOnlyStore:
         """Raises `StatusError` 405."""
         _refuse()
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         """Raises `StatusError` 405."""
         _refuse()
 

@@ -72,7 +72,11 @@ class StoreUnreachable(StoreUnavailable):
 
 
 class StoreFull(StoreUnavailable):
-    """There is no room left."""
+    """No space left for writes. The text names the place and the remedy."""
+
+
+class StoreDamaged(StoreUnavailable):
+    """The stored data is damaged, so the engine refuses writes. The text names the file and the remedy."""
 
 
 class OutcomeUnknown(Exception):
@@ -189,8 +193,11 @@ class Store(Protocol):
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
         """Write a key that must not exist. Raises `KeyExists`. `ttl_s` > 0: the row expires (as a delete)."""
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
-        """Replace the row that is at mod revision `expected`. Raises `Conflict`."""
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
+        """Replace the row that is at mod revision `expected`. Raises `Conflict`.
+
+        `frees`: the write is a step of a deletion, which a full store accepts if it can.
+        """
 
     async def delete(self, key: str, expected: int) -> Revision:
         """Delete the row that is at mod revision `expected`; gives the deletion's revision. Raises `Conflict`."""

@@ -74,7 +74,7 @@ class LateStore:
         await asyncio.sleep(0)
         return revision
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         await asyncio.sleep(0)
         return await self.shared.update(key, value, expected, ttl_s=ttl_s)
 

@@ -387,7 +387,7 @@ class Racing(MemoryStore):
 
     race = 0
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         if self.race and key.startswith("/registry/pods/"):
             self.race -= 1
             stored = await self.get(key)

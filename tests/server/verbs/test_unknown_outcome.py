@@ -25,7 +25,7 @@ class LateStore(MemoryStore):
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
         return await self._answer(key, await super().create(key, value, ttl_s=ttl_s))
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         return await self._answer(key, await super().update(key, value, expected, ttl_s=ttl_s))
 
     async def _answer(self, key: str, revision: Revision) -> Revision:

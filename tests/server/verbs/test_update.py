@@ -57,7 +57,7 @@ async def test_a_stale_update_conflicts(api: Api) -> None:
 class SlowStore(MemoryStore):
     """A commit takes its time, so that updates overlap."""
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         await asyncio.sleep(0)
         return await super().update(key, value, expected, ttl_s=ttl_s)
 

@@ -81,7 +81,7 @@ class PortClaims:
             after = _changed(before, changes)
             try:
                 if after != before:
-                    await self._put(row, after)
+                    await self._put(row, after, frees=after < before)
                 break
             except (Conflict, KeyExists):
                 continue
@@ -89,12 +89,12 @@ class PortClaims:
             change.done = True
         self._waiting = [change for change in self._waiting if not change.done]
 
-    async def _put(self, row: KeyValue | None, ports: set[int]) -> None:
+    async def _put(self, row: KeyValue | None, ports: set[int], *, frees: bool) -> None:
         value = encode(self._record(ports))
         if row is None:
             await self._store.create(KEY, value)
         else:
-            await self._store.update(KEY, value, row.mod_revision)
+            await self._store.update(KEY, value, row.mod_revision, frees=frees)
 
     def _record(self, ports: set[int]) -> Object:
         bits = sum(1 << (port - self._first) for port in ports if self._first <= port <= self._last)

@@ -94,7 +94,7 @@ async def _write_marked(store: ResourceStore, origin: Origin, obj: Object, optio
     value = store.encode(await store.stored_form(obj))
     if options.dry_run:
         return Deleted(splice(value, origin.present.mod_revision), obj, gone=False)
-    revision = await origin.update(value)
+    revision = await origin.update(value, frees=True)
     return Deleted(splice(value, revision), obj, gone=False)
 
 

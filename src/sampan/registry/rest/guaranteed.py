@@ -37,10 +37,10 @@ class Origin:
         assert self.row is not None
         return self.row
 
-    async def update(self, value: bytes, *, ttl_s: int = 0) -> Revision:
-        """Write over the row. Raises `Conflict`."""
+    async def update(self, value: bytes, *, ttl_s: int = 0, frees: bool = False) -> Revision:
+        """Write over the row. `frees`: see `Store.update`. Raises `Conflict`."""
         row = self.present
-        revision = await self._store.store.update(row.key, value, row.mod_revision, ttl_s=ttl_s)
+        revision = await self._store.store.update(row.key, value, row.mod_revision, ttl_s=ttl_s, frees=frees)
         self.confirmed = True
         return revision
 

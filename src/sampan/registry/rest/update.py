@@ -184,8 +184,9 @@ async def _update_once(
         if options.dry_run:
             return Updated(await _bytes_of(store, obj, row.mod_revision))
         value = stored_bytes(store, await store.stored_form(obj), keep_managed_fields=options.is_apply)
+        deleting = "deletionTimestamp" in obj["metadata"]
         try:
-            revision = await origin.update(value, ttl_s=strategy.ttl_s(obj))
+            revision = await origin.update(value, ttl_s=strategy.ttl_s(obj), frees=deleting)
         except (asyncio.CancelledError, OutcomeUnknown):
             # Old or new, whichever is stored keeps what it holds.
             release = None

@@ -14,6 +14,7 @@ from sampan.server.status import status_response
 from sampan.storage.store import (
     FutureRevision,
     OutcomeUnknown,
+    StoreDamaged,
     StoreFull,
     StoreUnavailable,
     StoreUnreachable,
@@ -70,16 +71,19 @@ def status_error_of(error: BaseException) -> StatusError | None:
 
 
 def _unavailable(error: StoreUnavailable) -> StatusError:
-    """507 when there is no room, 503 for any other reason; nothing was written, and clients may try again."""
-    details = {"retryAfterSeconds": STORE_RETRY_AFTER_S}
-    if isinstance(error, StoreFull):
-        text = f"the store is full: {error}; nothing is written until there is room, reads go on"
-        return StatusError(Reason.INTERNAL_ERROR, 507, text, details=details)
+    """503 for a fault that may pass soon: nothing was written, and clients retry after some seconds by themselves.
+
+    A full or damaged store stays so until an administrator acts. Its error has no Retry-After, as with an etcd without
+    space: kubectl would wait for 50 seconds before it shows the message.
+    Source: apiserver pkg/endpoints/handlers/responsewriters/status.go, ErrorToAPIStatus (1.36).
+    """
+    if isinstance(error, StoreFull | StoreDamaged):
+        return StatusError(Reason.UNKNOWN, 500, str(error))
     if isinstance(error, StoreUnreachable):
         text = f"the store cannot be reached: {error}"
     else:
         text = f"the store cannot be written: {error}; reads go on"
-    return StatusError(Reason.SERVICE_UNAVAILABLE, 503, text, details=details)
+    return StatusError(Reason.SERVICE_UNAVAILABLE, 503, text, details={"retryAfterSeconds": STORE_RETRY_AFTER_S})
 
 
 def _unknown(error: OutcomeUnknown) -> StatusError:

@@ -10,6 +10,7 @@ admin.token                        the administrator's bearer token
 """
 
 import datetime
+import errno
 import os
 import secrets
 from collections.abc import Callable, Sequence
@@ -110,7 +111,8 @@ def prepare_serving(directory: Path, hosts: Sequence[str], now: datetime.datetim
 def write_private(path: Path, content: bytes) -> None:
     """Replace a file as a whole; only its owner may read it.
 
-    A file that is like that already is left alone, so that a full disk does not prevent a start.
+    A full disk does not prevent a start: a file that has the content already is left alone, and any other one is
+    overwritten in place if there is no space for a second one next to it.
     """
     if _is_private(path) and path.read_bytes() == content:
         return
@@ -122,9 +124,19 @@ def write_private(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-    except OSError:
+    except OSError as error:
         draft.unlink(missing_ok=True)
-        raise
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT) or not _is_private(path):
+            raise
+        _overwrite(path, content)
+
+
+def _overwrite(path: Path, content: bytes) -> None:
+    with path.open("r+b") as file:
+        file.write(content)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _is_private(path: Path) -> bool:

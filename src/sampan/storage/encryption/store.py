@@ -75,10 +75,10 @@ class EncryptedStore:
         """See `Store.create`. Raises `Untransformable`."""
         return await self._store.create(key, self._written(key, value), ttl_s=ttl_s)
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         """See `Store.update`. Raises `Untransformable`."""
         try:
-            return await self._store.update(key, self._written(key, value), expected, ttl_s=ttl_s)
+            return await self._store.update(key, self._written(key, value), expected, ttl_s=ttl_s, frees=frees)
         except Conflict as conflict:
             raise await self._readable(conflict) from None
 

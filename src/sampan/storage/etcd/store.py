@@ -173,7 +173,7 @@ class EtcdStore:
         """See `Store.create`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
         return await self._rounds.acknowledged(self._seen(self._writes.create(key, value, ttl_s)))
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         """See `Store.update`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
         return await self._rounds.acknowledged(self._seen(self._writes.update(key, value, expected, ttl_s)))
 

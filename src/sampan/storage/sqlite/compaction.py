@@ -3,7 +3,10 @@
 import sqlite3
 
 SWEEP_REVISIONS = 250
+SWEEP_REVISIONS_FULL = 10
+"""On a full disk: a step must fit into the reserve, as the write-ahead log gets every page that it changes."""
 _VACUUM_PAGES = 128
+_VACUUM_PAGES_FULL = 32
 _FREE_MAX = 0.25
 
 
@@ -26,11 +29,17 @@ def sweep(connection: sqlite3.Connection, after: int, until: int) -> None:
     connection.execute("COMMIT")
 
 
-def vacuum(connection: sqlite3.Connection) -> bool:
-    """Give some free pages back to the file system when many are free; False when there is no more to do."""
+def vacuum(connection: sqlite3.Connection, *, hurry: bool) -> bool:
+    """Give some free pages back to the file system if many are free, with `hurry` (on a full disk) if any are.
+
+    Returns False when there is no more to do.
+    """
     free = connection.execute("PRAGMA freelist_count").fetchone()[0]
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    if free <= max(pages * _FREE_MAX, _VACUUM_PAGES):
+    if free <= (0 if hurry else max(pages * _FREE_MAX, _VACUUM_PAGES)):
+        if hurry:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # only then does the file shrink
         return False
-    connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
+    pages = _VACUUM_PAGES_FULL if hurry else _VACUUM_PAGES
+    connection.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
     return True

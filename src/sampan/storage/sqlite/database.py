@@ -77,7 +77,6 @@ def open_writer(path: str, size_bytes_max: int) -> sqlite3.Connection:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA wal_autocheckpoint = 2000")
         connection.execute("PRAGMA journal_size_limit = 67108864")
         connection.execute("PRAGMA cache_size = -16384")
         if new:
@@ -106,6 +105,18 @@ def size_bytes(path: str) -> int:
         with suppress(FileNotFoundError):
             size += os.stat(name).st_size
     return size
+
+
+def is_present(path: str) -> bool:
+    """Whether there is a file of this name, be it empty."""
+    return os.path.exists(path)
+
+
+def remove(path: str) -> None:
+    """Delete a database that could not be made, with all files next to it."""
+    for suffix in ("", "-wal", "-shm", "-reserve", "-lock"):
+        with suppress(OSError):
+            os.unlink(path + suffix)
 
 
 def _connect(path: str) -> sqlite3.Connection:

@@ -5,11 +5,11 @@ Concurrency: everything here runs on the event loop. `_index` is the committed s
 `_pending` what the writes under way will make of it. At most one group is being committed; the writes that come
 meanwhile are the next group. A write that is refused because of a pending one learns it only when that one is
 committed, so nobody sees what is not durable. When a commit fails its group fails with `StoreUnavailable`, and all that
-was queued behind it is judged anew; the revisions that it had are skipped.
+was queued behind it is judged anew; the revisions that it had are skipped. On a full disk only steps of deletions are
+taken: the writer gives up the reserve for them, and those of the failed group are tried once more.
 """
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -36,18 +36,29 @@ IndexEntry = tuple[int, int]
 
 
 class _Write:
-    """One write: what was asked (`expected` 0: a create), and how it was judged."""
+    """One write: what was asked (`expected` 0: a create), and how it was judged.
 
-    __slots__ = ("event", "expected", "expires_at", "future", "key", "refusal", "value")
+    `frees`: it is a step of a deletion that has not been tried on a full disk yet.
+    """
+
+    __slots__ = ("event", "expected", "expires_at", "frees", "future", "key", "refusal", "value")
 
     def __init__(
-        self, key: str, value: bytes | None, expected: int, expires_at: float, future: asyncio.Future[Revision]
+        self,
+        key: str,
+        value: bytes | None,
+        expected: int,
+        expires_at: float,
+        future: asyncio.Future[Revision],
+        *,
+        frees: bool,
     ) -> None:
         self.key = key
         self.value = value
         self.expected = expected
         self.expires_at = expires_at
         self.future = future
+        self.frees = frees
         self.event: StoreEvent | None = None
         self.refusal: StoreError | None = None
 
@@ -57,7 +68,7 @@ class _Write:
 
 
 class WriteQueue:
-    """See the module. `expires(due, key, revision)` is told of each committed row that expires."""
+    """See the module. `expires(due, key, revision)` is called for each committed row that expires."""
 
     def __init__(
         self,
@@ -83,13 +94,18 @@ class WriteQueue:
 
     def create(self, key: str, value: bytes, expires_at: float) -> asyncio.Future[Revision]:
         """Queue a create. Raises `KeyExists`, at once or through the future."""
-        return self._submit(key, value, 0, expires_at)
+        return self._submit(key, value, 0, expires_at, frees=False)
 
-    def replace(self, key: str, value: bytes | None, expected: int, expires_at: float) -> asyncio.Future[Revision]:
-        """Queue an update (or with value None a delete). Raises `Conflict`, at once or through the future."""
+    def replace(
+        self, key: str, value: bytes | None, expected: int, expires_at: float, *, frees: bool
+    ) -> asyncio.Future[Revision]:
+        """Queue an update (or with value None a delete). Raises `Conflict`, at once or through the future.
+
+        `frees`: see `Store.update`.
+        """
         if expected <= 0:
             expected = -1
-        return self._submit(key, value, expected, expires_at)
+        return self._submit(key, value, expected, expires_at, frees=frees)
 
     def get(self, key: str) -> KeyValue | None:
         """The committed row."""
@@ -101,13 +117,15 @@ class WriteQueue:
         self._closed = True
         await self._idle.wait()
 
-    def _submit(self, key: str, value: bytes | None, expected: int, expires_at: float) -> asyncio.Future[Revision]:
+    def _submit(
+        self, key: str, value: bytes | None, expected: int, expires_at: float, *, frees: bool
+    ) -> asyncio.Future[Revision]:
         if self._closed:
             raise RuntimeError("the store is closed")
         if not key.isascii():
             key.encode()  # raises for text that cannot be stored, before it spoils a group
         future: asyncio.Future[Revision] = self._loop.create_future()
-        write = _Write(key, value, expected, expires_at, future)
+        write = _Write(key, value, expected, expires_at, future, frees=frees)
         self._judge(write)
         self._queue.append(write)
         if not self._busy:
@@ -203,11 +221,18 @@ class WriteQueue:
     def _failed(self, group: list[_Write], cause: Exception) -> None:
         error = _unavailable(cause)
         self._pending.clear()
+        failed = [write for write in group if write.event is not None]
         again = [write for write in group if write.event is None] + self._queue
         self._queue = []
-        for write in group:
-            if write.event is not None:
-                write.fail(error)
+        if isinstance(error, StoreFull):
+            again = [write for write in failed if write.frees] + again
+            failed = [write for write in failed if not write.frees]
+            failed += [write for write in again if not write.frees]
+            again = [write for write in again if write.frees]
+            for write in again:
+                write.frees = False
+        for write in failed:
+            write.fail(error)
         for write in again:
             write.event = write.refusal = None
             try:
@@ -219,9 +244,10 @@ class WriteQueue:
 
 
 def _unavailable(cause: Exception) -> StoreUnavailable:
-    """Why a commit failed, for those whose writes were in it."""
-    kind = StoreFull if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL else StoreUnavailable
-    error = kind(str(cause))
+    """Error for the writes of a commit that failed."""
+    if isinstance(cause, StoreUnavailable):
+        return cause
+    error = StoreUnavailable(str(cause))
     error.__cause__ = cause
     return error
 

@@ -7,10 +7,11 @@ event loop gets one row for each switch interval. So a long range is read in chu
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from typing import TypeVar
 
+from sampan.storage.sqlite.condition import Condition
 from sampan.storage.sqlite.database import SNAPSHOT, open_reader
 from sampan.storage.store import Compacted, EventBatch, FutureRevision, KeyValue, RangeResult, StoreEvent
 
@@ -49,8 +50,9 @@ WHERE l.revision > ? AND l.revision <= ? AND l.key >= ? AND l.key < ? ORDER BY l
 class Reader:
     """Connections that read: one for points and history, a few for ranges, each of which is a snapshot of its own."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, condition: Condition) -> None:
         self._path = path
+        self._condition = condition
         self._point = open_reader(path)
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
@@ -64,15 +66,19 @@ class Reader:
 
     def row(self, revision: int) -> KeyValue:
         """The row that was written by a revision, which must be there still."""
-        rows = self._point.execute(
-            "SELECT key, value, create_revision, revision FROM log WHERE revision = ?", (revision,)
-        ).fetchall()
+        with self._explained():
+            rows = self._point.execute(
+                "SELECT key, value, create_revision, revision FROM log WHERE revision = ?", (revision,)
+            ).fetchall()
+        if not rows:
+            raise self._condition.missing(f"the row of revision {revision}")
         return KeyValue(*rows[0])
 
     def history(self, start: str, end: str, after: int, until: int) -> EventBatch:
         """Some events of the range after a revision that is not compacted (the caller sees to that), up to another."""
         reached = min(until, after + _HISTORY_REVISIONS)
-        rows = self._point.execute(_HISTORY, (after, reached, start, end)).fetchall()
+        with self._explained():
+            rows = self._point.execute(_HISTORY, (after, reached, start, end)).fetchall()
         events = [
             StoreEvent(revision, key, value, None if was is None else KeyValue(key, was, created, modified))
             for revision, key, value, was, created, modified in rows
@@ -81,6 +87,10 @@ class Reader:
 
     async def range(self, start: str, end: str, limit: int, revision: int, count: bool) -> RangeResult:
         """See `Store.range`."""
+        with self._explained():
+            return await self._range(start, end, limit, revision, count)
+
+    async def _range(self, start: str, end: str, limit: int, revision: int, count: bool) -> RangeResult:
         connection = self._idle.pop() if self._idle else open_reader(self._path)
         try:
             connection.execute("BEGIN")
@@ -94,6 +104,13 @@ class Reader:
             return await _in_thread(lambda: _past(connection, start, end, limit, revision, count))
         finally:
             self._give_back(connection)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._condition.explain(error) from error
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         connection.rollback()

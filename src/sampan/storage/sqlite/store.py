@@ -11,12 +11,26 @@ from functools import partial
 from sampan.storage.expiry import Expiry
 from sampan.storage.hub import BUFFER_MAX, WatchHub
 from sampan.storage.sqlite import compaction
-from sampan.storage.sqlite.database import SNAPSHOT, lock, open_writer, size_bytes
+from sampan.storage.sqlite.condition import Condition
+from sampan.storage.sqlite.damage import check_log, damaged, is_damage
+from sampan.storage.sqlite.database import SNAPSHOT, is_present, lock, open_writer, remove, size_bytes
 from sampan.storage.sqlite.queue import IndexEntry, WriteQueue
 from sampan.storage.sqlite.reader import Reader
 from sampan.storage.sqlite.recent import RecentRows
+from sampan.storage.sqlite.space import DiskSpace
 from sampan.storage.sqlite.writer import Writer
-from sampan.storage.store import Compacted, EventBatch, FutureRevision, KeyValue, RangeResult, Revision, StoreError
+from sampan.storage.store import (
+    Compacted,
+    EventBatch,
+    FutureRevision,
+    KeyValue,
+    RangeResult,
+    Revision,
+    StoreError,
+    StoreFull,
+)
+
+_STOP_INTERVAL_S = 0.05
 
 
 class SQLiteStore:
@@ -25,6 +39,9 @@ class SQLiteStore:
     `size_bytes_max` bounds the database (0: no bound): beyond it writes fail with `StoreFull`, until something
     is deleted and compacted. `clock` gives seconds since the epoch and rules expiry, which is looked after
     every `expiry_interval_s`.
+
+    On a full disk reads and deletions go on and other writes fail with `StoreFull`, until there is space again. Once
+    damage is found all writes fail with `StoreDamaged`.
     """
 
     def __init__(
@@ -35,8 +52,10 @@ class SQLiteStore:
         clock: Callable[[], float] = time.time,
         expiry_interval_s: float = 1.0,
         watch_buffer_max: int = BUFFER_MAX,
+        space: DiskSpace | None = None,
     ) -> None:
         self._path = os.fspath(path)
+        self._condition = Condition(self._path, bounded=size_bytes_max > 0, space=space)
         self._size_bytes_max = size_bytes_max
         self._expiry = Expiry(clock, expiry_interval_s)
         self._hub = WatchHub(self._history, buffer_max=watch_buffer_max)
@@ -46,23 +65,29 @@ class SQLiteStore:
         self._writer: Writer
         self._reader: Reader
         self._queue: WriteQueue
+        self._scrubbing: asyncio.Future[None]
 
     async def open(self) -> None:
         """See `Store.open`.
 
-        Raises `BlockingIOError` when another store has the file, `sqlite3.Error` when it is damaged.
+        Raises `BlockingIOError` when another store has the file, `StoreDamaged`, `StoreFull` for a new store on a full
+        disk, `OSError`, `sqlite3.Error`. What was made of a new store is removed then.
         """
         assert self._lock is None, "the store is open"
+        new = not is_present(self._path)
         self._lock = lock(self._path)
         try:
-            connection, index = await asyncio.to_thread(self._load)
+            connection, index = await asyncio.to_thread(self._load, new)
         except BaseException:
             self._unlock()
+            if new:
+                remove(self._path)
             raise
-        self._reader = Reader(self._path)
-        self._writer = Writer(connection)
+        self._reader = Reader(self._path, self._condition)
+        self._writer = Writer(connection, self._condition.explain)
         self._queue = WriteQueue(self._writer, self._hub, RecentRows(self._reader.row), index, self._expiry.add)
         self._expiry.start(self.expire)
+        self._scrubbing = asyncio.get_running_loop().run_in_executor(None, self._condition.scrub)
 
     async def close(self) -> None:
         """See `Store.close`."""
@@ -72,7 +97,11 @@ class SQLiteStore:
         await self._queue.close()
         self._hub.close()
         self._reader.close()
+        while not self._scrubbing.done():
+            self._condition.stop()
+            await asyncio.wait([self._scrubbing], timeout=_STOP_INTERVAL_S)
         await self._writer.close()
+        self._condition.end()
         self._unlock()
 
     async def revision(self) -> Revision:
@@ -80,8 +109,11 @@ class SQLiteStore:
         return Revision(self._hub.revision)
 
     async def ready(self) -> None:
-        """See `Store.ready`. Asks nothing of the disk, but waits its turn behind what does."""
-        await self._writer.run(_nothing)
+        """See `Store.ready`. Reads nothing of the database, but waits for the writes before it.
+
+        Raises `StoreFull`, `StoreDamaged`.
+        """
+        await self._look()
 
     async def get(self, key: str) -> KeyValue | None:
         """See `Store.get`."""
@@ -95,15 +127,21 @@ class SQLiteStore:
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
         """See `Store.create`."""
+        if self._condition.fault is not None:
+            await self._look()
         return await self._queue.create(key, value, self._expiry.due_at(ttl_s))
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         """See `Store.update`."""
-        return await self._queue.replace(key, value, expected, self._expiry.due_at(ttl_s))
+        if self._condition.fault is not None and not (frees and self._condition.full):
+            await self._look()
+        return await self._queue.replace(key, value, expected, self._expiry.due_at(ttl_s), frees=frees)
 
     async def delete(self, key: str, expected: int) -> Revision:
         """See `Store.delete`."""
-        return await self._queue.replace(key, None, expected, 0)
+        if self._condition.fault is not None and not self._condition.full:
+            await self._look()
+        return await self._queue.replace(key, None, expected, 0, frees=True)
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """See `Store.watch`."""
@@ -119,10 +157,12 @@ class SQLiteStore:
             swept = await self._writer.run(partial(compaction.mark, revision=revision))
             self._compacted = revision
             while swept < revision:
-                until = min(swept + compaction.SWEEP_REVISIONS, revision)
+                full = self._condition.full
+                step = compaction.SWEEP_REVISIONS_FULL if full else compaction.SWEEP_REVISIONS
+                until = min(swept + step, revision)
                 await self._writer.run(partial(compaction.sweep, after=swept, until=until))
                 swept = until
-            while await self._writer.run(compaction.vacuum):
+            while await self._writer.run(partial(compaction.vacuum, hurry=self._condition.full)):
                 pass
 
     @property
@@ -138,13 +178,44 @@ class SQLiteStore:
         """Delete rows that are due (a bounded number). Called by the timer; tests call it after moving their clock."""
         for key, revision in self._expiry.take():
             with suppress(StoreError):
-                self._queue.replace(key, None, revision, 0).add_done_callback(partial(self._expired, key, revision))
+                removal = self._queue.replace(key, None, revision, 0, frees=True)
+                removal.add_done_callback(partial(self._expired, key, revision))
 
     def _expired(self, key: str, revision: int, future: asyncio.Future[Revision]) -> None:
         if not future.cancelled() and not isinstance(future.exception(), StoreError | None):
             self._expiry.add(0, key, revision)
 
-    def _load(self) -> tuple[sqlite3.Connection, dict[str, IndexEntry]]:
+    async def _look(self) -> None:
+        """Raise why there are no writes, if that is still so. What deletions freed is given back to the disk first."""
+        try:
+            await self._writer.run(self._condition.look)
+        except StoreFull:
+            if self._compacting.locked() or self._compacted >= self._hub.revision:
+                raise
+            await self.compact(self._hub.revision)
+            await self._writer.run(self._condition.look)
+
+    def _load(self, new: bool) -> tuple[sqlite3.Connection, dict[str, IndexEntry]]:
+        """Open and read the index. Raises `StoreDamaged`, `StoreFull`, `OSError`, `sqlite3.Error`."""
+        try:
+            check_log(self._path)
+            try:
+                connection, index = self._read_index()
+            except sqlite3.OperationalError:
+                if new:
+                    raise
+                self._condition.give_up_reserve()
+                connection, index = self._read_index()
+        except sqlite3.Error as error:
+            raise damaged(self._path, error) if is_damage(error) else self._condition.explain(error) from error
+        try:
+            self._condition.begin(connection, new=new)
+        except BaseException:
+            connection.close()
+            raise
+        return connection, index
+
+    def _read_index(self) -> tuple[sqlite3.Connection, dict[str, IndexEntry]]:
         connection = open_writer(self._path, self._size_bytes_max)
         try:
             self._hub.revision, self._compacted, _ = connection.execute(SNAPSHOT).fetchone()
@@ -167,7 +238,3 @@ class SQLiteStore:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
-
-
-def _nothing(_: sqlite3.Connection) -> None:
-    return None

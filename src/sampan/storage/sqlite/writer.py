@@ -16,6 +16,7 @@ from typing import Any
 
 Job = Callable[[sqlite3.Connection], Any]
 Done = Callable[[Any, Exception | None], None]
+Explain = Callable[[Exception, sqlite3.Connection], Exception]
 Row = tuple[int, str, int, int, float, bytes | None]
 """revision, key, create_revision, previous, expires_at, value (None: a delete)."""
 
@@ -23,7 +24,9 @@ Row = tuple[int, str, int, int, float, bytes | None]
 class Writer:
     """Runs jobs on its own thread; `submit` and `run` are for the event loop that made it."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, explain: Explain) -> None:
+        """`explain` turns an error of the connection into that for the callers; it runs on the writer's thread."""
+        self._explain = explain
         self._connection = connection
         self._loop = asyncio.get_running_loop()
         self._jobs: SimpleQueue[tuple[Job, Done] | None] = SimpleQueue()
@@ -69,7 +72,7 @@ class Writer:
             with suppress(sqlite3.Error):
                 if self._connection.in_transaction:
                     self._connection.rollback()
-            return None, error
+            return None, self._explain(error, self._connection)
 
 
 @cache

@@ -101,10 +101,10 @@ class TranslatedStore:
         """See `Store.create`."""
         return await self._store.create(key, self._stored(value), ttl_s=ttl_s)
 
-    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0) -> Revision:
+    async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         """See `Store.update`."""
         try:
-            return await self._store.update(key, self._stored(value), expected, ttl_s=ttl_s)
+            return await self._store.update(key, self._stored(value), expected, ttl_s=ttl_s, frees=frees)
         except Conflict as error:
             raise Conflict(error.key, self._readable(error.current)) from error
 

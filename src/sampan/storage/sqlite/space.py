@@ -1,0 +1,143 @@
+"""`DiskSpace`: the reserve that keeps deletes possible on a full disk.
+
+A delete in SQLite needs space too: in the write-ahead log and for its row in the history. So the store keeps a file of
+`RESERVE_BYTES` next to the database. While that file cannot be allocated the store counts as full: the reserve is given
+up for deletes, and other writes are refused. The store recovers when twice the reserve can be allocated: so it does not
+flap while the disk has just what the reserve left.
+
+Half of the reserve is for the database, to which a checkpoint moves the whole write-ahead log; `log_bytes_max` keeps
+the log that short. The other half is for what deletes add.
+
+A small part stays until a restart needs it: SQLite cannot open a database in WAL mode, not even for reading, without a
+little space for its index of the log.
+
+Concurrency: `hold` and `release` block and run in the writer thread, or before it exists.
+"""
+
+import errno
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
+
+from sampan.storage.store import StoreFull
+
+RESERVE_BYTES = 16 << 20
+START_BYTES = 256 << 10
+_SHARE = 16
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_ZEROS = bytes(64 << 10)
+
+Allocate = Callable[[int, int, int], None]
+
+
+def _allocate(descriptor: int, start: int, size: int) -> None:
+    """Reserve a byte range of a file on disk. Raises `OSError`."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, start, size)
+        return
+    for offset in range(start, start + size, len(_ZEROS)):
+        os.pwrite(descriptor, _ZEROS, offset)
+    os.fsync(descriptor)
+
+
+class DiskSpace:
+    """See the module. `error` is why the store is full (None: it is not)."""
+
+    def __init__(self, database: str, *, allocate: Allocate = _allocate) -> None:
+        """`allocate(descriptor, start, size)` reserves space on disk; tests replace it."""
+        self._database = database
+        self._path = database + "-reserve"
+        self._allocate = allocate
+        self.error: StoreFull | None = None
+
+    def hold(self) -> bool:
+        """Allocate the reserve, unless it is there; False if the disk has no room for it.
+
+        Raises `OSError` for any other reason than a lack of space.
+        """
+        try:
+            if _size(self._path) < self.size_bytes:
+                self._resize(2 * self.size_bytes)
+            self._resize(self.size_bytes)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            with suppress(OSError):
+                self._resize(START_BYTES)
+            self.error = self._full(error)
+            return False
+        self.error = None
+        return True
+
+    def release(self, keep_bytes: int = START_BYTES) -> None:
+        """Give the reserve up, except `keep_bytes`."""
+        with suppress(FileNotFoundError):
+            if keep_bytes == 0:
+                os.unlink(self._path)
+            elif os.stat(self._path).st_size > keep_bytes:
+                os.truncate(self._path, keep_bytes)
+
+    def exhaust(self) -> StoreFull:
+        """Count as full from now on, until `hold` succeeds; gives the error."""
+        if self.error is None:
+            self.error = self._full(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+        return self.error
+
+    def is_exhausted(self) -> bool:
+        """Whether the disk has no room left for one more block, as a failed write suggests."""
+        probe = self._path + "-probe"
+        try:
+            descriptor = os.open(probe, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                self._allocate(descriptor, 0, START_BYTES)
+            finally:
+                os.close(descriptor)
+                os.unlink(probe)
+        except OSError as error:
+            return error.errno in _FULL
+        return False
+
+    @cached_property
+    def size_bytes(self) -> int:
+        """Size of the reserve: at most a small share of the disk."""
+        disk = os.statvfs(os.path.dirname(self._path) or ".")
+        return max(min(RESERVE_BYTES, disk.f_blocks * disk.f_frsize // _SHARE), START_BYTES)
+
+    @property
+    def wanted(self) -> str:
+        """Free space that ends the lack, for messages."""
+        return f"{max(2 * self.size_bytes >> 20, 1)} MiB"
+
+    @property
+    def log_bytes_max(self) -> int:
+        """Size at which the write-ahead log has to be moved to the database."""
+        return self.size_bytes // 2
+
+    def _resize(self, size: int) -> None:
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            present = os.fstat(descriptor).st_size
+            if present > size:
+                os.ftruncate(descriptor, size)
+            elif present < size:
+                try:
+                    self._allocate(descriptor, 0, size)
+                except OSError:
+                    os.ftruncate(descriptor, present)  # blocks beyond the end of the file would stay allocated
+                    raise
+        finally:
+            os.close(descriptor)
+
+    def _full(self, error: OSError) -> StoreFull:
+        return StoreFull(
+            f"{self._database}: {error.strerror or 'no space left'}: free at least {self.wanted} on its disk, or "
+            "delete objects; until then only reads and deletes are accepted"
+        )
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
