@@ -9,8 +9,10 @@ import pytest
 
 from sampan.app.engine import EtcdAccess, parse_engine
 from sampan.app.storage import copy_target
+from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.snapshot import SnapshotError
-from sampan.storage.store import StoreFull, StoreIncomplete
+from sampan.storage.snapshot.etcd_target import EtcdCopyTarget
+from sampan.storage.store import StoreFull, StoreIncomplete, StoreUnavailable
 from tests.cli.server import NO_LOOPS, failing, running
 from tests.cli.test_storage import COUNT, contents, etcd, rows, sampan, source
 
@@ -20,10 +22,11 @@ KILLED = """
 import os, signal, sys
 from sampan.cli.main import main
 from sampan.app import copy
-from sampan.storage.etcd import EtcdCopyTarget, entry
+from sampan.storage.snapshot import etcd_target
+from sampan.storage.snapshot.etcd_target import EtcdCopyTarget
 from sampan.storage.sqlite import load, restore
 
-entry.TTL_S, entry._RENEW_S = 1, 0.3  # so that tests need not wait for what a killed copy leaves of itself
+etcd_target.TTL_S, etcd_target.RENEW_S = 1, 0.3  # tests need not wait for the lease of a killed copy
 
 SIGNAL = {"killed": signal.SIGKILL, "interrupted": signal.SIGINT}[sys.argv[1]]
 WHERE = {
@@ -115,10 +118,38 @@ async def test_one_of_two_copies_at_once_is_refused(etcd: str) -> None:
     await one.close()
 
 
-def test_a_part_is_not_cleared_while_its_copy_goes_on(source: str, etcd: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sampan.storage.etcd.copy_target._OTHERS_LEAVE_S", 0.0)
-    killed_copy("half", source, etcd)
-    assert "servers or copies write to the target's etcd" in copy(source, etcd, "--clear-partial", code=1)
+async def test_a_part_is_not_cleared_while_its_copy_runs(etcd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampan.storage.snapshot.etcd_target.TTL_S", 1)
+    monkeypatch.setattr("sampan.storage.snapshot.etcd_target.RENEW_S", 0.2)
+    one, other = (copy_target(parse_engine(etcd, EtcdAccess())) for _ in range(2))
+    await one.open()
+    await one.begin("from one", clear=False)
+    await other.open()
+    with pytest.raises(SnapshotError, match="another copy writes"):
+        await other.begin("from another", clear=True)
+    await one.finish()
+    await one.close()
+    await other.close()
+
+
+async def test_a_copy_that_was_taken_over_writes_and_finishes_no_more(etcd: str) -> None:
+    settings = EtcdSettings((etcd.removeprefix("etcd:"),))
+    one, other = EtcdCopyTarget(settings), EtcdCopyTarget(settings)
+    await one.open()
+    await one.begin("from one", clear=False)
+    assert one._renewing is not None
+    one._renewing.cancel()
+    expired = messages.DeleteRangeRequest(key=one._keys.copy_running)
+    await one._client.ask(messages.DELETE_RANGE, expired)
+    await other.open()
+    await other.begin("from another", clear=True)
+    with pytest.raises(StoreUnavailable, match="nothing was written"):
+        await one.create("/registry/pods/default/a", b"1")
+    with pytest.raises(StoreIncomplete, match="from another"):
+        await one.finish()
+    assert await other.incomplete_copy() == "from another"
+    await one.close()
+    await other.close()
 
 
 def test_an_etcd_on_which_a_server_runs_is_refused(source: str, etcd: str, tmp_path: Path) -> None:
@@ -163,7 +194,7 @@ def test_an_etcd_without_room_is_said_with_what_helps(source: str, etcd: str, mo
     async def full(*_: object, **__: object) -> None:
         raise StoreFull("etcd: database space exceeded")
 
-    monkeypatch.setattr("sampan.storage.etcd.copy_target.EtcdCopyTarget.create", full)
+    monkeypatch.setattr("sampan.storage.snapshot.etcd_target.EtcdCopyTarget.create", full)
     said = copy(source, etcd, code=1)
     assert "the store has no room: etcd: database space exceeded (etcd: --quota-backend-bytes" in said
     assert "--clear-partial" in said

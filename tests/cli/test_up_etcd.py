@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -173,23 +172,3 @@ def test_what_is_said_of_an_etcd_that_is_not_used_is_refused(
 ) -> None:
     needs = f"{option.partition('=')[0]} needs --storage etcd: with sqlite nothing is kept in etcd"
     assert error_of(capsys, tmp_path / "data", option) == needs
-
-
-def test_servers_ask_each_other(servers: list[Server]) -> None:
-    said = "another server is asked how far it is: 127.0.0.1 port"
-    deadline = time.monotonic() + RECOVERY_S
-    for server in servers:
-        while said not in server.data.with_suffix(".log").read_text():
-            ask(server, "GET", CONFIG_MAPS)
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-
-def test_a_peer_port_that_is_in_use_is_said(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("sampan.app.main.configure_logging", lambda level, form: None)
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        port = sock.getsockname()[1]
-        said = error_of(capsys, tmp_path / "data", "--storage=etcd", f"--peer-port={port}")
-    assert said == f"cannot listen for other servers on 127.0.0.1:{port}: Address already in use"

@@ -3,7 +3,6 @@
 import asyncio
 import signal
 
-from sampan.storage.etcd.entry import TTL_S
 from tests.robustness.scene import Fault, Scene
 from tests.robustness.traffic import now
 from tests.storage.etcd.server import Member
@@ -19,7 +18,7 @@ async def server_killed(scene: Scene) -> None:
 
 
 async def server_stopped(scene: Scene) -> None:
-    """It ends by itself; the other one writes alone meanwhile."""
+    """A server shuts down gracefully, and starts again."""
     server = scene.server()
     began = now()
     await server.stop()
@@ -29,20 +28,13 @@ async def server_stopped(scene: Scene) -> None:
 
 
 async def server_away_for_long(scene: Scene) -> None:
-    """A server reaches no etcd until its row among those that write has expired: the other one writes alone then."""
+    """A server reaches no etcd for longer than leases and timeouts last."""
     proxies = scene.proxied().proxies
     for proxy in proxies:
         proxy.block()
-    await asyncio.sleep(TTL_S + scene.random.uniform(1, 4))
+    await asyncio.sleep(scene.random.uniform(11, 14))
     for proxy in proxies:
         proxy.mend()
-
-
-async def writers_forgotten(scene: Scene) -> None:
-    """The rows of those that write vanish from etcd while they live."""
-    for _ in range(3):
-        await scene.committed.forget_writers()
-        await scene.hold(0.1, 1.5)
 
 
 async def server_frozen(scene: Scene) -> None:
@@ -165,7 +157,6 @@ FAULTS: tuple[Fault, ...] = (
     server_killed,
     server_stopped,
     server_away_for_long,
-    writers_forgotten,
     server_frozen,
     etcd_killed,
     etcd_leader_killed,

@@ -23,7 +23,6 @@ from sampan.server.pki.directory import prepare_credentials
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.endpoint import Endpoint
-from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.stream import WatchEndedByEtcd
 from sampan.storage.signal import Signal
 from tests.cli.server import NO_LOOPS
@@ -278,14 +277,6 @@ class Committed:
         """Returns when it has taken in this revision."""
         while self.revision < revision:
             await self._moved.wait()
-
-    async def forget_writers(self) -> None:
-        """Remove the rows of all that write."""
-        start, end = Keys("/registry").writers_span
-        found = await self._client.ask(messages.RANGE, messages.RangeRequest(key=start, range_end=end))
-        changes = [messages.DeleteRangeRequest(key=row.key) for row in found.kvs]
-        request = messages.TxnRequest(success=[messages.RequestOp(request_delete_range=each) for each in changes])
-        await self._client.ask(messages.TXN, request)
 
     async def compact(self) -> None:
         """Have etcd forget what was taken in already."""

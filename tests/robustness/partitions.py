@@ -58,15 +58,6 @@ async def server_unheard(scene: Scene) -> None:
     await _last(scene)
 
 
-async def servers_parted(scene: Scene) -> None:
-    """The servers do not reach each other, or one does not hear the other; both reach all etcds."""
-    one, other = scene.random.sample(scene.machines.servers, 2)
-    _network(scene).lose(one.host, other.host)
-    if scene.random.random() < 0.5:
-        _network(scene).lose(other.host, one.host)
-    await _last(scene)
-
-
 async def _last(scene: Scene) -> None:
     await scene.hold(1, 8)
     scene.machines.mend()
@@ -88,5 +79,4 @@ PARTITIONS: tuple[Fault, ...] = (
     etcds_parted,
     cluster_parted,
     server_unheard,
-    servers_parted,
 )

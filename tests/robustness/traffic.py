@@ -29,7 +29,7 @@ _OUTCOMES = {
 _READS = {Kind.GET: 5, Kind.LIST: 2}
 _KINDS = {**_READS, Kind.CREATE: 3, Kind.UPDATE: 4, Kind.PATCH: 2, Kind.DELETE: 2}
 _LULL_S = 0.3
-"""How long of each second all only read: then servers promise each other to tell nothing new."""
+"""Part of each second in which clients only read: no event then shows a server how far etcd is."""
 
 
 def now() -> float:

@@ -34,10 +34,6 @@ class UpSettings:
     """Who signs the certificates of etcd's servers; what they are shown, both or none."""
     etcd_prefix: str = "/registry"
     """What keys begin with in etcd."""
-    etcd_always_ask: bool = False
-    """Whether others write there who are not seen."""
-    peer_port: int = 0
-    """Where other servers on the same etcd ask this one how far it is; 0: any free one."""
     storage_media_type: str = STORAGE_MEDIA_TYPES[0]
     """One of `STORAGE_MEDIA_TYPES`: how built-in kinds are stored. All of them are read."""
     read_only: bool = False

@@ -37,7 +37,7 @@ from sampan.app.presence import Presence
 from sampan.app.proxy import proxy_settings
 from sampan.app.read_only import run_read_only
 from sampan.app.settings import UpSettings
-from sampan.app.storage import look_after_storage, store_of, translation_of
+from sampan.app.storage import store_of, translation_of
 from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KubernetesService
@@ -61,7 +61,6 @@ from sampan.server.settings import HttpSettings
 from sampan.server.sni import CertKey, name_to_ask_for
 from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.server.verbs.components import Components
-from sampan.storage.signal import Signal
 from sampan.storage.store import StoreReplaced
 
 _log = logging.getLogger("sampan.app")
@@ -91,7 +90,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     tls = _tls(settings, credentials)
     _check_origins(settings)
     at_rest = at_rest_of(settings)
-    cluster = _cluster(settings, at_rest, lost := Signal())
+    cluster = _cluster(settings, at_rest)
     authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address, _metrics(port))
     observability = Observability(settings, cluster)
     loops = LoopsChild(command_of(settings))
@@ -122,7 +121,6 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
             group.create_task(observability.run(), name="observability"),
             group.create_task(at_rest.run(), name="encryption at rest"),
             group.create_task(presence.run(ready), name="presence"),
-            group.create_task(keep_running("etcd", partial(look_after_storage, settings, ready, lost)), name="etcd"),
         ]
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
@@ -160,10 +158,10 @@ def _metrics(port: int) -> SecurityMetrics:
     return SecurityMetrics(ServerName(socket.gethostname(), port).lease)
 
 
-def _cluster(settings: UpSettings, at_rest: AtRest, lost: Signal) -> Cluster:
-    """The cluster on its store, neither begun nor open. `lost`: see `store_of`. Raises `StartError`."""
+def _cluster(settings: UpSettings, at_rest: AtRest) -> Cluster:
+    """Return the cluster on its store, neither started nor open. Raises `StartError`."""
     translation = translation_of(settings)
-    cluster = Cluster(store_of(settings, at_rest, translation=translation, lost=lost))
+    cluster = Cluster(store_of(settings, at_rest, translation=translation))
     translation.upgrade = BuiltinUpgrade(cluster.registry, cluster.compiler, lambda: cluster.allocators.primary_family)
     return cluster
 

@@ -36,18 +36,6 @@ _OPTIONS = (
         show_default=True,
         help="What the keys in etcd begin with. Servers of one cluster have the same.",
     ),
-    click.option(
-        "--etcd-always-ask",
-        is_flag=True,
-        help="Ask etcd before each read, also while no other server is seen: for writers that are not seen.",
-    ),
-    click.option(
-        "--peer-port",
-        type=click.IntRange(0, 65535),
-        default=_DEFAULTS.peer_port,
-        help="Where other servers on the same etcd ask this one how far it is (0: any free port). If they cannot, "
-        "they ask etcd.",
-    ),
 )
 
 

@@ -17,7 +17,7 @@ async def open_store(etcd: Member) -> AsyncIterator[OpenStore]:
     stores: list[EtcdStore] = []
 
     async def make(prefix: str = PREFIX) -> EtcdStore:
-        store = EtcdStore(EtcdSettings((etcd.url,), prefix, entry_wait_s=0.02))
+        store = EtcdStore(EtcdSettings((etcd.url,), prefix))
         stores.append(store)
         await store.open()
         return store

@@ -62,15 +62,14 @@ def written(revision: int) -> Any:
     return answer
 
 
-def refused(key: bytes, value: bytes, mod_revision: int, *, entry: bool = True) -> Any:
-    """The answer to a transaction that found this row; none with mod revision 0. `entry`: and the writer's own."""
+def refused(key: bytes, value: bytes, mod_revision: int) -> Any:
+    """The answer to a transaction that found this row; none with mod revision 0."""
     answer = _header(messages.TXN.response, mod_revision)
     found = answer.responses.add().response_range
     if mod_revision:
         found.kvs.add(key=key, value=value, mod_revision=mod_revision, create_revision=mod_revision)
     else:
         found.SetInParent()
-    answer.responses.add().response_range.count = int(entry)
     return answer
 
 

@@ -17,7 +17,7 @@ def delay_events(store: EtcdStore, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def now(events: Sequence[StoreEvent], revision: int) -> None:
         dispatch(events, revision)
-        store._follower._answer_waiters()
+        store._watch._settle_waiters()
 
     def later(events: Sequence[StoreEvent], revision: int) -> None:
         loop.call_later(LATE_S, now, events, revision)

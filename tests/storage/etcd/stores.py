@@ -1,13 +1,11 @@
 """The etcd engine under a clock that tests move: leases that are due by it are revoked when the test says so."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from typing import Any
 
 import grpc
 
 from sampan.storage.etcd import EtcdSettings, EtcdStore
-from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.entry import Entry
 
 
 def _revoke_request(lease: int) -> bytes:
@@ -19,20 +17,6 @@ def _revoke_request(lease: int) -> bytes:
     return bytes(encoded + bytes([lease]))
 
 
-class NoEntry(Entry):
-    """A store's row among those that write, without the row: that takes a revision, and tests count revisions."""
-
-    def enter(self) -> None:
-        self.enter_as(b"none")
-        self.compare.version = -1
-
-    def check(self, key: bytes, found: Container[bytes]) -> None:
-        """It is never there."""
-
-    def missing(self, looked: Any) -> bool:
-        return False
-
-
 class ClockedEtcdStore(EtcdStore):
     """An `EtcdStore` whose rows expire by `clock`, when `expire` is called, as they would by etcd's own."""
 
@@ -41,9 +25,6 @@ class ClockedEtcdStore(EtcdStore):
         self._server = server.partition("//")[2]
         self._test_clock = clock
         self._due: list[tuple[float, int]] = []
-
-    def _new_entry(self, client: EtcdClient) -> Entry:
-        return NoEntry(client, self._keys, 0)
 
     def _granted_lease(self, lease: int, ttl_s: int) -> None:
         self._due.append((self._test_clock() + ttl_s, lease))

@@ -20,7 +20,7 @@ from sampan.storage.store import (
     StoreUnavailable,
     prefix_end,
 )
-from tests.storage.etcd.server import Member, etcd_binary, leaves_out_fsync, started
+from tests.storage.etcd.server import Member, etcd_binary, started
 
 PODS = "/registry/pods/"
 END = prefix_end(PODS)
@@ -128,15 +128,6 @@ def _check(events: list[StoreEvent], acknowledged: dict[Revision, tuple[str, byt
         latest[event.key] = event.revision
 
 
-async def _until_no_watch(cluster: list[Member]) -> None:
-    """Until the store watches no objects, as it writes much, and alone. One that waits for the disk never does."""
-    if not leaves_out_fsync(etcd_binary() or ""):
-        return
-    async with asyncio.timeout(20):
-        while sum([await asyncio.to_thread(member.watches) for member in cluster]) > 1:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-
-
 @pytest.mark.parametrize("how", ["killed", "frozen"])
 async def test_a_leader_dies_under_writes_and_nothing_is_lost(cluster: list[Member], how: str) -> None:
     async with asyncio.timeout(60), opened(cluster) as store:
@@ -144,7 +135,7 @@ async def test_a_leader_dies_under_writes_and_nothing_is_lost(cluster: list[Memb
         following = asyncio.create_task(_follow(store, seen, ready))
         await ready.wait()
         tasks = [asyncio.create_task(writers.write(number)) for number in range(WRITERS)]
-        await _until_no_watch(cluster)
+        await writers.more(100)
         leader = await leader_of(cluster)
         if how == "killed":
             leader.kill()

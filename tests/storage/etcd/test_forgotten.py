@@ -7,11 +7,12 @@ from typing import Any
 import grpc
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, follower, messages, past
+from sampan.storage.etcd import EtcdSettings, history_reader, messages, prefix_watch
 from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.follower import Follower, Nudge
+from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
-from sampan.storage.etcd.past import Past
+from sampan.storage.etcd.prefix_watch import PrefixWatch
+from sampan.storage.etcd.progress import ProgressRequester
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.hub import WatchHub
 from sampan.storage.store import Compacted, prefix_end
@@ -86,12 +87,12 @@ def test_an_event_without_what_was_before_it_was_forgotten(kind: int) -> None:
         KEYS.events(response.events, 6)
 
 
-async def test_the_follower_goes_on_when_etcd_is_away_just_as_it_has_forgotten() -> None:
+async def test_the_prefix_watch_continues_when_etcd_is_away_just_as_it_has_forgotten() -> None:
     hub = WatchHub(None)
     hub.revision = 5
     async with serving(Forgetful(away=20)) as url:
         client = EtcdClient(EtcdSettings((url,), attempt_s=0.2, total_s=0.2))
-        following = Follower(client, hub, KEYS, Nudge(client, KEYS))
+        following = PrefixWatch(client, hub, KEYS, ProgressRequester(client, KEYS))
         task = asyncio.create_task(following.run())
         assert await following.reach(100, DEADLINE_S)
         task.cancel()
@@ -100,14 +101,14 @@ async def test_the_follower_goes_on_when_etcd_is_away_just_as_it_has_forgotten()
 
 
 async def test_who_may_have_slept_asks_whether_all_is_there_that_came_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follower, "_ASLEEP_S", 0.0)
+    monkeypatch.setattr(prefix_watch, "_SUSPENDED_S", 0.0)
     hub = WatchHub(None)
     hub.revision = 5
     watch = hub.watch(PODS, prefix_end(PODS), 5)
     hub.add(watch)
     async with serving(Skipping(never)) as url:
         client = EtcdClient(EtcdSettings((url,)))
-        following = Follower(client, hub, KEYS, Nudge(client, KEYS))
+        following = PrefixWatch(client, hub, KEYS, ProgressRequester(client, KEYS))
         task = asyncio.create_task(following.run())
         assert await following.reach(300, DEADLINE_S)
         task.cancel()
@@ -117,12 +118,12 @@ async def test_who_may_have_slept_asks_whether_all_is_there_that_came_after(monk
 
 
 async def test_a_watch_of_the_past_that_stays_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past, "_SILENCE_MAX_S", 0.3)
+    monkeypatch.setattr(history_reader, "_SILENCE_MAX_S", 0.3)
     async with serving(Silent(never)) as url:
         client = EtcdClient(EtcdSettings((url,)))
-        nudge = Nudge(client, KEYS)
-        nudge.whole = False
-        silent = Past(client, KEYS, nudge, (PODS, prefix_end(PODS)), 5)
+        progress = ProgressRequester(client, KEYS)
+        progress.by_write = False
+        silent = HistoryReader(client, KEYS, progress, (PODS, prefix_end(PODS)), 5)
         with pytest.raises(WatchEndedByEtcd):
             await silent.next(50)
         await silent.close()
@@ -135,14 +136,14 @@ async def test_what_etcd_forgets_while_the_past_is_read_is_not_missing_without_a
     store = await open_store()
     first = await store.create(f"{PODS}a", b"1")
     await store.delete(f"{PODS}a", first)
-    read = Past.next
+    read = HistoryReader.next
 
-    async def forgotten(self: Past, until: int) -> Any:
+    async def forgotten(self: HistoryReader, until: int) -> Any:
         batch = await read(self, until)
         await store.compact(await store.create(f"{PODS}{until}", b"2"))
         return batch
 
-    monkeypatch.setattr(Past, "next", forgotten)
+    monkeypatch.setattr(HistoryReader, "next", forgotten)
     async with store.watch(PODS, prefix_end(PODS), first) as watch:
         with pytest.raises(Compacted):
             await anext(watch)

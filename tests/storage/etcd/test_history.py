@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
 from sampan.storage.etcd.history import History
 from sampan.storage.store import EventBatch, StoreReplaced, StoreUnreachable
-from tests.storage.etcd.server import Member, etcd_binary, free_ports, started
+from tests.storage.etcd.server import Member, etcd_binary, started
 
 PODS = "/registry/pods/"
 DEADLINE_S = 30.0
@@ -75,31 +74,6 @@ async def test_watches_of_an_etcd_that_was_restored_end_and_nothing_is_read_or_w
     for call in (store.get(f"{PODS}b"), store.create(f"{PODS}c", b"3"), store.ready()):
         with pytest.raises(StoreUnreachable, match="gone back"):
             await call
-    await store.close()
-
-
-@pytest.mark.parametrize("last", ["write", "deletion"])
-async def test_an_etcd_that_was_restored_and_has_gone_further_than_before_is_another_one(
-    member: Member, last: str
-) -> None:
-    store = EtcdStore(EtcdSettings((member.url,)))
-    await store.open()
-    kept = member.directory.with_suffix(".kept")
-    first = await store.create(f"{PODS}a", b"1")
-    member.kill()
-    shutil.copytree(member.directory, kept)
-    _again(member)
-    await store.update(f"{PODS}a", b"2", first) if last == "write" else await store.delete(f"{PODS}a", first)
-    async with store.watch(PODS, "/registry/pods0", await store.revision()) as watch:
-        member.kill()
-        elsewhere = replace(member, directory=kept, port=free_ports(1)[0])
-        _again(elsewhere)
-        for _ in range(10):
-            elsewhere.ask("kv/put", {"key": "Lg=="})
-        elsewhere.kill()
-        _restored(member, kept)
-        with pytest.raises(StoreReplaced, match="another history"):
-            await _to_the_end(watch)
     await store.close()
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
 from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.follower import Follower, Nudge, tells_progress
+from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
-from sampan.storage.etcd.past import Past
+from sampan.storage.etcd.prefix_watch import PrefixWatch
+from sampan.storage.etcd.progress import ProgressRequester, has_reliable_progress
 from sampan.storage.hub import WatchHub
 from tests.storage.etcd.fake import FakeEtcd, serving
 from tests.storage.etcd.server import Member
@@ -45,33 +46,33 @@ class Versioned(FakeEtcd):
 
 
 @pytest.mark.parametrize("kind", ["live", "past"])
-async def test_a_watch_is_where_it_was_learned_how_it_is_nudged(kind: str) -> None:
+async def test_a_watch_uses_the_endpoint_whose_version_chose_how_it_requests_progress(kind: str) -> None:
     new, old = Versioned("3.6.0"), Versioned("3.5.1")
     async with AsyncExitStack() as stack:
         urls = [await stack.enter_async_context(serving(fake)) for fake in (new, old)]
         client = new.client = old.client = EtcdClient(EtcdSettings(tuple(urls)))
         stack.push_async_callback(client.close)
-        nudge = Nudge(client, KEYS)
+        progress = ProgressRequester(client, KEYS)
         async with asyncio.timeout(DEADLINE_S):
             if kind == "live":
                 hub = WatchHub(None)
-                following = Follower(client, hub, KEYS, nudge)
+                following = PrefixWatch(client, hub, KEYS, progress)
                 task = asyncio.create_task(following.run())
-                await following.watching.wait()
+                await following.established.wait()
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
             else:
-                past = Past(client, KEYS, nudge, PODS, 5)
+                past = HistoryReader(client, KEYS, progress, PODS, 5)
                 await past.next(100)
                 await past.close()
     assert (new.watches, old.watches) == (1, 0)
 
 
-async def test_only_an_etcd_that_tells_progress_too_early_is_written_to_for_a_read(etcd: Member) -> None:
-    store = EtcdStore(EtcdSettings((etcd.url,), always_ask=True))
+async def test_a_read_writes_the_barrier_only_where_progress_notifications_are_unreliable(etcd: Member) -> None:
+    store = EtcdStore(EtcdSettings((etcd.url,)))
     await store.open()
     written = etcd.ask("kv/put", {"key": base64.b64encode(b"outside").decode()})
     assert await store.revision() >= int(written["header"]["revision"])
     found = etcd.ask("kv/range", {"key": base64.b64encode(KEYS.barrier).decode()})
-    assert ("kvs" in found) == (not tells_progress(etcd.ask("maintenance/status")["version"]))
+    assert ("kvs" in found) == (not has_reliable_progress(etcd.ask("maintenance/status")["version"]))
     await store.close()

@@ -13,8 +13,8 @@ import grpc
 import pytest
 
 from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
+from sampan.storage.etcd.availability import PROBE_PAUSE_S
 from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.reach import PROBE_PAUSE_S
 from sampan.storage.etcd.stream import WatchedThroughProxy
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
 from tests.robustness.proxy import Proxy
@@ -70,7 +70,7 @@ async def test_a_watch_that_comes_to_a_grpc_proxy_goes_on_elsewhere(etcd: Member
 
 async def test_a_gateway_passes_everything_on(etcd: Member, tmp_path: Path) -> None:
     with between("gateway", etcd, tmp_path) as url:
-        store = EtcdStore(EtcdSettings((url,), entry_wait_s=0.02))
+        store = EtcdStore(EtcdSettings((url,)))
         await store.open()
         revision = await store.create(KEY, b"1")
         async with store.watch("/registry/", "/registry0", revision - 1) as watch:

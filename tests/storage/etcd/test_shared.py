@@ -9,8 +9,8 @@ import pytest
 from sampan.storage.compactor import SharedStore
 from sampan.storage.etcd import EtcdSettings, EtcdStore, messages
 from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.follower import tells_progress
 from sampan.storage.etcd.leases import OBJECTS_MAX, Lease, Leases
+from sampan.storage.etcd.progress import has_reliable_progress
 from sampan.storage.hub import LocalWatch
 from sampan.storage.store import Compacted, StoreFull, prefix_end
 from tests.storage.cached import PODS, key, pod, running
@@ -74,15 +74,15 @@ async def test_a_watch_whose_events_were_forgotten_while_it_was_away_is_told(etc
     store = EtcdStore(EtcdSettings((etcd.url,)))
     await store.open()
     async with store.watch(PODS, END, 1) as watch:
-        assert store._following is not None
-        store._following.cancel()
-        await asyncio.wait([store._following])
+        following = store._tasks[0]
+        following.cancel()
+        await asyncio.wait([following])
         other = EtcdStore(EtcdSettings((etcd.url,)))
         await other.open()
         revision = await other.create(A, b"1")
         await other.compact(await other.update(A, b"2", revision))
         await other.close()
-        store._following = asyncio.create_task(store._follower.run())
+        store._tasks[0] = asyncio.create_task(store._watch.run())
         with pytest.raises(Compacted):
             async with asyncio.timeout(60):
                 await anext(watch)
@@ -185,7 +185,7 @@ async def test_an_etcd_without_room_refuses_writes_and_goes_on_reading(small: Me
     ],
 )
 def test_progress_is_believed_from_the_versions_on_that_tell_it_rightly(version: str, tells: bool) -> None:
-    assert tells_progress(version) is tells
+    assert has_reliable_progress(version) is tells
 
 
 @pytest.mark.parametrize(

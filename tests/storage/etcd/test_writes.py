@@ -10,9 +10,9 @@ import pytest
 
 from sampan.storage.etcd import EtcdSettings
 from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
+from sampan.storage.etcd.messages import TARGET_MOD, Compare
 from sampan.storage.etcd.writes import Writes
 from sampan.storage.store import (
     Conflict,
@@ -51,15 +51,8 @@ def script(*answers: Failure | Any) -> Answer:
     return transact
 
 
-async def untold(event: StoreEvent) -> None:
-    """Nobody wants to know."""
-
-
-def present(client: EtcdClient, keys: Keys) -> Entry:
-    """An entry that is there."""
-    entry = Entry(client, keys, 0)
-    entry.enter_as(b"e")
-    return entry
+def undispatched(event: StoreEvent) -> None:
+    """Drop the event."""
 
 
 @asynccontextmanager
@@ -67,11 +60,9 @@ async def writes_to(fake: FakeEtcd) -> AsyncIterator[Writes]:
     async with serving(fake) as url:
         client = EtcdClient(EtcdSettings((url,), attempt_s=0.3, total_s=0.6))
         keys = Keys("/registry")
-        entry = present(client, keys)
         try:
-            yield Writes(client, keys, Leases(client, asyncio.get_running_loop().time), entry, untold)
+            yield Writes(client, keys, Leases(client, asyncio.get_running_loop().time), undispatched)
         finally:
-            await entry.leave()
             await client.close()
 
 
@@ -167,40 +158,20 @@ async def test_a_refusal_without_a_failure_before_is_certain() -> None:
     assert conflict.value.current.mod_revision == 6
 
 
-async def test_a_write_whose_writer_has_no_row_begins_anew() -> None:
-    fake = FakeEtcd(script(refused(NAME, b"0", 5, entry=False), written(7)))
+@pytest.mark.parametrize("before", [(), (TIMED_OUT,)], ids=["first attempt", "after an unknown outcome"])
+async def test_a_write_whose_fence_fails_is_refused_and_not_retried(before: tuple[Failure, ...]) -> None:
+    fake = FakeEtcd(script(*before, refused(NAME, b"0", 5)))
     async with writes_to(fake) as writes:
-        assert await writes.update(KEY, b"1", 5, 0) == 7
-    assert fake.transactions == 2
-
-
-async def test_an_attempt_that_may_have_written_cannot_any_more_once_the_writers_row_is_gone() -> None:
-    answers = TIMED_OUT, refused(NAME, b"0", 5, entry=False), written(9)
-    async with writes_to(FakeEtcd(script(*answers))) as writes:
-        assert await writes.update(KEY, b"1", 5, 0) == 9
-
-
-async def test_an_attempt_that_wrote_before_the_writers_row_was_gone_is_acknowledged() -> None:
-    async with writes_to(FakeEtcd(script(TIMED_OUT, refused(NAME, b"1", 6, entry=False)))) as writes:
-        assert await writes.update(KEY, b"1", 5, 0) == 6
-
-
-async def test_what_became_of_a_row_written_over_after_the_writers_was_gone_is_unknown() -> None:
-    async with writes_to(FakeEtcd(script(TIMED_OUT, refused(NAME, b"other", 6, entry=False)))) as writes:
-        with pytest.raises(OutcomeUnknown):
+        writes.fence = Compare(target=TARGET_MOD, key=b"marker", mod_revision=3)
+        with pytest.raises(StoreUnavailable, match="nothing was written"):
             await writes.update(KEY, b"1", 5, 0)
-
-
-async def test_a_writer_whose_row_vanishes_again_and_again_gives_up() -> None:
-    async with writes_to(FakeEtcd(script(refused(NAME, b"0", 5, entry=False)))) as writes:
-        with pytest.raises(StoreUnavailable):
-            await writes.update(KEY, b"1", 5, 0)
+    assert fake.transactions == 1 + len(before)
 
 
 async def test_a_dead_server_surely_wrote_nothing() -> None:
     client = EtcdClient(EtcdSettings(("http://127.0.0.1:1",), total_s=0.3))
     keys = Keys("/registry")
-    writes = Writes(client, keys, Leases(client, asyncio.get_running_loop().time), Entry(client, keys, 0), untold)
+    writes = Writes(client, keys, Leases(client, asyncio.get_running_loop().time), undispatched)
     with pytest.raises(StoreUnavailable):
         await writes.create(KEY, b"1", 0)
     await client.close()

@@ -1,8 +1,9 @@
-"""The etcd engine: a store that several servers share; acknowledged means that a majority has it on disk."""
+"""The etcd engine: a store that several servers share.
 
-from sampan.storage.etcd.copy_target import EtcdCopyTarget
-from sampan.storage.etcd.lookout import look_after_endpoints
+A write is acknowledged when a majority of members has it on disk.
+"""
+
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.store import EtcdStore
 
-__all__ = ["EtcdCopyTarget", "EtcdSettings", "EtcdStore", "look_after_endpoints"]
+__all__ = ["EtcdSettings", "EtcdStore"]

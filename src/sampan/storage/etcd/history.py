@@ -1,8 +1,7 @@
-"""`History`: whether etcd is still the one that it was, further on. After a backup was restored it is not.
+"""`History`: detects that etcd was restored from a backup, or replaced by another cluster.
 
-Its revision is then lower than what was seen, or the cluster has another id (which depends on how it was restored), or
-what was seen is not there (`witness.py`).
-Nothing that is cached fits any more: revisions begin again with other contents.
+After a restore the cluster id differs (depending on the options of the restore), or the revision is lower than one
+already seen. Nothing in the server's caches is valid then, because revisions start again with other contents.
 """
 
 from collections.abc import Callable
@@ -12,26 +11,25 @@ from sampan.storage.store import StoreReplaced, StoreUnreachable
 
 
 class History:
-    """What one client has seen."""
+    """Cluster id and newest revision seen by one client."""
 
     def __init__(self) -> None:
         self.revision = 0
-        """The newest that etcd has told."""
         self.replaced: Callable[[StoreReplaced], None] | None = None
-        """Told once that etcd is not the one that it was."""
-        self._cluster = 0
+        """Called once, when etcd turns out to be another one."""
         self.fault = ""
-        """Why etcd is not the one that it was; empty: it is."""
+        """Reason why etcd is another one; empty while it is the same."""
+        self._cluster = 0
 
     def check(self) -> None:
-        """Raises `StoreUnreachable` when etcd is known to be another one."""
+        """Raise `StoreUnreachable` if etcd is known to be another one."""
         if self.fault:
             raise StoreUnreachable(self.fault)
 
     def saw(self, header: Any, before: int) -> None:
-        """An answer has come to a question that was put when `before` was the newest revision.
+        """Record the header of a linearizable answer. `before`: the newest revision when the request was sent.
 
-        Raises `StoreUnreachable` when another etcd gave it.
+        Raises `StoreUnreachable` if another etcd gave the answer.
         """
         cluster, revision = header.cluster_id, header.revision
         if self._cluster and cluster != self._cluster:
@@ -42,12 +40,8 @@ class History:
         self.revision = max(self.revision, revision)
 
     def reached(self, revision: int) -> None:
-        """A watch has told of this revision."""
+        """Record a revision received from a watch."""
         self.revision = max(self.revision, revision)
-
-    def differs(self, revision: int) -> None:
-        """What was seen at this revision is not what etcd has there. Raises `StoreUnreachable`."""
-        self._end(f"etcd has another history: what was written at revision {revision} is not there")
 
     def _end(self, what: str) -> None:
         self.fault = f"{what}; a backup was restored, or its data is lost"

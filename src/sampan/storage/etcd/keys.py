@@ -1,4 +1,4 @@
-"""`Keys`: how the store's keys, which begin with `/registry/`, are called in etcd; and rows and events under them."""
+"""`Keys`: maps keys, rows and events of the store to etcd's keys under the configured prefix, and back."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ _HEAD = PREFIX + "/"
 
 
 class Keys:
-    """The keys under one prefix of etcd.
+    """Keys under one prefix of etcd.
 
-    The prefix with a slash and nothing behind it is the `barrier`: no key of the store and in none of its ranges, but
-    its watch sees it.
+    The `barrier` is the prefix with a slash and nothing after it. It is no key of the store and in none of its ranges,
+    but the watch of the prefix includes it.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -23,34 +23,33 @@ class Keys:
         self.barrier = self._head + b"/"
         self.end = self._head + b"0"
         self._first = self.barrier + b"\0"
-        self.writers = self._head + b".sampan/writers/"
-        """What the rows of those who write begin with: beside the prefix, in no range or watch of the store."""
-        self.copying = self._head + b".sampan/copying"
-        """The row that says that what is under the prefix is a part of a copy; it is beside the prefix too."""
-        self.writers_span = self.writers, self.writers[:-1] + b"0"
+        self.incomplete = self._head + b".sampan/copying"
+        """Marks an unfinished copy. The key is outside all ranges and watches of the store."""
+        self.copy_running = self._head + b".sampan/copy-running"
+        """Exists, on a lease, while a copy runs."""
 
     def stored(self, key: str) -> bytes:
-        """A key in etcd. Raises `ValueError` for one that is not under `/registry/`."""
+        """Return the key in etcd. Raises `ValueError` if `key` is not under `/registry/`."""
         if len(key) <= len(_HEAD) or not key.startswith(_HEAD):
             raise ValueError(f"{key!r} is not a key under {_HEAD}")
         return key.encode() if self._same else self._head + key[len(PREFIX) :].encode()
 
     def shown(self, key: bytes) -> str:
-        """The store's name of a key in etcd."""
+        """Return the store's name of a key in etcd."""
         return key.decode() if self._same else PREFIX + key[len(self._head) :].decode()
 
     def span(self, start: str, end: str) -> tuple[bytes, bytes]:
-        """A range in etcd: the part of it that is under the prefix."""
+        """Return a range in etcd, limited to the prefix."""
         return self._bound(start), self._bound(end)
 
     def row(self, stored: Any) -> KeyValue:
-        """A row of an answer."""
+        """Return a row of an answer as the store shows it."""
         return KeyValue(self.shown(stored.key), stored.value, stored.create_revision, stored.mod_revision)
 
     def events(self, sent: Any, after: int) -> list[StoreEvent]:
-        """The events that etcd sent, those of later revisions than `after`, without the barrier's.
+        """Return the events that etcd sent with a revision above `after`, without those of the barrier.
 
-        Raises `CompactedInEtcd` when etcd has forgotten meanwhile what was before one of them: it then leaves that out.
+        Raises `CompactedInEtcd` if the row before an event is missing, because etcd has compacted it meanwhile.
         """
         found: list[StoreEvent] = []
         for event in sent:

@@ -38,10 +38,6 @@ string cancel_reason=6, bool fragment=7, *Event events=11
 
 LeaseGrantRequest: int64 TTL=1, int64 ID=2
 LeaseGrantResponse: ResponseHeader header=1, int64 ID=2, int64 TTL=3
-LeaseRevokeRequest: int64 ID=1
-LeaseRevokeResponse: ResponseHeader header=1
-LeaseKeepAliveRequest: int64 ID=1
-LeaseKeepAliveResponse: ResponseHeader header=1, int64 ID=2, int64 TTL=3
 StatusRequest:
 StatusResponse: ResponseHeader header=1, string version=2, int64 dbSize=3, uint64 leader=4
 """
@@ -62,9 +58,7 @@ DELETE = 1
 """`Event.type` of a deletion (0: a put)."""
 TARGET_VERSION = 0
 TARGET_MOD = 2
-"""What a `Compare` looks at; its result 0 means that the two are equal."""
-GREATER = 1
-"""`Compare.result`: what is there is greater than what is given."""
+"""`Compare.target`. `Compare.result` 0, the default, means equal."""
 
 
 def _add_field(message: descriptor_pb2.DescriptorProto, declaration: str) -> None:
@@ -103,8 +97,6 @@ Compare: Any = _CLASSES["Compare"]
 CompactionRequest: Any = _CLASSES["CompactionRequest"]
 DeleteRangeRequest: Any = _CLASSES["DeleteRangeRequest"]
 LeaseGrantRequest: Any = _CLASSES["LeaseGrantRequest"]
-LeaseKeepAliveRequest: Any = _CLASSES["LeaseKeepAliveRequest"]
-LeaseRevokeRequest: Any = _CLASSES["LeaseRevokeRequest"]
 PutRequest: Any = _CLASSES["PutRequest"]
 RangeRequest: Any = _CLASSES["RangeRequest"]
 RequestOp: Any = _CLASSES["RequestOp"]
@@ -132,6 +124,4 @@ TXN = _method("/etcdserverpb.KV/Txn", "TxnRequest", "TxnResponse")
 COMPACT = _method("/etcdserverpb.KV/Compact", "CompactionRequest", "CompactionResponse")
 WATCH = _method("/etcdserverpb.Watch/Watch", "WatchRequest", "WatchResponse")
 LEASE_GRANT = _method("/etcdserverpb.Lease/LeaseGrant", "LeaseGrantRequest", "LeaseGrantResponse")
-LEASE_REVOKE = _method("/etcdserverpb.Lease/LeaseRevoke", "LeaseRevokeRequest", "LeaseRevokeResponse")
-LEASE_KEEP_ALIVE = _method("/etcdserverpb.Lease/LeaseKeepAlive", "LeaseKeepAliveRequest", "LeaseKeepAliveResponse")
 STATUS = _method("/etcdserverpb.Maintenance/Status", "StatusRequest", "StatusResponse")

@@ -1,4 +1,4 @@
-"""`Reads`: rows of etcd, and its revision."""
+"""`Reads`: linearizable reads of rows, and of etcd's revision."""
 
 import asyncio
 from typing import Any
@@ -20,25 +20,25 @@ _CHUNK = 1_000
 
 
 class Reads:
-    """Linearizable, all of them. Raise `StoreUnreachable` when no endpoint answers in time."""
+    """All methods raise `StoreUnreachable` when no endpoint answers in time."""
 
     def __init__(self, client: EtcdClient, keys: Keys) -> None:
         self._client = client
         self._keys = keys
 
     async def revision(self) -> int:
-        """etcd's newest revision, whatever it was written for."""
-        answer = await self._ask(RangeRequest(key=self._keys.barrier, keys_only=True))
+        """Return etcd's newest revision, including those of writes outside the prefix."""
+        answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
         revision: int = answer.header.revision
         return revision
 
     async def get(self, key: str) -> KeyValue | None:
-        """The row as it is now."""
-        answer = await self._ask(RangeRequest(key=self._keys.stored(key)))
+        """Return the current row, or None."""
+        answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
         return self._keys.row(answer.kvs[0]) if answer.kvs else None
 
     async def range(self, start: str, end: str, limit: int, revision: int) -> RangeResult:
-        """See `Store.range`. Read in pages of one revision, with pauses for others."""
+        """See `Store.range`. Reads pages of one revision, and yields to the event loop between them."""
         key, range_end = self._keys.span(start, end)
         items: list[KeyValue] = []
         total = -1
@@ -55,7 +55,7 @@ class Reads:
             size = _next_size(answer)
 
     async def check(self, revision: int) -> None:
-        """Raises `Compacted` when what happened after a revision is not all there."""
+        """Raise `Compacted` if etcd no longer has all events after a revision."""
         await self._page(RangeRequest(key=self._keys.barrier, keys_only=True, revision=max(revision, 1)))
 
     async def compact(self, revision: int) -> None:
@@ -68,7 +68,7 @@ class Reads:
             raise await self._translated(error, revision) from error
 
     async def compacted(self) -> Compacted:
-        """The error that says how far etcd has forgotten. etcd tells that only to a watch of the first revision."""
+        """Return the error with the compacted revision. etcd returns that only to a watch from the first revision."""
         current = await self.revision()
         try:
             async with self._client.watch(self._keys.barrier, b"", 1) as stream:
@@ -79,14 +79,9 @@ class Reads:
             raise StoreUnreachable(str(error)) from error
         return Compacted(0, current)
 
-    async def _ask(self, request: Any) -> Any:
-        answer = await self._client.ask(messages.RANGE, request)
-        await self._client.told.tell(answer.header.revision)
-        return answer
-
     async def _page(self, request: Any) -> Any:
         try:
-            return await self._ask(request)
+            return await self._client.ask(messages.RANGE, request)
         except AioRpcError as error:
             raise await self._translated(error, request.revision) from error
 
@@ -107,6 +102,6 @@ class Reads:
 
 
 def _next_size(answer: Any) -> int:
-    """How many rows come next: as many as fit into a page of bytes, going by the last page."""
+    """Return the number of rows of the next page, from the average row size of the last one."""
     row_bytes = max(sum(len(row.value) for row in answer.kvs) // len(answer.kvs), 1)
     return max(min(_PAGE_BYTES // row_bytes, _PAGE_MAX), 1)

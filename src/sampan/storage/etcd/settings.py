@@ -1,4 +1,4 @@
-"""`EtcdSettings`: where etcd is, and how long it is waited for."""
+"""`EtcdSettings`: endpoints, credentials and timeouts of etcd."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,41 +7,30 @@ from urllib.parse import urlsplit
 from sampan.storage.etcd.files import check_files
 
 PREFIX = "/registry"
-"""What keys begin with, for those who use the store; what they begin with in etcd is a setting."""
+"""Prefix of all keys of the store. Their prefix in etcd is a setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class EtcdSettings:
-    """The settings of one store. Raises `ValueError` for what cannot be."""
+    """Settings of one store. Raises `ValueError` with the option that is wrong."""
 
     servers: tuple[str, ...] = ("http://127.0.0.1:2379",)
     """URLs of endpoints of one cluster: http or https, host and port."""
     prefix: str = PREFIX
-    """What keys begin with in etcd, in the place of `/registry`."""
+    """Prefix of keys in etcd, in place of `/registry`."""
     ca_file: Path | None = None
-    """Who signs the servers' certificates; None: whoever the system trusts."""
+    """CA bundle for the certificates of etcd's servers; None: the system's."""
     cert_file: Path | None = None
     key_file: Path | None = None
-    """What etcd is shown; both or none."""
-    writes: bool = True
-    """Whether it is to write: then others get to know of it when it is opened, not only with its first write."""
-    always_ask: bool = False
-    """Whether there are others who write and are not seen to."""
-    entry_wait_s: float = 0.3
-    """How long a store is there before it writes. The same for all stores of one prefix."""
+    """Client certificate and its key; both or none."""
     attempt_s: float = 2.0
-    """How long one endpoint may take for one call, before another one is asked."""
+    """Deadline of one attempt, in seconds; the next attempt goes to another endpoint."""
     total_s: float = 5.0
-    """How long a call may take with all its attempts. An election takes one to two seconds."""
+    """Deadline of a call with all its attempts, in seconds. An election takes one to two seconds."""
     keepalive_s: float = 10.0
-    """After how much silence an endpoint is pinged. etcd refuses more than one ping in 5 s."""
+    """Silence in seconds after which an endpoint is pinged. etcd refuses more than one ping in 5 s."""
     keepalive_timeout_s: float = 3.0
-    """How long the answer to a ping may take before the connection is given up."""
-
-    @property
-    def hold_s(self) -> float:
-        """How long a store trusts that only those write whom it saw: less, as clocks differ in speed."""
-        return 0.0 if self.always_ask else 0.8 * self.entry_wait_s
+    """Seconds without an answer to a ping after which the connection is closed."""
 
     def __post_init__(self) -> None:
         if not self.servers:

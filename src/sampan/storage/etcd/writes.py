@@ -1,22 +1,18 @@
-"""`Writes`: one transaction of etcd for each write, which compares the row's revision and changes it.
+"""`Writes`: one etcd transaction for each write, which compares the row's mod revision and changes the row.
 
-When it is not known whether an attempt wrote, the same transaction is tried again: its compare lets it write only once,
-as a mod revision never comes back. If the compare then fails, and the row is what the write would have made it, that
-attempt did write. If it is anything else, nobody can say any more: `OutcomeUnknown`. A create is not tried again but
-looked for: what it made may have been deleted meanwhile, and would be made twice.
-
-Each transaction also compares that this store's row among those that write is there (`Entry`). When it is not, nothing
-was written, and no attempt before it can come to write any more: the write begins anew with another row.
+When the outcome of an attempt is unknown the same transaction is retried: its compare lets it write only once, because
+a mod revision never comes back. If the compare then fails and the row has the written value, the earlier attempt did
+write. If the row has any other value the outcome cannot be determined: `OutcomeUnknown`. A create is not retried but
+read back: the created row may have been deleted meanwhile, and a retry would create it twice.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 from grpc.aio import AioRpcError
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import Attempts, EtcdClient
-from sampan.storage.etcd.entry import Entry
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
@@ -36,13 +32,12 @@ from sampan.storage.store import (
 
 _NEVER = -1
 _CREATE = 0
-_ENTRIES_MAX = 3
 
 
 class Writes:
-    """`expected` is a mod revision; those that no row has conflict with whatever is there.
+    """`expected` is a mod revision; one that no row can have conflicts with any row.
 
-    `wrote(event)` is told of each write of which etcd's answer tells everything, before the writer is.
+    `wrote(event)` is called with the event of each write whose response contains all of it, before the write returns.
     """
 
     def __init__(
@@ -50,14 +45,14 @@ class Writes:
         client: EtcdClient,
         keys: Keys,
         leases: Leases,
-        entry: Entry,
-        wrote: Callable[[StoreEvent], Awaitable[None]],
+        wrote: Callable[[StoreEvent], object],
     ) -> None:
         self._client = client
         self._keys = keys
         self._leases = leases
-        self._entry = entry
         self._wrote = wrote
+        self.fence: Any = None
+        """Compare that each write includes, which fails once another process has taken over; None: none."""
 
     async def create(self, key: str, value: bytes, ttl_s: int) -> Revision:
         """See `Store.create`."""
@@ -84,23 +79,12 @@ class Writes:
                 self._leases.forget(lease)
 
     async def _write(self, key: str, change: Any, expected: int, value: bytes | None) -> Revision:
-        for _ in range(_ENTRIES_MAX):
-            if not self._entry.present:
-                await self._entry.ensure()
-            entry = self._entry.key
-            try:
-                return await self._write_once(key, change, expected, value)
-            except _NoEntry:
-                self._entry.lost(entry)
-        raise StoreUnavailable(f"the row of this server in etcd vanished {_ENTRIES_MAX} times")
-
-    async def _write_once(self, key: str, change: Any, expected: int, value: bytes | None) -> Revision:
         name = self._keys.stored(key)
-        request = TxnRequest(
-            compare=[Compare(target=messages.TARGET_MOD, key=name, mod_revision=expected), self._entry.compare],
-            success=[change],
-            failure=[RequestOp(request_range=RangeRequest(key=name)), self._entry.look],
-        )
+        compare = [Compare(target=messages.TARGET_MOD, key=name, mod_revision=expected)]
+        if self.fence is not None:
+            compare.append(self.fence)
+        failure = [RequestOp(request_range=RangeRequest(key=name))]
+        request = TxnRequest(compare=compare, success=[change], failure=failure)
         try:
             answer, perhaps = await self._commit(request, again=expected != _CREATE)
         except OutcomeUnknown:
@@ -111,13 +95,12 @@ class Writes:
             revision = Revision(answer.header.revision)
             previous = self._previous(answer.responses)
             if previous is not None or expected == _CREATE:
-                await self._wrote(StoreEvent(revision, key, value, previous))
+                self._wrote(StoreEvent(revision, key, value, previous))
             return revision
-        await self._client.told.tell(answer.header.revision)
-        found, looked = (response.response_range for response in answer.responses)
-        current = self._keys.row(found.kvs[0]) if found.kvs else None
-        if self._entry.missing(looked) and (not perhaps or _revision(current) == expected):
-            raise _NoEntry
+        found = answer.responses[0].response_range.kvs
+        current = self._keys.row(found[0]) if found else None
+        if self.fence is not None and (current.mod_revision if current else 0) == expected:
+            raise StoreUnavailable("another process has taken over this prefix of etcd: nothing was written")
         if not perhaps:
             raise KeyExists(key) if expected == _CREATE else Conflict(key, current)
         if current is None or current.value != value or current.mod_revision <= expected:
@@ -125,7 +108,7 @@ class Writes:
         return Revision(current.mod_revision)
 
     def _previous(self, responses: Any) -> KeyValue | None:
-        """The row before a write, of which these are the responses."""
+        """Return the row before the write that has these responses."""
         for response in responses:
             if response.HasField("response_put"):
                 put = response.response_put
@@ -135,20 +118,19 @@ class Writes:
         return None
 
     async def _found(self, key: str, value: bytes) -> Revision:
-        """The revision of a row that has this value, as a create of unknown outcome would have made it."""
+        """Return the revision of the row if a create of unknown outcome has made it. Raises `OutcomeUnknown`."""
         try:
             answer = await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
         except StoreUnavailable as error:
             raise OutcomeUnknown(str(error)) from error
-        await self._client.told.tell(answer.header.revision)
         if not answer.kvs or answer.kvs[0].value != value:
             raise OutcomeUnknown(f"etcd did not say whether {key} was written")
         return Revision(answer.kvs[0].mod_revision)
 
     async def _commit(self, request: Any, *, again: bool) -> tuple[Any, bool]:
-        """etcd's answer, and whether an attempt before it may have written. `again`: it may be tried after one."""
-        if self._client.reach.away:
-            # A read finds out whether it still is: of a write that fails nobody could say whether it was made.
+        """Return etcd's answer, and whether an earlier attempt may have written. `again`: retry after it."""
+        if self._client.availability.away:
+            # Let a read be the probe: the outcome of a failed write would be unknown.
             await self._client.ask(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
         self._client.history.check()
         perhaps = False
@@ -156,26 +138,18 @@ class Writes:
             while True:
                 try:
                     return await attempts.call(messages.TXN, request), perhaps
-                except StoreUnreachable as error:  # another etcd answered
+                except StoreUnreachable as error:  # another etcd has answered, see `History`
                     raise OutcomeUnknown(str(error)) from error
                 except AioRpcError as error:
                     fault = fault_of(error)
                     perhaps = perhaps or fault is Fault.UNKNOWN
                     repeated = fault is Fault.NOT_DONE or (again and fault is Fault.UNKNOWN)
-                    if not repeated or not await attempts.another():
+                    if not repeated or not await attempts.another(error):
                         raise _failure(error, fault, perhaps) from error
-
-
-class _NoEntry(Exception):
-    """The row of this store is gone."""
 
 
 class _NoLease(Exception):
     """The lease of the write has expired."""
-
-
-def _revision(row: KeyValue | None) -> int:
-    return 0 if row is None else row.mod_revision
 
 
 def _failure(error: AioRpcError, fault: Fault, perhaps: bool) -> Exception:

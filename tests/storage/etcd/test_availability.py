@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sampan.storage.etcd import EtcdSettings, EtcdStore
-from sampan.storage.etcd.reach import PROBE_PAUSE_S, Reach
+from sampan.storage.etcd.availability import PROBE_PAUSE_S, Availability
 from sampan.storage.store import OutcomeUnknown, StoreUnavailable, StoreUnreachable
 from tests.storage.conftest import Clock
 from tests.storage.etcd.server import Member, etcd_binary, started
@@ -15,27 +15,27 @@ KEY = "/registry/pods/default/a"
 
 
 def test_etcd_is_away_when_a_call_has_failed_and_no_other_was_answered_since_it_began(clock: Clock) -> None:
-    reach = Reach(clock)
+    availability = Availability(clock)
     began = clock()
     clock.now += 1
-    reach.answered()
-    reach.failed(began)
-    assert not reach.away
-    reach.failed(clock() + 1)
-    assert reach.away
-    reach.answered()
-    assert not reach.away
+    availability.answered()
+    availability.failed(began)
+    assert not availability.away
+    availability.failed(clock() + 1)
+    assert availability.away
+    availability.answered()
+    assert not availability.away
 
 
 def test_one_call_at_a_time_finds_out_whether_it_still_is(clock: Clock) -> None:
-    reach = Reach(clock)
-    assert reach.begin_probe()
+    availability = Availability(clock)
+    assert availability.begin_probe()
     clock.now += 1
-    assert not reach.begin_probe()
-    reach.end_probe()
-    assert not reach.begin_probe()
+    assert not availability.begin_probe()
+    availability.end_probe()
+    assert not availability.begin_probe()
     clock.now += PROBE_PAUSE_S
-    assert reach.begin_probe()
+    assert availability.begin_probe()
 
 
 async def test_once_etcd_is_known_to_be_away_calls_fail_at_once_until_it_is_back(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, EtcdStore, turns
+from sampan.storage.etcd import EtcdSettings, EtcdStore, compaction
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.stream import WatchEndedByEtcd
 from sampan.storage.store import Compacted
@@ -47,7 +47,7 @@ async def test_a_server_that_comes_later_knows_how_far_it_was_compacted(open_sto
 async def test_how_far_it_is_compacted_is_heard_of_after_etcd_was_away(
     open_store: OpenStore, etcd: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "_PAUSE_S", (0.01, 0.01))
+    monkeypatch.setattr(compaction, "_BACKOFF_S", (0.01, 0.01))
     one, other = await open_store(), await open_store()
     assert await one.take_turn(7)
     await until_compacted(other, 7)
@@ -75,6 +75,6 @@ async def test_who_may_not_hear_of_compactions_asks_ever_less_often(etcd: Member
 
     client = Refused(EtcdSettings((etcd.url,)))
     with pytest.raises(Enough):
-        await turns.CompactionTurns(client).heed(sleep)
+        await compaction.CompactionCoordinator(client).follow(sleep)
     await client.close()
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]

@@ -1,9 +1,9 @@
-"""`Rounds`: writes that are under way at the same time are acknowledged together.
+"""`AckBatch`: acknowledges writes that run at the same time together.
 
-An engine on this machine commits many writes at once, and so their answers, and the clients' next requests, are taken
-in one turn of the event loop. etcd answers one write after another; a turn for each of them costs as much as the write.
+etcd answers one write after another. Acknowledged one by one, each answer, its event, and the client's next request
+would cost turns of the event loop of their own, which together cost more than the call.
 
-Concurrency: none of its own; everybody waits in their own task.
+Concurrency: no tasks; each writer waits in its own task.
 """
 
 import asyncio
@@ -13,30 +13,30 @@ from sampan.storage.signal import Signal
 from sampan.storage.store import Revision
 
 WAIT_MAX_S = 0.008
-"""How long a write that is done waits for others that are not."""
+"""Longest wait of a finished write for the others."""
 
 
-class Rounds:
-    """One for each store. A write that is alone is acknowledged as soon as it is done."""
+class AckBatch:
+    """One for each store. A write without concurrent writes is acknowledged as soon as it is done."""
 
     def __init__(self) -> None:
-        self._under_way = 0
+        self._running = 0
         self._over = Signal()
         self._timer: asyncio.TimerHandle | None = None
 
     async def acknowledged(self, write: Awaitable[Revision]) -> Revision:
-        """The write's revision, once all others that are under way are done too, or after `WAIT_MAX_S`.
+        """Return the write's revision when all concurrent writes are done, or after `WAIT_MAX_S`.
 
         Raises what the write raises, at once.
         """
-        self._under_way += 1
+        self._running += 1
         try:
             revision = await write
         finally:
-            self._under_way -= 1
-            if not self._under_way:
+            self._running -= 1
+            if not self._running:
                 self._end()
-        if self._under_way:
+        if self._running:
             if self._timer is None:
                 self._timer = asyncio.get_running_loop().call_later(WAIT_MAX_S, self._end)
             await self._over.wait()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sampan.storage.etcd.shared import SharedAsk
+from sampan.storage.etcd.coalesced import CoalescedCall
 from tests.storage.etcd.turns import turns
 
 
@@ -27,7 +27,7 @@ class Oracle:
         self._answer.clear()
 
 
-def asking(shared: SharedAsk[int], times: int = 1) -> list[asyncio.Task[int]]:
+def asking(shared: CoalescedCall[int], times: int = 1) -> list[asyncio.Task[int]]:
     return [asyncio.create_task(shared.get()) for _ in range(times)]
 
 
@@ -38,12 +38,12 @@ def results(tasks: list[asyncio.Task[int]]) -> list[int]:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A question that waits for others does so for ever."""
-    monkeypatch.setattr("sampan.storage.etcd.shared.GATHER_MAX_S", 3600.0)
+    monkeypatch.setattr("sampan.storage.etcd.coalesced.GATHER_MAX_S", 3600.0)
 
 
 async def test_those_who_come_before_the_question_share_it() -> None:
     oracle = Oracle()
-    tasks = asking(SharedAsk(oracle), 3)
+    tasks = asking(CoalescedCall(oracle), 3)
     await turns()
     await oracle.answer()
     assert results(tasks) == [1, 1, 1]
@@ -51,7 +51,7 @@ async def test_those_who_come_before_the_question_share_it() -> None:
 
 async def test_who_comes_while_a_question_is_under_way_gets_the_answer_of_a_later_one() -> None:
     oracle = Oracle()
-    shared = SharedAsk(oracle)
+    shared = CoalescedCall(oracle)
     first = asking(shared)
     await turns()
     second = asking(shared)
@@ -67,7 +67,7 @@ async def test_who_comes_while_a_question_is_under_way_gets_the_answer_of_a_late
 
 async def test_a_question_waits_for_those_who_were_answered_last_to_ask_again() -> None:
     oracle = Oracle()
-    shared = SharedAsk(oracle)
+    shared = CoalescedCall(oracle)
     asking(shared, 2)
     await turns()
     waiting = asking(shared, 3)
@@ -84,9 +84,9 @@ async def test_a_question_waits_for_those_who_were_answered_last_to_ask_again() 
 
 
 async def test_a_question_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sampan.storage.etcd.shared.GATHER_MAX_S", 0.001)
+    monkeypatch.setattr("sampan.storage.etcd.coalesced.GATHER_MAX_S", 0.001)
     oracle = Oracle()
-    shared = SharedAsk(oracle)
+    shared = CoalescedCall(oracle)
     asking(shared, 2)
     await turns()
     second = asking(shared)
@@ -101,7 +101,7 @@ async def test_a_question_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch
 
 async def test_who_asks_alone_does_not_wait() -> None:
     oracle = Oracle()
-    shared = SharedAsk(oracle)
+    shared = CoalescedCall(oracle)
     for number in (1, 2, 3):
         tasks = asking(shared)
         await turns()
@@ -111,7 +111,7 @@ async def test_who_asks_alone_does_not_wait() -> None:
 
 async def test_those_who_wait_are_told_when_nobody_asks_any_more() -> None:
     oracle = Oracle()
-    shared = SharedAsk(oracle)
+    shared = CoalescedCall(oracle)
     first = asking(shared)
     await turns()
     second = asking(shared)
@@ -132,6 +132,6 @@ async def test_a_question_that_fails_fails_for_all_who_asked_it_and_not_for_the_
             raise answer
         return answer
 
-    shared = SharedAsk(ask)
+    shared = CoalescedCall(ask)
     assert [str(error) for error in await asyncio.gather(*asking(shared, 2), return_exceptions=True)] == ["away"] * 2
     assert await shared.get() == 2

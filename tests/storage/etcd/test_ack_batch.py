@@ -1,10 +1,10 @@
-"""Writes that are under way together are acknowledged together."""
+"""Concurrent writes are acknowledged together."""
 
 import asyncio
 
 import pytest
 
-from sampan.storage.etcd.rounds import Rounds
+from sampan.storage.etcd.ack_batch import AckBatch
 from sampan.storage.store import Conflict, Revision
 from tests.storage.etcd.turns import turns
 
@@ -12,18 +12,18 @@ from tests.storage.etcd.turns import turns
 class Write:
     """A write that ends when it is told to; `told` is when it is acknowledged."""
 
-    def __init__(self, rounds: Rounds) -> None:
+    def __init__(self, acks: AckBatch) -> None:
         self.result: asyncio.Future[Revision] = asyncio.get_running_loop().create_future()
-        self.told = asyncio.create_task(rounds.acknowledged(self._wait()))
+        self.told = asyncio.create_task(acks.acknowledged(self._wait()))
 
     async def _wait(self) -> Revision:
         return await self.result
 
 
 async def test_a_write_that_is_alone_is_acknowledged_at_once() -> None:
-    rounds = Rounds()
+    acks = AckBatch()
     for revision in (2, 3):
-        write = Write(rounds)
+        write = Write(acks)
         await turns()
         write.result.set_result(Revision(revision))
         await turns()
@@ -31,9 +31,9 @@ async def test_a_write_that_is_alone_is_acknowledged_at_once() -> None:
 
 
 async def test_a_write_waits_for_those_that_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sampan.storage.etcd.rounds.WAIT_MAX_S", 3600.0)
-    rounds = Rounds()
-    first, second = Write(rounds), Write(rounds)
+    monkeypatch.setattr("sampan.storage.etcd.ack_batch.WAIT_MAX_S", 3600.0)
+    acks = AckBatch()
+    first, second = Write(acks), Write(acks)
     await turns()
     first.result.set_result(Revision(2))
     await turns()
@@ -44,8 +44,8 @@ async def test_a_write_waits_for_those_that_are_under_way(monkeypatch: pytest.Mo
 
 
 async def test_a_write_waits_no_longer_than_said() -> None:
-    rounds = Rounds()
-    first, second = Write(rounds), Write(rounds)
+    acks = AckBatch()
+    first, second = Write(acks), Write(acks)
     await turns()
     first.result.set_result(Revision(2))
     assert await first.told == 2
@@ -54,8 +54,8 @@ async def test_a_write_waits_no_longer_than_said() -> None:
 
 
 async def test_a_refusal_does_not_wait() -> None:
-    rounds = Rounds()
-    first, second = Write(rounds), Write(rounds)
+    acks = AckBatch()
+    first, second = Write(acks), Write(acks)
     await turns()
     first.result.set_exception(Conflict("/registry/pods/a/b", None))
     await turns()
@@ -64,9 +64,9 @@ async def test_a_refusal_does_not_wait() -> None:
 
 
 async def test_a_write_that_is_given_up_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sampan.storage.etcd.rounds.WAIT_MAX_S", 3600.0)
-    rounds = Rounds()
-    first, second, third = Write(rounds), Write(rounds), Write(rounds)
+    monkeypatch.setattr("sampan.storage.etcd.ack_batch.WAIT_MAX_S", 3600.0)
+    acks = AckBatch()
+    first, second, third = Write(acks), Write(acks), Write(acks)
     await turns()
     first.result.set_result(Revision(2))
     third.result.set_result(Revision(3))

@@ -1,0 +1,51 @@
+"""`Availability`: circuit breaker around the whole etcd cluster.
+
+The circuit opens when a call has used all its attempts without an answer, and no other call got one meanwhile. It
+closes with the next answer. While it is open calls fail at once, except for one probe at a time, which asks each
+endpoint once.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+PROBE_PAUSE_S: Final = 0.1
+"""Pause between the end of one probe and the start of the next."""
+_log = logging.getLogger(__name__)
+
+
+class Availability:
+    """State shared by the calls of one client. `clock` returns seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.away = False
+        self.clock = clock
+        self._answered_at = float("-inf")
+        self._probing = False
+        self._probe_at = float("-inf")
+
+    def answered(self) -> None:
+        """Record an answer that needs a quorum."""
+        if self.away:
+            _log.info("etcd answers again")
+        self.away = False
+        self._answered_at = self.clock()
+
+    def failed(self, since: float) -> bool:
+        """Record that a call started at `since` has used all its attempts. Return True if this opens the circuit."""
+        if self.away or self._answered_at >= since:
+            return False
+        self.away = True
+        return True
+
+    def begin_probe(self) -> bool:
+        """Return True if the caller is the next probe. The caller must then call `end_probe`."""
+        if self._probing or self.clock() < self._probe_at:
+            return False
+        self._probing = True
+        return True
+
+    def end_probe(self) -> None:
+        """Record the end of the probe, with or without an answer."""
+        self._probing = False
+        self._probe_at = self.clock() + PROBE_PAUSE_S

@@ -1,0 +1,73 @@
+"""`CoalescedCall`: concurrent callers of the same question share one call."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from sampan.storage.signal import Signal
+
+T = TypeVar("T")
+
+GATHER_MAX_S = 0.002
+"""Longest wait of a call for further callers."""
+
+
+class CoalescedCall(Generic[T]):
+    """Runs one call at a time, in a task of this object.
+
+    Guarantees: a caller gets the result of a call that started after the caller asked.
+
+    Callers that arrive during a call share the next one. The next call first waits a moment until as many callers have
+    arrived as the last call had in total. Without that wait the callers just answered and those already waiting would
+    stay two groups that take turns, with twice as many calls.
+    """
+
+    def __init__(self, call: Callable[[], Awaitable[T]]) -> None:
+        self._call = call
+        self._waiting: list[asyncio.Future[T]] = []
+        self._expected = 0
+        self._gathered = Signal()
+        self._task: asyncio.Task[None] | None = None
+
+    async def get(self) -> T:
+        """Return the result, or raise what the call raised. Cancelled by `close`."""
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        if len(self._waiting) == self._expected:
+            self._gathered.notify()
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="coalesced call")
+        return await future
+
+    def close(self) -> None:
+        """Cancel the call and all callers. Idempotent."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _run(self) -> None:
+        served: list[asyncio.Future[T]] = []
+        try:
+            while self._waiting:
+                served, self._waiting = self._waiting, []
+                await self._serve(served)
+                if self._waiting:
+                    self._expected = len(served) + len(self._waiting)
+                    await self._gathered.wait(GATHER_MAX_S)
+                    self._expected = 0
+        finally:
+            self._task = None
+            for future in (*served, *self._waiting):
+                future.cancel()
+            self._waiting, self._expected = [], 0
+
+    async def _serve(self, callers: "list[asyncio.Future[T]]") -> None:
+        try:
+            result = await self._call()
+        except Exception as error:
+            for future in callers:
+                if not future.done():
+                    future.set_exception(error)
+        else:
+            for future in callers:
+                if not future.done():
+                    future.set_result(result)

@@ -1,0 +1,199 @@
+"""`PrefixWatch`: one etcd watch of the whole prefix, which feeds the hub and so all watches of this server.
+
+Events of this server's own writes are dispatched from etcd's responses as soon as they are next in order
+(`response_events.py`); the watch delivers everything else, and repeats of those are dropped.
+
+Concurrency: `run` is one task of the store. It reads the stream and passes each response to the hub at once. The hub's
+watches have bounded buffers and read older events from etcd when these overflow. A second task requests progress while
+a reader waits for a revision that no event brings. When the stream breaks, it is opened again at the next endpoint from
+the revision after the last dispatched one: no gap, no duplicate.
+"""
+
+import asyncio
+import heapq
+import logging
+from itertools import count
+
+from grpc.aio import AioRpcError
+
+from sampan.storage.etcd import messages
+from sampan.storage.etcd.availability import PROBE_PAUSE_S
+from sampan.storage.etcd.client import BACKOFF_S, EtcdClient
+from sampan.storage.etcd.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.progress import ProgressRequester
+from sampan.storage.etcd.response_events import ResponseEvents
+from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
+from sampan.storage.hub import WatchHub
+from sampan.storage.store import StoreEvent, StoreUnavailable
+
+_log = logging.getLogger(__name__)
+
+_SILENCE_MAX_S = 2.0
+"""Longest silence of a watch that was asked for progress."""
+_SUSPENDED_S = 30.0
+"""After such a pause the process or the machine may have been suspended."""
+
+
+class PrefixWatch:
+    """See the module."""
+
+    def __init__(self, client: EtcdClient, hub: WatchHub, keys: Keys, progress: ProgressRequester) -> None:
+        self._client = client
+        self._hub = hub
+        self._keys = keys
+        self._progress = progress
+        self._responses = ResponseEvents()
+        self._waiters: list[tuple[int, int, asyncio.Future[bool]]] = []
+        self._numbers = count()
+        self._wanted = asyncio.Event()
+        self.established = asyncio.Event()
+        """Set while a watch that etcd has confirmed is read."""
+        hub.fail(None)
+        client.history.replaced = hub.fail
+
+    async def run(self) -> None:
+        """Follow etcd until cancelled, or until etcd is another one. Starts after `hub.revision`."""
+        pause_s = BACKOFF_S[0]
+        while True:
+            before = self._hub.revision
+            try:
+                await self._follow()
+            except CompactedInEtcd as error:
+                if await self._skipped(error):
+                    continue
+            except (AioRpcError, WatchEndedByEtcd, TimeoutError, StoreUnavailable) as error:
+                self._log_break(error)
+            finally:
+                self.established.clear()
+            if self._client.history.fault:
+                return  # the hub reports it to all watches
+            pause_s = BACKOFF_S[0] if self._hub.revision > before else min(pause_s * 2, BACKOFF_S[1])
+            await asyncio.sleep(pause_s)
+
+    async def reach(self, revision: int, timeout_s: float) -> bool:
+        """Wait until the hub has every event up to a revision that etcd has; return False after `timeout_s`."""
+        if self._hub.revision >= revision:
+            return True
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiters, (revision, next(self._numbers), future))
+        self._wanted.set()
+        timer = asyncio.get_running_loop().call_later(timeout_s, _settle, future, False)
+        try:
+            return await future
+        finally:
+            timer.cancel()
+
+    def wrote(self, event: StoreEvent) -> None:
+        """Dispatch the event of an own write, and those that follow it, unless an earlier event is still missing."""
+        after = self._hub.revision
+        if event.revision <= after:
+            return
+        self._responses.add(event)
+        if events := self._responses.take(after):
+            self._dispatch(events, events[-1].revision)
+
+    async def _follow(self) -> None:
+        await self._check_history()
+        endpoint, keys = await self._progress.choose_endpoint(), self._keys
+        async with self._client.watch(keys.barrier, keys.end, self._hub.revision + 1, at=endpoint) as stream:
+            await self._check_history()  # again: etcd may have been restored meanwhile
+            self.established.set()
+            tasks = [asyncio.create_task(part) for part in (self._read(stream), self._request_progress(stream))]
+            try:
+                ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in ended:
+                    task.result()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read(self, stream: WatchStream) -> None:
+        now = asyncio.get_running_loop().time
+        while True:
+            asked = now()
+            response = await stream.next()
+            if now() - asked > _SUSPENDED_S:
+                await self._check_history()
+            reached = self._progress.revision_of(response)
+            if reached > self._hub.revision:
+                self._responses.forget(reached)
+                following = self._responses.take(reached)
+                events = self._keys.events(response.events, self._hub.revision) + following
+                self._dispatch(events, following[-1].revision if following else reached)
+
+    def _dispatch(self, events: list[StoreEvent], reached: int) -> None:
+        self._client.history.reached(reached)
+        self._hub.dispatch(events, reached)
+        self._settle_waiters()
+
+    async def _check_history(self) -> None:
+        """Check that etcd still has what follows the last dispatched revision.
+
+        Raises `CompactedInEtcd`, `StoreUnreachable`. A watch whose buffer is full at that moment may continue with
+        newer events although etcd has compacted its start (etcd 3.5.1).
+        """
+        revision = self._hub.revision
+        try:
+            request = messages.RangeRequest(key=self._keys.barrier, keys_only=True, revision=revision)
+            await self._client.ask(messages.RANGE, request)
+        except AioRpcError as error:
+            fault = fault_of(error)
+            if fault is Fault.COMPACTED:
+                raise CompactedInEtcd(revision) from error
+            if fault is Fault.FUTURE:  # etcd went back: the answer to this request shows how far
+                await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier, keys_only=True))
+            raise
+
+    def _settle_waiters(self) -> None:
+        waiters, reached = self._waiters, self._hub.revision
+        while waiters and waiters[0][0] <= reached:
+            _settle(heapq.heappop(waiters)[2], True)
+
+    async def _request_progress(self, stream: WatchStream) -> None:
+        """Request progress while a reader waits. Raises `WatchEndedByEtcd` when the stream stays silent."""
+        silent_s = 0.0
+        while silent_s < _SILENCE_MAX_S:
+            if not self._waiting():
+                self._wanted.clear()
+                await self._wanted.wait()
+            before, pause_s = self._hub.revision, self._progress.wait_s
+            await asyncio.sleep(pause_s)
+            if self._hub.revision > before or not self._waiting():
+                silent_s = 0.0
+            else:
+                silent_s += pause_s
+                await self._progress.request(stream)
+        raise WatchEndedByEtcd(f"no event and no progress for {_SILENCE_MAX_S:g} s, though etcd has a newer revision")
+
+    def _waiting(self) -> bool:
+        waiters = self._waiters
+        while waiters and waiters[0][2].done():
+            heapq.heappop(waiters)
+        return bool(waiters)
+
+    async def _skipped(self, error: CompactedInEtcd) -> bool:
+        """Continue after the compacted events; each watch finds out by itself that it lost some."""
+        _log.warning("etcd has compacted the events after revision %d: %s", self._hub.revision, error)
+        try:
+            await asyncio.sleep(2 * PROBE_PAUSE_S)  # the request for etcd's version may have been the probe
+            answer = await self._client.ask(messages.RANGE, messages.RangeRequest(key=self._keys.barrier))
+        except (AioRpcError, StoreUnavailable) as failure:
+            self._log_break(failure)
+            return False
+        self._responses.forget(answer.header.revision)
+        self._hub.skip(answer.header.revision)
+        self._settle_waiters()
+        return True
+
+    def _log_break(self, error: Exception) -> None:
+        why = text_of(error) if isinstance(error, AioRpcError) else str(error)
+        # While etcd is away the watch breaks twice a second, and the client has logged the cause.
+        level = logging.DEBUG if self._client.availability.away or self._client.history.fault else logging.WARNING
+        _log.log(level, "the watch of etcd broke, retrying at the next endpoint: %s", why)
+
+
+def _settle(future: asyncio.Future[bool], result: bool) -> None:
+    if not future.done():
+        future.set_result(result)
