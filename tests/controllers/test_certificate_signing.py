@@ -93,6 +93,29 @@ def test_a_certificate_is_what_was_asked_for_and_no_authority() -> None:
     assert (usage.digital_signature, usage.key_encipherment, usage.key_cert_sign) == (True, True, False)
 
 
+@pytest.mark.parametrize(
+    ("signer", "usages", "bits"),
+    [
+        (API_CLIENT, ["client auth"], False),
+        (KUBELET_CLIENT, CLIENT, True),
+        (KUBELET_SERVING, SERVER, True),
+        (LEGACY_UNKNOWN, ["client auth"], False),
+        (LEGACY_UNKNOWN, ["server auth", "s/mime", "email protection"], False),
+        (LEGACY_UNKNOWN, ["cert sign"], False),
+        (LEGACY_UNKNOWN, ["signing"], True),
+    ],
+)
+def test_usages_without_key_usage_bits_leave_the_extension_out(signer: str, usages: list[str], bits: bool) -> None:
+    ca = make_authority("ca", NOW, dt.timedelta(days=3650))
+    asked = csr(signer, usages, names=NAMES if signer == KUBELET_SERVING else ())
+    if signer != LEGACY_UNKNOWN:
+        assert fault(asked, request_of(asked)) == ""
+    made = x509.load_pem_x509_certificate(issue(request_of(asked), usages, ca, NOW, lifetime(None)))
+    found = [each for each in made.extensions if isinstance(each.value, x509.KeyUsage)]
+    assert len(found) == bits
+    assert all(each.value.public_bytes()[-1] for each in found)
+
+
 def test_a_certificate_lasts_a_year_at_most_and_not_longer_than_its_authority() -> None:
     assert lifetime(None) == lifetime(10**9) == dt.timedelta(days=365)
     ca = make_authority("ca", NOW, dt.timedelta(days=1))

@@ -12,12 +12,24 @@ from sampan.controllers.certificate_signing.rules import alternative_names
 from sampan.core.certificates import BACKDATE, KeyPair
 
 LIFETIME: Final = dt.timedelta(days=365)
+_BITS: Final = {
+    "signing": "digital_signature",
+    "digital signature": "digital_signature",
+    "content commitment": "content_commitment",
+    "key encipherment": "key_encipherment",
+    "data encipherment": "data_encipherment",
+    "key agreement": "key_agreement",
+}
 _PURPOSES: Final = {
     "any": ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE,
     "client auth": ExtendedKeyUsageOID.CLIENT_AUTH,
     "server auth": ExtendedKeyUsageOID.SERVER_AUTH,
     "code signing": ExtendedKeyUsageOID.CODE_SIGNING,
     "email protection": ExtendedKeyUsageOID.EMAIL_PROTECTION,
+    "s/mime": ExtendedKeyUsageOID.EMAIL_PROTECTION,
+    "ipsec end system": x509.ObjectIdentifier("1.3.6.1.5.5.7.3.5"),
+    "ipsec tunnel": x509.ObjectIdentifier("1.3.6.1.5.5.7.3.6"),
+    "ipsec user": x509.ObjectIdentifier("1.3.6.1.5.5.7.3.7"),
     "timestamping": ExtendedKeyUsageOID.TIME_STAMPING,
     "ocsp signing": ExtendedKeyUsageOID.OCSP_SIGNING,
 }
@@ -44,10 +56,12 @@ def issue(
         .not_valid_before(max(now - BACKDATE, ca.certificate.not_valid_before_utc))
         .not_valid_after(end)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_key_usage(usages), critical=True)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.key.public_key()), critical=False)
     )
-    purposes = [_PURPOSES[usage] for usage in sorted(usages) if usage in _PURPOSES]
+    usage = _key_usage(usages)
+    if usage is not None:
+        builder = builder.add_extension(usage, critical=True)
+    purposes = list(dict.fromkeys(_PURPOSES[usage] for usage in sorted(usages) if usage in _PURPOSES))
     if purposes:
         builder = builder.add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
     names = alternative_names(request)
@@ -57,14 +71,17 @@ def issue(
     return KeyPair(signed, ca.key).certificate_pem()
 
 
-def _key_usage(usages: Collection[str]) -> x509.KeyUsage:
-    """Of what is not a purpose; a leaf signs no certificates, whatever is asked for."""
+def _key_usage(usages: Collection[str]) -> x509.KeyUsage | None:
+    """Return the extension for the usages that are no purposes. None: there is no such usage.
+
+    OpenSSL refuses a certificate whose KeyUsage has no bits, and Go leaves the extension out. A leaf signs no
+    certificates, whatever the request says.
+    """
+    bits = {_BITS[usage] for usage in usages if usage in _BITS}
+    if not bits:
+        return None
     return x509.KeyUsage(
-        digital_signature="digital signature" in usages or "signing" in usages,
-        content_commitment="content commitment" in usages,
-        key_encipherment="key encipherment" in usages,
-        data_encipherment="data encipherment" in usages,
-        key_agreement="key agreement" in usages,
+        **{bit: bit in bits for bit in _BITS.values()},
         key_cert_sign=False,
         crl_sign=False,
         encipher_only=False,
