@@ -6,6 +6,7 @@ import pytest
 
 from sampan.controllers.history import data_of, in_order, number_of, revision_hash, says_same, surplus, template_of
 from sampan.resource import Object, meta
+from sampan.wire import json
 
 TEMPLATE: Object = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
@@ -20,6 +21,22 @@ def test_the_order_of_keys_does_not_matter() -> None:
     turned = {"spec": TEMPLATE["spec"], "metadata": TEMPLATE["metadata"]}
     assert says_same({"data": data_of(turned)}, data_of(TEMPLATE))
     assert revision_hash(data_of(turned), 0) == revision_hash(data_of(TEMPLATE), 0)
+
+
+def test_the_data_is_in_the_order_of_go_maps() -> None:
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}, "metadata": {"labels": {"b": "1", "a": "2"}}}
+    assert json.encode(data_of(template)) == (
+        b'{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"a":"2","b":"1"}},'
+        b'"spec":{"containers":[{"image":"i","name":"c"}]}}}}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(1 << 53, 1 << 53), ((1 << 53) + 1, 1 << 53), (-(1 << 53) - 1, -(1 << 53)), (True, True)]
+)
+def test_numbers_are_those_of_float64(number: int, expected: int) -> None:
+    spec = data_of({"spec": {"terminationGracePeriodSeconds": number}})["spec"]["template"]["spec"]
+    assert repr(spec["terminationGracePeriodSeconds"]) == repr(expected)
 
 
 def test_no_time_of_creation_is_as_good_as_none_said() -> None:

@@ -20,14 +20,32 @@ from sampan.wire import json
 
 POD_HASH_LABEL: Final = "controller-revision-hash"
 """The label by which a Pod tells its revision: of a StatefulSet by name, of a DaemonSet by hash."""
+_EXACT_INTEGER_MAX: Final = 1 << 53
+"""A float64 holds every integer up to here."""
 _PREFIX_LENGTH_MAX: Final = 223
 _FNV_OFFSET: Final = 0x811C9DC5
 _FNV_PRIME: Final = 0x01000193
 
 
 def data_of(template: Object) -> Object:
-    """What a revision of a template says."""
-    return {"spec": {"template": {**template, "$patch": "replace"}}}
+    """Return the data of a template's revision, in the order and with the numbers that Go gives it.
+
+    Kubernetes' clients compare the bytes of the stored data. kube-controller-manager makes them of maps, whose keys Go
+    sorts and whose numbers are float64.
+    Source: kubernetes getPatch in pkg/controller/daemon/update.go, statefulset/stateful_set_utils.go (1.36).
+    """
+    data: Object = _as_go_map({"spec": {"template": {**template, "$patch": "replace"}}})
+    return data
+
+
+def _as_go_map(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _as_go_map(value[name]) for name in sorted(value)}
+    if isinstance(value, list):
+        return [_as_go_map(each) for each in value]
+    if isinstance(value, int) and abs(value) > _EXACT_INTEGER_MAX:
+        return int(float(value))
+    return value
 
 
 def template_of(revision: Object) -> Object:
