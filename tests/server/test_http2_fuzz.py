@@ -40,6 +40,12 @@ class Wire(asyncio.Transport):
     def is_closing(self) -> bool:
         return self.closed
 
+    def pause_reading(self) -> None:
+        """Bytes come from the test alone."""
+
+    def resume_reading(self) -> None:
+        """See `pause_reading`."""
+
     def get_write_buffer_size(self) -> int:
         return self.unread
 

@@ -1,13 +1,16 @@
 """`Http2Connection`: one client that speaks HTTP/2, answered by the same `Handler` as one that speaks HTTP/1.1.
 
-Concurrency: each request is a `Stream` with a task of its own; the connection owns them and ends them. Streams are
-bounded by the server's setting, tasks of streams that were reset while a write was under way by four times as many. A
-client that nobody knows gets one answer and a GOAWAY, as HTTP/2 is dear. At the end the client is told to go
-(GOAWAY), open streams finish, and the connection is closed when the client has gone or has lingered long enough.
+Concurrency: each request is a `Stream` with its own task; the connection owns and ends them. The server's setting
+limits streams; tasks of streams that were reset during a write are limited to four times as many. Each turn of the
+event loop takes a few frames of a connection (`inbound.py`), and a client that sends too many control frames is
+disconnected (`frame_budget.py`). An unauthenticated client gets one response and a GOAWAY, as HTTP/2 is expensive. At
+shutdown the connection sends GOAWAY, completes its open streams, and closes when the client does or when
+`linger_s` is over.
 Source: apiserver pkg/endpoints/filters/authentication.go, golang.org/x/net http2/server.go (1.36).
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from time import monotonic
 from typing import cast
@@ -26,9 +29,12 @@ from h2.events import (
 from h2.exceptions import ProtocolError
 
 from sampan.server.farewell import Farewell
+from sampan.server.http2.frame_budget import FrameFlood
 from sampan.server.http2.frames import Frames
 from sampan.server.http2.stream import Stream
 from sampan.server.owner import ConnectionOwner, Peer, peer_of
+
+_log = logging.getLogger("sampan.http")
 
 REST_S = 0.02
 TASKS_PER_STREAM_MAX = 4
@@ -47,6 +53,11 @@ class Http2Connection(asyncio.Protocol):
         self.writable.set()
         self.active = self.head_began = monotonic()
         self.write_paused_at = 0.0
+        self._next_slice: asyncio.Handle | None = None
+        self._useful_data_frames = 0
+        """DATA frames of the present slice that brought data to an open stream."""
+        self._deaf = False
+        """True if the client's frames are no longer read."""
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._streams: dict[int, Stream] = {}
         self._tasks: set[Stream] = set()
@@ -72,6 +83,9 @@ class Http2Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.ending = True
+        self._deaf = True
+        if self._next_slice is not None:
+            self._next_slice.cancel()
         self._farewell.over()
         self.writable.set()
         self._drop_streams()
@@ -87,19 +101,50 @@ class Http2Connection(asyncio.Protocol):
         self.writable.set()
 
     def data_received(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        self.frames.inbound.feed(data)
+        if self._next_slice is None:
+            self._receive_slice()
+
+    def _receive_slice(self) -> None:
+        """Handle the next frames. The transport does not read while there are more."""
+        self._useful_data_frames = 0
         try:
-            events = self.frames.receive(data)
+            events = self.frames.receive()
+            for event in events:
+                handle = self._on.get(type(event))
+                if handle is not None:
+                    handle(event)
+            self.frames.budget.charge(self.frames.inbound.data_frames - self._useful_data_frames)
+        except FrameFlood:
+            self._refuse_flood()
+            return
         except ProtocolError:
             self._close()
             return
-        on = self._on
-        for event in events:
-            handle = on.get(type(event))
-            if handle is not None:
-                handle(event)
         self.frames.flush()
+        if not self._deaf:
+            self._schedule_slice()
 
-    # --- what the client says
+    def _schedule_slice(self) -> None:
+        more = self.frames.inbound.more
+        if more and self._next_slice is None:
+            self._transport.pause_reading()
+        elif not more and self._next_slice is not None:
+            self._transport.resume_reading()
+        self._next_slice = self.owner.loop.call_soon(self._receive_slice) if more else None
+
+    def _refuse_flood(self) -> None:
+        """Disconnect the client. It can still read the GOAWAY for `linger_s` seconds."""
+        _log.info("connection closed: too many HTTP/2 control frames", extra={"source": self.peer.address})
+        self._deaf = self.ending = True
+        self.frames.go_away(ErrorCodes.ENHANCE_YOUR_CALM)
+        self._transport.pause_reading()
+        self._drop_streams()
+        self._leave()
+
+    # --- frames of the client
 
     def _on_request(self, event: RequestReceived) -> None:
         stream_id = event.stream_id
@@ -117,6 +162,8 @@ class Http2Connection(asyncio.Protocol):
 
     def _on_data(self, event: DataReceived) -> None:
         stream = self._streams.get(event.stream_id)
+        if stream is not None and event.data:
+            self._useful_data_frames += 1
         if stream is None:
             self.frames.acknowledge(event.stream_id, event.flow_controlled_length)
         else:
@@ -163,14 +210,15 @@ class Http2Connection(asyncio.Protocol):
     def finished(self, stream: Stream) -> None:
         """The task of a stream is over."""
         self._tasks.discard(stream)
-        self._streams.pop(stream.stream_id, None)
+        if self._streams.pop(stream.stream_id, None) is not None:  # else the client has reset it
+            self.frames.budget.earn_response()
         self.active = monotonic()
         if self.ending and not self._streams:
             self._leave()
 
     def _close(self) -> None:
-        """Close, with what was not answered yet."""
-        self.ending = True
+        """Close without the responses that are not complete yet."""
+        self._deaf = self.ending = True
         self._farewell.begin()
         self._drop_streams()
 

@@ -1,7 +1,7 @@
-"""`Frames`: what an HTTP/2 connection says and hears, on the h2 library.
+"""`Frames`: frames from and to one HTTP/2 client, on the h2 library.
 
-What bounds a client: the streams it may open, the header list, the windows of its bodies, and the control frames that
-wait to be written because it does not read.
+Limits of a client: open streams, the size of a header list, the windows of request bodies, control frames a second
+(`frame_budget.py`), and control frames that wait to be written because the client does not read.
 Source: apiserver pkg/server/secure_serving.go (1.36), RFC 9113.
 """
 
@@ -16,6 +16,9 @@ from h2.events import Event
 from h2.exceptions import NoSuchStreamError, ProtocolError
 from h2.settings import SettingCodes, Settings
 
+from sampan.server.http2.frame_budget import FrameBudget
+from sampan.server.http2.header_compression import BoundedDecoder, BoundedEncoder
+from sampan.server.http2.inbound import Inbound
 from sampan.server.owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
 
 STREAM_WINDOW_BYTES = BODY_AHEAD_BYTES
@@ -34,10 +37,12 @@ class _Connection(H2Connection):
 
 
 class Frames:
-    """Frames to and from one client. What is said is written to the transport with `flush`."""
+    """Frames to and from one client. `flush` writes outgoing frames to the transport."""
 
     def __init__(self, transport: asyncio.Transport, streams_max: int) -> None:
         self._transport = transport
+        self.budget = FrameBudget()
+        self.inbound = Inbound(self.budget)
         config = H2Configuration(
             client_side=False,
             header_encoding=None,
@@ -53,15 +58,18 @@ class Frames:
                 SettingCodes.MAX_HEADER_LIST_SIZE: HEADER_BYTES_MAX,
             },
         )
-        self._h2.decoder.max_header_list_size = HEADER_BYTES_MAX
+        self._h2.decoder, self._h2.encoder = BoundedDecoder(HEADER_BYTES_MAX), BoundedEncoder()
         self._h2.initiate_connection()
         self._h2.increment_flow_control_window(CONNECTION_WINDOW_BYTES - _DEFAULT_WINDOW_BYTES)
         self.flush()
 
-    def receive(self, data: bytes) -> list[Event]:
-        """What a client's bytes mean. Raises `ProtocolError` when they break the rules; a GOAWAY says so then."""
+    def receive(self) -> list[Event]:
+        """Return the events of the next slice of `inbound`.
+
+        Raises `ProtocolError` if the client violates the protocol (a GOAWAY has been sent then) and `FrameFlood`.
+        """
         try:
-            return self._h2.receive_data(data)
+            return self._h2.receive_data(self.inbound.take())
         except ProtocolError:
             self.flush()
             raise
@@ -81,6 +89,7 @@ class Frames:
     def send_data(self, stream_id: int, data: memoryview, *, end: bool) -> None:
         """A piece of a body, not longer than `window`."""
         size_max = self._h2.max_outbound_frame_size
+        self.budget.earn_data(len(data))
         if len(data) <= size_max:
             self._h2.send_data(stream_id, bytes(data), end_stream=end)
             return

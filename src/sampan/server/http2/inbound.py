@@ -1,0 +1,67 @@
+"""`Inbound`: bytes from an HTTP/2 client, cut into slices of a few frames.
+
+TLS hands over up to 256 KiB at once, which can hold 29,000 frames. The connection takes one slice in each turn of the
+event loop, so that other clients do not wait for all of them.
+"""
+
+from sampan.server.http2.frame_budget import FrameBudget, FrameFlood
+
+FRAMES_PER_SLICE = 64
+SLICE_BYTES_MAX = 256 << 10
+SETTINGS_PER_FRAME_MAX = 32
+"""As nghttp2."""
+_PREFACE_BYTES = 24
+_HEADER_BYTES = 9
+_SETTING_BYTES = 6
+_DATA, _SETTINGS = 0, 4
+
+
+class Inbound:
+    """Queue of received bytes. A frame header that has arrived in part is held back."""
+
+    def __init__(self, budget: FrameBudget) -> None:
+        self._budget = budget
+        self._data = bytearray()
+        self._rest = _PREFACE_BYTES
+        """Bytes that the present frame (or the connection preface) still needs."""
+        self._more = False
+        self.data_frames = 0
+        """DATA frames in the last slice. They are free if they bring data to an open stream, which h2 finds out."""
+
+    @property
+    def more(self) -> bool:
+        """True if the last slice was not all that can be taken."""
+        return self._more
+
+    def feed(self, data: bytes) -> None:
+        """Append received bytes."""
+        self._data += data
+
+    def take(self) -> bytes:
+        """Return the next slice. Raises `FrameFlood` if one of its frames exceeds the client's budget."""
+        data, rest, at = self._data, self._rest, 0
+        size = len(data)
+        frames = self.data_frames = 0
+        while True:
+            step = min(rest, size - at)
+            at += step
+            rest -= step
+            self._more = size - at >= _HEADER_BYTES
+            if rest or not self._more or frames == FRAMES_PER_SLICE or at >= SLICE_BYTES_MAX:
+                break
+            rest = int.from_bytes(data[at : at + 3], "big")
+            self._charge(data[at + 3], rest)
+            at += _HEADER_BYTES
+            frames += 1
+        taken = bytes(data[:at])
+        del data[:at]
+        self._rest = rest
+        return taken
+
+    def _charge(self, kind: int, length: int) -> None:
+        if kind == _DATA:
+            self.data_frames += 1
+            return
+        if kind == _SETTINGS and length > SETTINGS_PER_FRAME_MAX * _SETTING_BYTES:
+            raise FrameFlood
+        self._budget.charge()
