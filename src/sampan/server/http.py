@@ -1,10 +1,10 @@
 """HTTP/1.1 on httptools: one `Connection` per client, answers from one `Handler`.
 
-Concurrency: a connection runs one task at a time, for the request at its head; later requests that were sent without
-waiting (pipelining) queue up to `PIPELINE_MAX`, then reading stops. A request body is buffered up to what its reader
-allows, and until there is a reader up to `BODY_AHEAD_BYTES`. What is written waits for the client beyond the
-transport's own high-water mark. The task of a read or a stream is cancelled when its client goes; any other runs to its
-end, as a write may be under way.
+Concurrency: a connection runs one task at a time, for the request at its head. Pipelined requests queue up to
+`PIPELINE_MAX` and those of one more slice (`reading.py`), then reading and parsing stop. The next request waits until
+the client has read responses down to the transport's high-water mark. A request body is buffered up to what its
+reader allows, and until there is a reader up to `BODY_AHEAD_BYTES`. The task of a read or a stream is cancelled when
+its client disconnects; any other runs to its end, as a write may be under way.
 
 The end of a connection: a request of which something has been read is answered, and a client that gets its last answer
 is told so in it. What it sends after that is swallowed until it goes.
@@ -32,7 +32,7 @@ from sampan.server.owner import (
     peer_of,
     release,
 )
-from sampan.server.reading import Reading
+from sampan.server.reading import PIPELINE_MAX, Reading
 from sampan.server.repeated import RepeatedGet
 from sampan.server.request import Response
 from sampan.server.tunnel import SentAhead, Tunnel
@@ -59,6 +59,8 @@ class Connection(Reading, asyncio.Protocol):
         self._farewell: Farewell | None = None
         self._ahead: SentAhead | None = None
         self._patient = False
+        self._started = 0.0
+        """Monotonic time at which the present request left the queue."""
         self._begun = b""
         """The beginning of a method whose end has not come yet."""
 
@@ -83,6 +85,7 @@ class Connection(Reading, asyncio.Protocol):
             if self._task is not None and (self.streaming or self._current.method in SAFE):
                 self._task.cancel()
         self._queue.clear()
+        self._left, self._unparsed = True, b""
         # Both know us; and what a client has used is to be free when it has gone, not when the collector comes by.
         self._incoming, self._feed = None, bytes.isascii  # a feed that does nothing
         self._parser = cast(httptools.HttpRequestParser, None)
@@ -99,6 +102,9 @@ class Connection(Reading, asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.active = monotonic()
+        self._parse(data)
+
+    def _parse_piece(self, data: bytes) -> None:
         if self._begun:
             data, self._begun = self._begun + data, b""
         if not self._in_message and self._current is None and data.startswith(b"GET "):
@@ -135,7 +141,7 @@ class Connection(Reading, asyncio.Protocol):
         ready = self._ready
         if ready is not None and self._current is None:
             self._ready = None
-            if ready.complete and ready.method == "GET" and not self._queue:
+            if fresh and ready.complete and ready.method == "GET" and not self._queue:
                 self._repeated.remember(data, ready)
             self._start(ready)
 
@@ -180,7 +186,7 @@ class Connection(Reading, asyncio.Protocol):
         self._unknown_method, self._in_message = method, False
         self._parser = httptools.HttpRequestParser(self)
         self._feed = self._parser.feed_data
-        self.data_received(known)
+        self._parse_piece(known)
 
     def _refuse(self, status: int) -> None:
         """Answer what is not HTTP, and close."""
@@ -191,6 +197,7 @@ class Connection(Reading, asyncio.Protocol):
     def _leave(self, *, heeding: bool = True) -> None:
         if self.closed:
             return
+        self._left = True
         if self._farewell is None:
             self._farewell = Farewell(self._transport, self.loop, self.owner.settings)
         if heeding:
@@ -202,6 +209,7 @@ class Connection(Reading, asyncio.Protocol):
 
     def _start(self, incoming: Incoming) -> None:
         self._current = incoming
+        self._started = monotonic()
         self._task = self.loop.create_task(self._serve(incoming))
 
     async def _serve(self, incoming: Incoming) -> None:
@@ -209,7 +217,7 @@ class Connection(Reading, asyncio.Protocol):
         response: Response | None = None
         close = True
         try:
-            response = await ask(self.owner, incoming, self._peer, received=self.active)
+            response = await ask(self.owner, incoming, self._peer, received=self._started)
             self._patient = response.patient
             close = not incoming.keep_alive or response.close or self._is_last()
             if incoming.expect_continue and not incoming.complete:
@@ -241,7 +249,8 @@ class Connection(Reading, asyncio.Protocol):
 
     def _is_last(self) -> bool:
         """Whether the connection ends with this answer. What the client has sent without waiting is answered too."""
-        return self._ending or (self.owner.leaving and self._ready is None and not self._queue)
+        waiting = self._ready is not None or self._queue or self._unparsed
+        return self._ending or (self.owner.leaving and not waiting)
 
     def _next(self, done: Incoming) -> None:
         """Begin with the next request that is there."""
@@ -255,7 +264,8 @@ class Connection(Reading, asyncio.Protocol):
             self._start(ready)
         else:
             self.active = monotonic()
-        self.resume_reading()
+        if len(self._queue) < PIPELINE_MAX:
+            self.resume_reading()
 
     async def _send(self, incoming: Incoming, response: Response, *, close: bool) -> None:
         if len(response.body) > SIZE_MIN_BYTES or response.gzip_body is not None:
@@ -267,6 +277,7 @@ class Connection(Reading, asyncio.Protocol):
             self._transport.write(head)
         elif len(body) < WRITE_CHUNK_BYTES:
             self._transport.write(head + body)
+            await self.drain()
         else:
             self._transport.write(head)
             view = memoryview(body)

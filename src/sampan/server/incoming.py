@@ -121,14 +121,14 @@ class Incoming:
             self.expect_continue = False
             self.connection.send_continue()
         self.connection.resume_reading()
-        while not self.complete:
+        while not self.complete and self.size <= limit:
             if self.connection.closed:
                 raise ClientGone("the client went away while sending the body")
             self.waiter = self.connection.loop.create_future()
             await self.waiter
-            if self.size > limit:
-                self.body.clear()
-                raise _too_large(limit)
+        if self.size > limit:
+            self.body.clear()
+            raise _too_large(limit)
         return b"".join(self.body)
 
     async def stream_body(self) -> AsyncIterator[bytes]:

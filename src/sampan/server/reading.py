@@ -12,6 +12,8 @@ from sampan.server.incoming import BODY_PIECES_MAX, HeadFault, Incoming, head_fa
 from sampan.server.owner import BODY_AHEAD_BYTES, BODY_DISCARD_BYTES_MAX, ConnectionOwner, header_name
 
 PIPELINE_MAX = 16
+SLICE_BYTES_MAX = 4 << 10
+"""How much of what has arrived is parsed at once: TLS hands over up to 256 KiB, which can hold 7,000 requests."""
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -36,6 +38,10 @@ class Reading:
         self._unknown_method = ""
         self._fault: HeadFault | None = None
         self._reading_paused = False
+        self._unparsed = b""
+        """Received bytes that wait for the responses to earlier requests, as reading is paused."""
+        self._left = False
+        """True if no further request is read."""
         self._gone: asyncio.Future[None] | None = None
 
     # --- for the request at work
@@ -46,10 +52,12 @@ class Reading:
             self._transport.write(_CONTINUE)
 
     def resume_reading(self) -> None:
-        """Take in more, if reading was stopped."""
+        """Take in more, if reading was stopped: first what has arrived already."""
         if self._reading_paused and not self.closed:
             self._reading_paused = False
-            self._transport.resume_reading()
+            self._parse(b"")
+            if not self._reading_paused:
+                self._transport.resume_reading()
 
     async def wait_closed(self) -> None:
         """Returns when the client has gone."""
@@ -128,6 +136,19 @@ class Reading:
         incoming.wake()
 
     # --- inside
+
+    def _parse(self, data: bytes) -> None:
+        """Parse received bytes piece by piece, until a limit pauses reading. What is left is kept in `_unparsed`."""
+        data = self._unparsed + data if self._unparsed else data
+        size, at = len(data), 0
+        while at < size and not self._reading_paused and not self._left:
+            piece = data if size <= SLICE_BYTES_MAX else data[at : at + SLICE_BYTES_MAX]
+            at += len(piece)
+            self._parse_piece(piece)
+        self._unparsed = data[at:] if at < size and not self._left else b""
+
+    def _parse_piece(self, data: bytes) -> None:
+        raise NotImplementedError
 
     def _leave(self, *, heeding: bool = True) -> None:
         """Close. Not `heeding`: something of the client's is under way that will not be read."""

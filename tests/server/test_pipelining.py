@@ -1,0 +1,150 @@
+"""Requests that an HTTP/1.1 client sends without waiting for responses."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from time import monotonic
+
+import pytest
+
+from sampan.core.errors import StatusError
+from sampan.server.http import Connection
+from sampan.server.listener import HttpServer
+from sampan.server.owner import BODY_AHEAD_BYTES
+from sampan.server.reading import PIPELINE_MAX, SLICE_BYTES_MAX
+from sampan.server.request import Handler, Request, Response
+from sampan.server.status import status_response
+from tests.server.test_abuse import listening
+from tests.server.test_http2_fuzz import Wire
+
+GET = b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n"
+CHUNKED = b"POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+class Recorder:
+    """Handler that records its requests."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.received: list[float] = []
+        self.answered: list[float] = []
+
+    async def __call__(self, request: Request) -> Response:
+        self.paths.append(request.path)
+        self.received.append(request.received)
+        await asyncio.sleep(0)
+        self.answered.append(monotonic())
+        return Response(body=b"ok")
+
+
+@asynccontextmanager
+async def connection_of(handler: Handler) -> AsyncIterator[tuple[Connection, Wire]]:
+    connection, wire = Connection(HttpServer(handler)), Wire()
+    connection.connection_made(wire)
+    yield connection, wire
+    connection.connection_lost(None)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Return when `condition` holds."""
+    async with asyncio.timeout(60):
+        while not condition():  # noqa: ASYNC110  # nothing announces it
+            await asyncio.sleep(0)
+
+
+async def test_many_pipelined_requests_are_answered_in_order() -> None:
+    recorder, count = Recorder(), 5000
+    async with listening(recorder) as (_, address):
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(b"".join(GET.replace(b"/x", b"/%d" % n) for n in range(count)))
+        for _ in range(count):
+            await reader.readuntil(b"\r\n\r\nok")
+        writer.close()
+    assert recorder.paths == [f"/{n}" for n in range(count)]
+
+
+async def test_no_more_requests_are_parsed_than_may_wait() -> None:
+    recorder, count, most = Recorder(), 7000, 0
+    async with connection_of(recorder) as (connection, _):
+        connection.data_received(GET * count)
+        while len(recorder.answered) < count:
+            most = max(most, len(connection._queue))
+            await asyncio.sleep(0)
+    assert most <= PIPELINE_MAX + SLICE_BYTES_MAX // len(GET)
+
+
+async def test_a_client_that_does_not_read_gets_no_further_responses() -> None:
+    recorder = Recorder()
+    async with connection_of(recorder) as (connection, _):
+        connection.pause_writing()
+        connection.data_received(GET * 5)
+        await until(lambda: len(recorder.answered) == 1)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert len(recorder.answered) == 1
+        connection.resume_writing()
+        await until(lambda: len(recorder.answered) == 5)
+
+
+async def test_the_latency_of_a_request_begins_when_those_before_it_are_answered() -> None:
+    recorder = Recorder()
+    async with connection_of(recorder) as (connection, _):
+        connection.data_received(GET * 20)
+        await until(lambda: len(recorder.answered) == 20)
+    assert all(begun >= done for begun, done in zip(recorder.received[1:], recorder.answered, strict=False))
+
+
+@pytest.mark.parametrize("excess", [1, BODY_AHEAD_BYTES])
+async def test_a_body_beyond_the_limit_is_refused_when_all_of_it_has_come(excess: int) -> None:
+    limit = BODY_AHEAD_BYTES + 1000
+    may_read = asyncio.Event()
+
+    async def handler(request: Request) -> Response:
+        await may_read.wait()
+        try:
+            await request.read_body(limit)
+        except StatusError as error:
+            return status_response(error)
+        return Response()
+
+    body = b"%x\r\n" % (limit + excess) + b"x" * (limit + excess) + b"\r\n0\r\n\r\n"
+    async with connection_of(handler) as (connection, wire):
+        connection.data_received(CHUNKED + body)
+        may_read.set()
+        await until(lambda: bool(wire.written))
+        assert wire.written.startswith(b"HTTP/1.1 413 ")
+
+
+async def test_headers_of_a_head_that_came_in_pieces_are_not_taken_for_all_of_the_next() -> None:
+    seen: list[dict[str, str]] = []
+
+    async def handler(request: Request) -> Response:
+        seen.append(dict(request.headers))
+        return Response()
+
+    async with connection_of(handler) as (connection, _):
+        connection.data_received(b"GET /a HTTP/1.1\r\nX-A: 1\r\nX-B: ")
+        connection.data_received(b"GET HTTP/1.1\r\nHost: h\r\n\r\n")
+        await until(lambda: connection.idle and len(seen) == 1)
+        connection.data_received(b"GET /b HTTP/1.1\r\nHost: h\r\n\r\n")
+        await until(lambda: len(seen) == 2)
+    assert seen[1] == {"host": "h"}
+
+
+async def test_what_follows_an_upgrade_reaches_its_tunnel_whole() -> None:
+    sent = bytes(range(256)) * 150
+    taken = asyncio.get_running_loop().create_future()
+
+    async def handler(request: Request) -> Response:
+        async def takeover(tunnel: object) -> None:
+            taken.set_result(tunnel.take())  # type: ignore[attr-defined]
+
+        return Response(101, takeover=takeover)
+
+    async with listening(handler) as (_, address):
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(b"GET /x HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n" + sent)
+        found = await asyncio.wait_for(taken, 60)
+        assert sent.startswith(found)
+        await reader.read()
+        writer.close()
