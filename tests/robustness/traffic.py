@@ -24,7 +24,6 @@ _OUTCOMES = {
     404: Outcome.MISSING,
     429: Outcome.NOT_DONE,
     503: Outcome.NOT_DONE,
-    507: Outcome.NOT_DONE,
 }
 _READS = {Kind.GET: 5, Kind.LIST: 2}
 _KINDS = {**_READS, Kind.CREATE: 3, Kind.UPDATE: 4, Kind.PATCH: 2, Kind.DELETE: 2}
@@ -118,7 +117,7 @@ class Writer:
         code = response.status_code
         # Whoever shuts down says so as kube-apiserver does, in plain text.
         answer = {} if code == 429 else response.json()
-        call.outcome = _OUTCOMES.get(code, Outcome.UNKNOWN)
+        call.outcome = Outcome.NOT_DONE if _is_full(code, answer) else _OUTCOMES.get(code, Outcome.UNKNOWN)
         if code == 409:
             call.outcome = {"AlreadyExists": Outcome.EXISTS}.get(answer["reason"], Outcome.CONFLICT)
             if call.kind is Kind.PATCH:
@@ -137,10 +136,10 @@ class Writer:
 
     def _check(self, call: Call, response: httpx.Response, answer: Any) -> None:
         code = response.status_code
-        known = code in (200, 201, 404, 409, 429, 503, 504, 507)
+        known = code in (200, 201, 404, 409, 429, 503, 504) or _is_full(code, answer)
         if not known:
             self._clients.faults.append(f"{code} {answer}: {call}")
-        elif code in (429, 503, 507) and "Retry-After" not in response.headers:
+        elif code in (429, 503) and "Retry-After" not in response.headers:
             self._clients.faults.append(f"{code} without Retry-After: {answer}")
 
 
@@ -157,6 +156,11 @@ def _request_of(call: Call) -> tuple[str, str, Any]:
     if call.kind is Kind.DELETE:
         return "DELETE", one, {"preconditions": {"resourceVersion": str(call.expected)}}
     return "GET", PATH if call.kind is Kind.LIST else one, None
+
+
+def _is_full(code: int, answer: Any) -> bool:
+    """Return True for the refusal of a write for which etcd has no space."""
+    return code == 500 and "database space exceeded" in answer["message"]
 
 
 def _take(call: Call, answer: Any) -> None:
