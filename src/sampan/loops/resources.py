@@ -42,6 +42,8 @@ CERTIFICATE_SIGNING_REQUESTS: Final = _resource(
 )
 LEASES: Final = _resource("coordination.k8s.io", "v1", "leases", "Lease")
 ENDPOINT_SLICES: Final = _resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice")
+IP_ADDRESSES: Final = _resource("networking.k8s.io", "v1", "ipaddresses", "IPAddress", namespaced=False)
+SERVICE_CIDRS: Final = _resource("networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", namespaced=False)
 POD_DISRUPTION_BUDGETS: Final = _resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
 CLUSTER_ROLES: Final = _resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False)
 CSI_NODES: Final = _resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False)
