@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from sampan.client import Client
 from sampan.server.admission.settings import AdmissionSettings
 from sampan.testing.in_process import InProcessTransport
-from tests.server.cluster import Api, served
+from tests.server.cluster import Api, MakeIdentity, no_identity, served
 from tests.server.frame import MASTER
 
 AS_MADE = AdmissionSettings(
@@ -16,9 +16,11 @@ AS_MADE = AdmissionSettings(
 
 
 @asynccontextmanager
-async def connected(admission: AdmissionSettings = AS_MADE) -> AsyncIterator[tuple[Client, Api]]:
+async def connected(
+    admission: AdmissionSettings = AS_MADE, *, identity: MakeIdentity = no_identity
+) -> AsyncIterator[tuple[Client, Api]]:
     """A client with all rights, and the server as its own tests see it."""
-    async with served(admission=admission) as api:
+    async with served(admission=admission, identity=identity) as api:
         transport = InProcessTransport(api.server.handler, headers={**MASTER, "user-agent": "tests/1"})
         async with Client(transport, field_manager="tests") as client:
             yield client, api

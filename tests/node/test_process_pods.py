@@ -15,16 +15,17 @@ from sampan.resource import Object
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, working
 from tests.node.cluster import condition
+from tests.server.cluster import MakeIdentity, no_identity
 
 
 @asynccontextmanager
-async def node(root: Path) -> AsyncIterator[Working]:
+async def node(root: Path, *, identity: MakeIdentity = no_identity) -> AsyncIterator[Working]:
     """A cluster with a node of processes."""
 
     def setting_up(context: ControllerContext) -> None:
         set_up(context, ProcessNode("node", root))
 
-    async with connected() as (client, _), working(client, setting_up) as found:
+    async with connected(identity=identity) as (client, _), working(client, setting_up) as found:
         yield found
 
 

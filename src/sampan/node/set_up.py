@@ -34,6 +34,7 @@ from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.server import NodeServer
 from sampan.node.simulated import SimulatedRuntime
 from sampan.node.tasks import Tasks
+from sampan.node.tmpfs import TmpfsMounts
 from sampan.node.volumes.volumes import Volumes
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from sampan.operator.manager import Group
@@ -106,12 +107,15 @@ def set_up(context: ControllerContext, nodes: SimulatedNodes | ProcessNode) -> H
 
 def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats:
     homes: dict[str, NodeHome] = {}
-    worker = make_worker(context, node.root)
+    memory = TmpfsMounts(node.root)
+    worker = make_worker(context, node.root, memory)
     agent = _agent(context, homes, [node.name], node.shared_informer, worker)
     address = node.serve.address
     images = Images(node.images, directory=node.image_directory)
     pod_ip = node.pod_address or address
-    runtime = ProcessRuntime(node.root, images=images, host_ip=pod_ip, clock=context.clock, changed=agent.changed)
+    runtime = ProcessRuntime(
+        node.root, images=images, host_ip=pod_ip, clock=context.clock, changed=agent.changed, memory=memory
+    )
     context.manager.add(runtime.run, group=Group.OTHERS)
     shape = host_shape("process", runtime.version, node.root)
     home = NodeHome(address, runtime, shape.allocatable(), shape.labels(node.name))
@@ -128,13 +132,13 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
     return heartbeats
 
 
-def make_worker(context: ControllerContext, root: Path) -> PodWorker:
+def make_worker(context: ControllerContext, root: Path, memory: TmpfsMounts) -> PodWorker:
     """What works for Pods on runtimes that take a config, with all that it needs; `root` is for their volumes."""
     client, clock = context.manager.client.direct, context.clock
     tasks = Tasks()
     broadcaster = EventBroadcaster(CoreEventSink(client))
     references = References(client)
-    volumes = Volumes(root, references, tasks=tasks, clock=clock)
+    volumes = Volumes(root, references, tasks=tasks, clock=clock, memory=memory)
     worker = PodWorker(references, volumes, tasks=tasks, events=NodeEvents(broadcaster, clock), clock=clock)
     services = context.informer(SERVICES)
 

@@ -8,6 +8,7 @@ ends, the kernel ends them.
 
 import asyncio
 import marshal
+import os
 import socket
 import subprocess
 import sys
@@ -41,6 +42,8 @@ class View:
     mounts: Sequence[Mount] = ()
     host_name: str = ""
     read_only_root: bool = False
+    hidden: str = ""
+    """A directory of the machine that the container sees empty: the agent's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,9 @@ class Program:
 class Launcher:
     """The process that starts programs; it is started with the first, and again if it has died."""
 
-    def __init__(self) -> None:
+    def __init__(self, mounts: str = "") -> None:
+        """`mounts`: source name of the tmpfs mounts to unmount when this process ends, also if it is killed."""
+        self._mounts = mounts
         self._control: socket.socket | None = None
 
     async def launch(self, program: Program, stdio: Stdio, recorded: Callable[[int], None]) -> Process:
@@ -94,18 +99,18 @@ class Launcher:
 
     def _send(self, fds: list[int]) -> None:
         if self._control is None:
-            self._control = _start()
+            self._control = _start(self._mounts)
         try:
             socket.send_fds(self._control, [b"L"], fds)
         except ConnectionError:
             self.close()
-            self._control = _start()
+            self._control = _start(self._mounts)
             socket.send_fds(self._control, [b"L"], fds)
 
 
-def _start() -> socket.socket:
+def _start(mounts: str) -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    command = [sys.executable, "-I", "-S", "-B", _LAUNCHER, str(theirs.fileno())]
+    command = [sys.executable, "-I", "-S", "-B", _LAUNCHER, str(theirs.fileno()), mounts]
     try:
         with theirs:
             launcher = subprocess.Popen(
@@ -207,6 +212,7 @@ def _spec(program: Program) -> dict[str, Any]:
         "mounts": [(each.host_path, each.container_path, each.read_only) for each in view.mounts] if view else [],
         "host_name": view.host_name if view else "",
         "read_only_root": view is not None and view.read_only_root,
+        "hidden": os.path.realpath(view.hidden) if view and view.hidden else "",
         "inner_ids": program.inner_ids,
         "join": program.join,
         "join_flags": _JOIN_ALL | (_JOIN_USERS if program.inner_ids else 0),

@@ -52,6 +52,7 @@ class _Spec:
     mounts: list[tuple[str, str, bool]]
     host_name: str
     read_only_root: bool
+    hidden: str
     inner_ids: tuple[int, int] | None
     join: int
     join_flags: int
@@ -140,7 +141,8 @@ class _Layers:
         self._spec = spec
         self._root = root  # where nothing is mounted yet
         with open("/proc/self/mountinfo") as mounts:
-            self._mount_points = [line.split(" ")[4] for line in mounts]
+            points = [line.split(" ")[4] for line in mounts]
+        self._mount_points = [each for each in points if not spec.hidden or not _is_in(each, [spec.hidden])]
         self.writable = ["/"]
         self.shared = ["/proc", "/sys"]
 
@@ -167,6 +169,9 @@ class _Layers:
             self._share(entry, path)
         elif entry.is_dir():
             os.mkdir(target)
+            if entry.path == self._spec.hidden:
+                self._own(target, entry)
+                return
             mounted = _has_any(self._mount_points, entry.path)
             inner = _entries(entry.path) if mounted or _has_any([self._root], entry.path) else None
             if inner is not None:
@@ -379,11 +384,21 @@ def _launch(channel: int) -> None:
     os._exit(128)
 
 
-def _serve(control: socket.socket) -> None:
-    """Make a process for each message, until the agent has gone."""
+def _unmount(source: str) -> None:
+    """Unmount the tmpfs mounts of the agent: it may have been killed."""
+    with open("/proc/self/mountinfo") as mounts:
+        found = [line.split(" ")[4] for line in mounts if f" - tmpfs {source} " in line]
+    for path in reversed(found):
+        _libc.umount2(path.encode().decode("unicode_escape").encode("latin-1"), _MNT_DETACH)
+
+
+def _serve(control: socket.socket, mounts: str) -> None:
+    """Make a process for each message, until the agent has gone; then end its mounts, those of the source `mounts`."""
     while True:
         message, fds, _, _ = socket.recv_fds(control, 1, 4)
         if not message:
+            if mounts:
+                _unmount(mounts)
             return
         if _sibling() == 0:
             control.close()
@@ -397,4 +412,4 @@ def _serve(control: socket.socket) -> None:
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as _control:
-        _serve(_control)
+        _serve(_control, sys.argv[2])

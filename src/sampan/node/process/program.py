@@ -30,6 +30,8 @@ class Wanted:
     image: Image
     config: ContainerConfig
     namespaces: bool
+    root: str = ""
+    """The agent's directory, which the container does not see."""
 
 
 def message_file(directory: Path) -> Path:
@@ -51,7 +53,9 @@ def program_of(wanted: Wanted) -> Program:
         tty=config.tty,
     )
     if wanted.namespaces:
-        view = View(image.directory, str(wanted.directory), mounts, config.host_name, config.read_only_root)
+        view = View(
+            image.directory, str(wanted.directory), mounts, config.host_name, config.read_only_root, wanted.root
+        )
         program = replace(program, view=view)
         if os.geteuid() != 0:
             return replace(program, inner_ids=ids or (os.getuid(), os.getgid()))
@@ -60,11 +64,23 @@ def program_of(wanted: Wanted) -> Program:
     make_root(root, image, mounts)
     if ids is not None and os.geteuid() == 0:
         os.chown(root, *ids)
+        if ids[0] != 0:
+            _let_in(wanted, ids)
     own_ids = None if ids == (os.getuid(), os.getgid()) else ids
     cwd = working_directory(root, image, program.cwd)
     return replace(
         program, argv=_of_image(program.argv, image), env=_image_first(program.env, image), cwd=cwd, ids=own_ids
     )
+
+
+def _let_in(wanted: Wanted, ids: tuple[int, int]) -> None:
+    """Without namespaces: let the container's user reach the directories of its own Pod by their paths."""
+    pod = wanted.directory.parents[2]
+    for directory in (pod.parent, pod.parent.parent):
+        directory.chmod(directory.stat().st_mode & 0o777 | 0o001)
+    has_several = pod.stat().st_uid not in (0, ids[0])
+    os.chown(pod, *ids)
+    pod.chmod(0o751 if has_several else 0o750)
 
 
 def exec_program(program: Program, image: Image, argv: Sequence[str], *, tty: bool, pid: int) -> Program:

@@ -37,6 +37,7 @@ from sampan.node.process.usage import UsageMeter
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
 from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Usage
 from sampan.node.status_records import lost, status_records
+from sampan.node.tmpfs import TmpfsMounts
 from sampan.node.views import Container, Pod
 
 NAME: Final = "process"
@@ -84,9 +85,13 @@ class ProcessRuntime:
         clock: Clock,
         changed: Callable[[str], None],
         isolation: Isolation = "auto",
+        memory: TmpfsMounts | None = None,
     ) -> None:
-        """`root`: of this runtime alone. `changed` is called with the key of a Pod of which a container has ended."""
+        """`root`: of this runtime alone. `changed` is called with the key of a Pod of which a container has ended.
+        `memory`: the tmpfs mounts below the root, which end with `run`.
+        """
         self._root = root.absolute()
+        self._memory = TmpfsMounts(root) if memory is None else memory
         self._state = State(self._root)
         self._images = images
         self._host_ip = host_ip
@@ -95,7 +100,7 @@ class ProcessRuntime:
         self._isolation: Isolation = isolation
         self._sandboxes: dict[str, _Sandbox] = {}
         self._meter = UsageMeter()
-        self._launcher = Launcher()
+        self._launcher = Launcher(self._memory.source)
         self._group: asyncio.TaskGroup | None = None
         self._is_running = asyncio.Event()
 
@@ -123,6 +128,7 @@ class ProcessRuntime:
                     self._is_running.clear()
                     await self._stop_all()
         finally:
+            self._memory.unmount_all()
             self._launcher.close()
 
     def recover(self, pods: Sequence[Pod]) -> None:
@@ -132,6 +138,8 @@ class ProcessRuntime:
         terminated, so that the restart policy decides and restart counts go on.
         """
         now = self._clock.now()
+        self._memory.reset()
+        self._state.make_private()
         for kept, records in recover(self._state, (pod.metadata.uid for pod in pods), now):
             slots = {name: _Slot(record) for name, record in records.items()}
             self._sandboxes[kept.uid] = _Sandbox(kept, slots)
@@ -270,7 +278,7 @@ class ProcessRuntime:
         directory = self._state.run_directory(uid, record.name, record.restart_count)
         directory.mkdir(parents=True, exist_ok=True)
         await asyncio.to_thread(self._state.drop_runs, sandbox.kept, record.name, record.restart_count)
-        program = program_of(Wanted(record.id, directory, image, slot.config, in_namespaces))
+        program = program_of(Wanted(record.id, directory, image, slot.config, in_namespaces, str(self._root)))
 
         def recorded(pid: int) -> None:
             stat = process_stat(pid)

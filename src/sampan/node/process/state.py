@@ -13,6 +13,7 @@ import msgspec
 
 from sampan.node.process.root_directory import delete_tree
 from sampan.node.runtime import ContainerRecord
+from sampan.node.tmpfs import unmount_below
 from sampan.node.views import Pod
 from sampan.wire.json import UNREADABLE
 
@@ -51,6 +52,12 @@ class State:
         self._pods = root / "pods"
         self._logs = root / "logs"
 
+    def make_private(self) -> None:
+        """Let no other user of the machine look into Pods and logs. Raises `OSError`."""
+        for directory in (self._pods, self._logs):
+            directory.mkdir(parents=True, exist_ok=True)
+            directory.chmod(0o750)
+
     def run_directory(self, uid: str, container: str, run: int) -> Path:
         """The files of one run of a container."""
         return self._container(uid, container) / str(run)
@@ -64,7 +71,7 @@ class State:
         metadata = pod.metadata
         sandbox = KeptSandbox(metadata.namespace, metadata.name, metadata.uid)
         directory = self._pods / sandbox.uid
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o750, parents=True, exist_ok=True)
         _replace(directory / _SANDBOX, msgspec.json.encode(sandbox))
         return sandbox
 
@@ -103,6 +110,7 @@ class State:
     def drop_sandbox(self, sandbox: KeptSandbox) -> None:
         """Delete all of a Pod, its volumes too."""
         delete_tree(self._log_directory(sandbox))
+        unmount_below(self._pods / sandbox.uid)
         delete_tree(self._pods / sandbox.uid)
 
     def _container(self, uid: str, name: str) -> Path:

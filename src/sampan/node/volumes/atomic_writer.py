@@ -11,12 +11,14 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 DATA: Final = "..data"
 _NEW_DATA: Final = "..data_tmp"
+_GROUP_FILE: Final = 0o440
+_GROUP_DIRECTORY: Final = 0o2550
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +27,34 @@ class File:
 
     data: bytes
     mode: int = 0o644
+    owner: int | None = None
+    """User id; None: the agent's."""
 
 
 Payload = Mapping[str, File]
 """Files by their path below the volume."""
 
 
-def write_files(volume: Path, payload: Payload) -> bool:
-    """Have these files and no others; whether anything had to be written.
+def write_files(volume: Path, payload: Payload, *, group: int | None = None) -> bool:
+    """Have these files and no others; returns whether anything had to be written.
 
-    Raises `OSError`, and `ValueError` for a path that is none.
+    `group`: the volume belongs to this group, which may read all files (a Pod's fsGroup). Owners and groups are set
+    by root alone. Raises `OSError`, and `ValueError` for a path that is none.
     """
     for path in payload:
         check_path(path)
+    if os.geteuid() != 0:
+        group = None
+    if group is not None:
+        payload = {path: replace(file, mode=file.mode | _GROUP_FILE) for path, file in payload.items()}
     volume.mkdir(parents=True, exist_ok=True)
     before = _current(volume)
     if before is not None and _has(before, payload):
         _link(volume, payload)
         return False
-    after = _written(volume, payload)
+    after = _written(volume, payload, group)
+    if group is not None:
+        _give(volume, group)
     new_link = volume / _NEW_DATA
     new_link.unlink(missing_ok=True)
     new_link.symlink_to(after.name)
@@ -81,22 +92,36 @@ def _has(directory: Path, payload: Payload) -> bool:
         return False
     for name, file in payload.items():
         path = directory / name
-        if stat.S_IMODE(path.stat().st_mode) != file.mode or path.read_bytes() != file.data:
+        found_now = path.stat()
+        if stat.S_IMODE(found_now.st_mode) != file.mode or path.read_bytes() != file.data:
+            return False
+        if file.owner not in (None, found_now.st_uid) and os.geteuid() == 0:
             return False
     return True
 
 
-def _written(volume: Path, payload: Payload) -> Path:
-    """A new directory with the files."""
+def _written(volume: Path, payload: Payload, group: int | None) -> Path:
+    """Make a new directory with the files. Nobody else can enter it before all modes are set."""
     moment = dt.datetime.now(dt.UTC).strftime("..%Y_%m_%d_%H_%M_%S.")
     directory = Path(tempfile.mkdtemp(prefix=moment, dir=volume))
-    directory.chmod(0o755)
     for name, file in payload.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(file.data)
+        if os.geteuid() == 0:
+            os.chown(path, -1 if file.owner is None else file.owner, -1 if group is None else group)
         path.chmod(file.mode)
+    for path in (*(each for each in directory.rglob("*") if each.is_dir()), directory):
+        path.chmod(0o755)
+        if group is not None:
+            _give(path, group)
     return directory
+
+
+def _give(directory: Path, group: int) -> None:
+    """Give a directory to a group that may enter it. Source: kubernetes pkg/volume/volume_linux.go (1.36)."""
+    os.chown(directory, -1, group)
+    directory.chmod(directory.stat().st_mode & 0o7777 | _GROUP_DIRECTORY)
 
 
 def _link(volume: Path, payload: Payload) -> None:

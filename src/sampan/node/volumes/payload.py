@@ -5,6 +5,7 @@ Source: kubernetes pkg/volume/{configmap,secret,downwardapi,projected} `MakePayl
 
 from collections.abc import Mapping
 
+from sampan.node.details import DetailedPod
 from sampan.node.environment.fields import PodPlace, field_value, resource_value
 from sampan.node.references import Missing, References
 from sampan.node.volumes.atomic_writer import File, Payload
@@ -56,7 +57,8 @@ class Payloads:
         for source in projected.sources or ():
             if source.service_account_token is not None:
                 token = await self._tokens.token(place.pod, source.service_account_token)
-                files[source.service_account_token.path] = File(token.text.encode(), _token_mode(place, projected))
+                mode, owner = _token_access(place, projected)
+                files[source.service_account_token.path] = File(token.text.encode(), mode, owner)
                 renew_at = token.renew_at if renew_at is None else min(renew_at, token.renew_at)
             else:
                 files.update(await self._of_source(place, source, projected.default_mode))
@@ -72,10 +74,30 @@ class Payloads:
         raise ValueError("a source of the projected volume is of a kind that this node does not have")
 
 
-def _token_mode(place: PodPlace, projected: Projected) -> int:
-    context = place.pod.details.security_context
-    # Only its owner, then, reads a token.
-    return 0o600 if context.fs_group is not None or context.run_as_user is not None else projected.default_mode
+def _token_access(place: PodPlace, projected: Projected) -> tuple[int, int | None]:
+    """Return mode and owner of a token's file: its owner alone reads it, if there is an owner or a group for it.
+
+    With fsGroup, the group may read it too (`write_files`).
+    Source: kubernetes pkg/volume/projected/projected.go `collectData` (1.36).
+    """
+    owner = common_user(place.pod)
+    has_owner = owner is not None or place.pod.details.security_context.fs_group is not None
+    return (0o600 if has_owner else projected.default_mode), owner
+
+
+def common_user(pod: DetailedPod) -> int | None:
+    """Return the user that all containers run as by their runAsUser; None if one has none or they differ.
+
+    Source: kubernetes pkg/volume/util/util.go `FsUserFrom` (1.36).
+    """
+    details = pod.details
+    users = {
+        details.security_context.run_as_user
+        if container.security_context.run_as_user is None
+        else container.security_context.run_as_user
+        for container in (*details.init_containers, *details.containers)
+    }
+    return users.pop() if len(users) == 1 else None
 
 
 def key_files(source: Projection, found: Mapping[str, bytes], mode: int, fault: str) -> Payload:

@@ -40,6 +40,7 @@ class EmptyDir(msgspec.Struct, rename="camel", gc=False):
     """A directory that is empty at first."""
 
     medium: str = ""
+    size_limit: str | int | float | None = None
 
 
 class HostPath(msgspec.Struct, rename="camel", gc=False):

@@ -1,7 +1,8 @@
 """`Volumes`: has the volumes of Pods, keeps their files fresh, and removes them with their Pod.
 
-A volume is a directory `<root>/pods/<uid>/volumes/kubernetes.io~<plugin>/<name>`, or a path of the node. All methods
-can be called again after anything failed, also by another process after a restart.
+A volume is a directory `<root>/pods/<uid>/volumes/kubernetes.io~<plugin>/<name>`, or a path of the node. What the agent
+writes, and emptyDirs with medium Memory, are in memory (tmpfs.py) where that is possible. All methods can be called
+again after anything failed, also by another process after a restart.
 Source: kubernetes pkg/kubelet/volumemanager, pkg/volume (1.36).
 """
 
@@ -14,18 +15,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from sampan.core.quantity import parse
 from sampan.core.time import Clock
 from sampan.node.details import DetailedPod
 from sampan.node.environment.fields import PodPlace
 from sampan.node.references import Missing, References, Unreadable
 from sampan.node.tasks import Tasks
+from sampan.node.tmpfs import TmpfsMounts, unmount_below
 from sampan.node.volumes.atomic_writer import write_files
 from sampan.node.volumes.claims import claimed_path
 from sampan.node.volumes.followers import Followers, Reference, references_of
 from sampan.node.volumes.host_path import prepare_host_path
 from sampan.node.volumes.mounts import MountedVolume
 from sampan.node.volumes.payload import Payloads
-from sampan.node.volumes.sources import Volume
+from sampan.node.volumes.sources import EmptyDir, Volume
 from sampan.node.volumes.tokens import Tokens
 
 FAULTS: Final = (Missing, Unreadable, ValueError, OSError)
@@ -56,9 +59,10 @@ class _Known:
 class Volumes:
     """The volumes of all Pods of this process."""
 
-    def __init__(self, root: Path, references: References, *, tasks: Tasks, clock: Clock) -> None:
-        """`root`: of the runtime, in which Pods have their directories."""
+    def __init__(self, root: Path, references: References, *, tasks: Tasks, clock: Clock, memory: TmpfsMounts) -> None:
+        """`root`: of the runtime, in which Pods have their directories. `memory`: for volumes that are not on disk."""
         self._root = root.absolute()
+        self._memory = memory
         self._references = references
         self._clock = clock
         self._changed: Callable[[str], None] = lambda key: None
@@ -85,6 +89,8 @@ class Volumes:
         if known.is_fresh and known.shown == shown and not is_due and len(known.mounted) == len(volumes):
             return known.mounted
         self._follow(pod, volumes)
+        if _has_copies(pod):
+            self._memory.mount(self.copies_of(uid, ""))
         known.is_fresh, known.shown, known.renew_at = True, shown, None
         faults = await self._mount_all(place, volumes, known)
         if faults:
@@ -139,7 +145,7 @@ class Volumes:
 
     async def _mount(self, place: PodPlace, volume: Volume, known: _Known) -> MountedVolume:
         if volume.empty_dir is not None:
-            return self._empty_dir(place.pod, volume)
+            return self._empty_dir(place, volume, volume.empty_dir)
         if volume.host_path is not None:
             path = Path(volume.host_path.path)
             prepare_host_path(path, volume.host_path.type)
@@ -148,18 +154,26 @@ class Volumes:
             return await self._claimed(place.pod, volume, known)
         path = self._directory(place.pod.metadata.uid, _plugin(volume), volume.name)
         files, renew_at = await self._payloads.of_volume(place, volume)
-        if write_files(path, files):
-            _give(path, place.pod)
+        self._memory.mount(path)
+        write_files(path, files, group=place.pod.details.security_context.fs_group)
         if renew_at is not None:
             known.renew_at = renew_at if known.renew_at is None else min(renew_at, known.renew_at)
         return MountedVolume(path, read_only=True, is_written=True)
 
-    def _empty_dir(self, pod: DetailedPod, volume: Volume) -> MountedVolume:
+    def _empty_dir(self, place: PodPlace, volume: Volume, source: EmptyDir) -> MountedVolume:
+        pod = place.pod
         path = self._directory(pod.metadata.uid, "empty-dir", volume.name)
-        if not path.is_dir():
+        is_new = not path.is_dir()
+        if source.medium == "Memory" and not os.path.ismount(path):
+            is_new = True
+            self._memory.mount(path, size_bytes=_memory_bytes(place, source))
+        if is_new:
             path.mkdir(parents=True, exist_ok=True)
             path.chmod(0o777)
-            _give(path, pod)
+            group = pod.details.security_context.fs_group
+            if group is not None and os.geteuid() == 0:
+                os.chown(path, -1, group)
+                path.chmod(0o2777)
         return MountedVolume(path)
 
     async def _claimed(self, pod: DetailedPod, volume: Volume, known: _Known) -> MountedVolume:
@@ -193,19 +207,21 @@ def _used(pod: DetailedPod) -> set[str]:
     return {mount.name for container in containers for mount in container.volume_mounts}
 
 
-def _give(volume: Path, pod: DetailedPod) -> None:
-    """Have a volume belong to the group that the Pod says, where the agent may do that."""
-    group = pod.details.security_context.fs_group
-    if group is None or os.geteuid() != 0:
-        return
-    for path in (volume, *volume.rglob("*")):
-        os.chown(path, -1, group, follow_symlinks=False)
-        if not path.is_symlink():
-            mode = path.stat().st_mode & 0o7777
-            path.chmod(mode | 0o2070 if path.is_dir() else mode | (mode & 0o600) >> 3)
+def _has_copies(pod: DetailedPod) -> bool:
+    """Whether a container mounts a part of a volume: parts of volumes that the agent writes are copied."""
+    details = pod.details
+    containers = (*details.containers, *details.init_containers, *details.ephemeral_containers)
+    return any(mount.sub_path or mount.sub_path_expr for container in containers for mount in container.volume_mounts)
+
+
+def _memory_bytes(place: PodPlace, source: EmptyDir) -> int | None:
+    """Return the size of an emptyDir in memory: its limit, at most the memory of the node."""
+    limits = (source.size_limit, place.allocatable.get("memory"))
+    return min((value for limit in limits if limit and (value := parse(str(limit)).value()) > 0), default=None)
 
 
 def _remove(directory: Path) -> None:
+    unmount_below(directory)
     for name in ("volumes", "volume-subpaths"):
         shutil.rmtree(directory / name, ignore_errors=True)
     with contextlib.suppress(OSError):

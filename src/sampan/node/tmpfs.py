@@ -1,0 +1,107 @@
+"""`TmpfsMounts`: volumes in memory, so that Secrets and tokens never reach the disk.
+
+Each mount is a tmpfs in the machine's own mount namespace, as the kubelet's. All of them have this process's source
+name, by which the launcher (process/launcher.py) unmounts them if the agent is killed.
+Where tmpfs cannot be mounted (the agent is not root, or may not mount), volumes are plain directories.
+Source: kubernetes pkg/volume/emptydir/empty_dir.go (1.36).
+"""
+
+import ctypes
+import logging
+import os
+import shutil
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+_MS_NOSUID, _MS_NODEV, _MNT_DETACH = 2, 4, 2
+_MOUNT_INFO: Final = "/proc/self/mountinfo"
+_NOT_PERMITTED: Final = (1, 13, 19, 38)
+"""EPERM, EACCES, ENODEV, ENOSYS."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_log = logging.getLogger("sampan.node")
+
+
+class TmpfsMounts:
+    """The tmpfs mounts below a directory."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._permitted = os.geteuid() == 0
+        self._closed = False
+        self._lock = Lock()
+        self.source = f"sampan-{os.getpid()}"
+        """Source name of the mounts of this process."""
+
+    def mount(self, path: Path, *, size_bytes: int | None = None) -> bool:
+        """Have an empty tmpfs at a path, or leave the one that is there. Blocks for some microseconds.
+
+        Returns False where tmpfs cannot be mounted. Raises `OSError`.
+        """
+        with self._lock:
+            if not self._permitted:
+                return False
+            if self._closed:
+                raise OSError("the node agent is ending")
+            if os.path.ismount(path):
+                return True
+            shutil.rmtree(path, ignore_errors=True)  # What is below the mount would stay on disk.
+            path.mkdir(parents=True, exist_ok=True)
+            return self._mount(path, size_bytes)
+
+    def unmount_all(self) -> None:
+        """Unmount what this process has mounted below the root, and refuse to mount more."""
+        with self._lock:
+            self._closed = True
+            unmount_below(self._root, source=self.source)
+
+    def reset(self) -> None:
+        """Unmount what a killed agent has left, before the first mount."""
+        with self._lock:
+            self._closed = False
+            unmount_below(self._root)
+
+    def _mount(self, path: Path, size_bytes: int | None) -> bool:
+        size = "" if size_bytes is None else f",size={size_bytes}"
+        for swap in (",noswap", ""):  # Linux before 6.4 does not have this option.
+            error = _mount(self.source, path, f"mode=0777{size}{swap}")
+            if error == 0:
+                return True
+        if error not in _NOT_PERMITTED:
+            raise OSError(error, os.strerror(error), str(path))
+        self._permitted = False
+        _log.warning("cannot mount tmpfs: %s; Secrets and tokens of Pods are on disk", os.strerror(error))
+        return False
+
+
+def unmount_below(directory: Path, *, source: str = "") -> None:
+    """Unmount every tmpfs at or below a directory, or only those of a source. Does nothing where there are none."""
+    prefix = os.path.realpath(directory)
+    for path in reversed(_tmpfs_mounts(source)):
+        if path == prefix or path.startswith(f"{prefix}/"):
+            _libc.umount2(os.fsencode(path), _MNT_DETACH)
+
+
+def _mount(source: str, path: Path, options: str) -> int:
+    """Mount a tmpfs; returns the error number, 0 for success."""
+    flags = ctypes.c_ulong(_MS_NOSUID | _MS_NODEV)
+    done: int = _libc.mount(source.encode(), os.fsencode(path), b"tmpfs", flags, options.encode())
+    return 0 if done == 0 else ctypes.get_errno()
+
+
+def _tmpfs_mounts(source: str) -> list[str]:
+    """The mount points of all tmpfs (of a source, if it is not empty), in the order in which they were mounted."""
+    with open(_MOUNT_INFO, encoding="utf-8", errors="surrogateescape") as lines:
+        found = [line.split(" - ", 1) for line in lines]
+    return [
+        _unescaped(before.split(" ")[4])
+        for before, after in found
+        if after.startswith(f"tmpfs {source} " if source else "tmpfs ")
+    ]
+
+
+def _unescaped(path: str) -> str:
+    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        path = path.replace(code, character)
+    return path
