@@ -183,13 +183,24 @@ def redirecting(status: int, seen: list[str]) -> Handler:
 
 @pytest.mark.parametrize(
     ("status", "followed"),
-    [(307, "POST /there HTTP/1.1 [1]"), (308, "POST /there HTTP/1.1 [1]"), (302, "GET /there HTTP/1.1 ")],
+    [
+        *[(status, "POST /there HTTP/1.1 [1]") for status in (307, 308)],
+        *[(status, "GET /there HTTP/1.1 ") for status in (301, 302, 303)],
+    ],
 )
 async def test_redirects_are_followed(tmp_path: Path, status: int, followed: str) -> None:
     seen: list[str] = []
     async with listening(tmp_path, redirecting(status, seen)) as port:
         assert await webhook(port).post(b"[1]", 30) == b"{}"
     assert seen == ["POST /convert?a=b&timeout=30s HTTP/1.1 [1]", followed]
+
+
+@pytest.mark.parametrize("path", ["//convert", "/convert/", "/a/../convert", "/./convert//", "/%63onvert"])
+async def test_the_path_of_a_url_is_cleaned(tmp_path: Path, path: str) -> None:
+    seen: list[str] = []
+    async with listening(tmp_path, redirecting(307, seen)) as port:
+        await webhook(port, url=f"https://127.0.0.1:{port}{path}").post(b"[1]", 30)
+    assert seen[0] == "POST /convert?timeout=30s HTTP/1.1 [1]"
 
 
 async def test_redirects_without_end_are_not_followed(tmp_path: Path) -> None:

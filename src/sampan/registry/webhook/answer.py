@@ -91,7 +91,11 @@ class Answer:
 
     @property
     def keeps_method(self) -> bool:
-        """Whether a redirect is followed with the same method and body; else with GET."""
+        """Whether a redirect is followed with the same method and body; else with GET.
+
+        kube-apiserver sets no redirect policy for webhooks, so that Go's http.Client turns the POST into a GET on 301,
+        302 and 303.
+        """
         return self.status in _SAME_METHOD
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials, credentials_of
-from sampan.registry.webhook.target import Target
+from sampan.registry.webhook.target import Target, clean_path
 from sampan.wire import yaml
 from sampan.wire.json import DecodeError
 
@@ -37,7 +37,7 @@ def read_webhook_kubeconfig(file: Path) -> tuple[Target, Credentials]:
         raise ValueError(f"{file}: invalid configuration: {error}") from None
     if url.scheme not in ("https", "http") or not url.hostname:
         raise ValueError(f"{file}: the server must be a URL of http or https, not {cluster.get('server')!r}")
-    path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    path = clean_path(url.path) + (f"?{url.query}" if url.query else "")
     target = Target(url.hostname, port, path, _ca_pem(cluster, file.parent), secure=secure, is_setting=True)
     return target, credentials if secure else NO_CREDENTIALS
 

@@ -1,16 +1,26 @@
 """`Target`: whom a webhook's clientConfig means.
 
-Source: apiserver pkg/util/webhook/client.go (1.36).
+Source: apiserver pkg/util/webhook/client.go, client-go rest/url_utils.go, rest/request.go (1.36).
 """
 
 import base64
 import binascii
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote as percent_encoded
+from urllib.parse import unquote, urljoin, urlsplit
 
 from sampan.core.field import quote
+
+_PATH_SAFE = "$&+,/:;=@~"
+"""Characters that Go's net/url leaves as they are in a path, besides letters, digits and `-_.`."""
+
+
+def clean_path(path: str) -> str:
+    """Return the path that client-go requests: absolute, without empty, `.` and `..` segments or a slash at the end."""
+    return percent_encoded(posixpath.normpath("/" + unquote(path).lstrip("/")), safe=_PATH_SAFE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +88,12 @@ def target_of(config: Mapping[str, Any]) -> Target:
     service = config.get("service")
     if service is None:
         url = urlsplit(config["url"])
-        path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        path = clean_path(url.path) + (f"?{url.query}" if url.query else "")
         return Target(url.hostname or "", url.port or 443, path, ca_pem)
     namespace, name = service["namespace"], service["name"]
-    path = service.get("path") or "/"
     host = f"{name}.{namespace}.svc"
-    return Target(
-        host, service.get("port") or 443, path if path[0] == "/" else f"/{path}", ca_pem, Service(namespace, name)
-    )
+    path = clean_path(service.get("path") or "")
+    return Target(host, service.get("port") or 443, path, ca_pem, Service(namespace, name))
 
 
 def _pem(bundle: str) -> str:
