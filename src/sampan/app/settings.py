@@ -20,6 +20,8 @@ class UpSettings:
 
     data: Path = Path("sampan-data")
     """Where certificates, credentials and the database are."""
+    new_cluster: bool = False
+    """Begin an empty cluster in a data directory whose database is gone."""
     bind: str = "127.0.0.1"
     """The address to listen on."""
     port: int = 6443

@@ -25,6 +25,7 @@ from sampan.app.at_rest import AtRest, at_rest_of
 from sampan.app.authentication import Authentication
 from sampan.app.authorization import authorizers_of, keep_authorizers
 from sampan.app.cluster import run_cluster
+from sampan.app.data_directory import check_database, note_engine
 from sampan.app.engine import check_whole
 from sampan.app.errors import StartError, unusable_directory
 from sampan.app.flow_control import flow_control_settings
@@ -76,6 +77,7 @@ async def run(settings: UpSettings, announce: Announce) -> None:
     """Serve until a signal comes. `announce` gets the line that says where. Raises `StartError`."""
     with locked_directory(settings.data):
         check_whole(settings.data)
+        check_database(settings)
         sock = _bind(settings)
         try:
             await _serve(settings, sock, announce)
@@ -245,6 +247,7 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
 
 def _settle(settings: UpSettings, cluster: Cluster, tls: ServingTls) -> None:
     """What has been loaded stays: the collector need not look at it, now or later, and seldom at the rest."""
+    note_engine(settings)
     _certify_service(settings, cluster, tls)
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)

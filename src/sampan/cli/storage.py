@@ -64,7 +64,7 @@ def _left_overs() -> Iterator[Callable[[], None]]:
 @storage_command.command("check")
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 def check_command(directory: Path) -> int:
-    """Look whether the store in the data DIRECTORY is whole; its server may be serving.
+    """Check whether the store in the data DIRECTORY is intact; its server may be running.
 
     The database itself, that every value can be read, and that what is current is the newest of the history.
     """
@@ -73,4 +73,9 @@ def check_command(directory: Path) -> int:
     for problem in problems:
         click.echo(problem)
     click.echo(f"{keys} keys at revision {revision}: " + (f"{len(problems)} problems" if problems else "all is well"))
+    if problems:
+        click.echo(
+            f"To recover: stop the server, move {directory} away, and restore the latest snapshot with `sampan "
+            f"snapshot restore FILE --data {directory}`."
+        )
     return 1 if problems else 0

@@ -19,6 +19,12 @@ _OPTIONS = (
         "the etcd of a cluster that another API server keeps.",
     ),
     click.option(
+        "--new-cluster",
+        is_flag=True,
+        help="Begin a new, empty cluster if the database of the data directory is missing or empty. Without it such a "
+        "directory is refused.",
+    ),
+    click.option(
         "--storage-media-type",
         type=click.Choice(STORAGE_MEDIA_TYPES),
         default=_DEFAULTS.storage_media_type,

@@ -76,4 +76,4 @@ def test_the_command_says_what_is_wrong(whole: Path) -> None:
         connection.execute("DELETE FROM log WHERE revision = 4")
     result = CliRunner().invoke(cli, ["storage", "check", str(whole.parent)], standalone_mode=False)
     assert result.return_value == 1
-    assert result.output.endswith("4 keys at revision 8: 1 problems\n")
+    assert "\n4 keys at revision 8: 1 problems\nTo recover: stop the server" in result.output

@@ -7,6 +7,7 @@ from contextlib import closing
 from itertools import islice
 
 from sampan.storage.encoding import decode, splice
+from sampan.storage.sqlite.damage import is_damage
 from sampan.storage.sqlite.database import SNAPSHOT
 from sampan.storage.sqlite.dump import open_present
 from sampan.storage.translation import canonical
@@ -49,13 +50,22 @@ _RULES = (
 def check(path: str | os.PathLike[str]) -> tuple[int, int, list[str]]:
     """The revision, the number of keys, and what is wrong (the first `PROBLEMS_MAX` of it).
 
-    Raises `OSError` and `sqlite3.Error` for a file that is no store or cannot be read.
+    A database that is too damaged to be read has revision 0 and no keys. Raises `OSError` for a file that is no store.
     """
-    with closing(open_present(os.fspath(path))) as connection:
-        connection.execute("BEGIN")
-        revision = connection.execute(SNAPSHOT).fetchone()[0]
-        keys = connection.execute("SELECT count(*) FROM current").fetchone()[0]
-        return revision, keys, list(islice(_problems(connection), PROBLEMS_MAX))
+    revision = keys = 0
+    problems: list[str] = []
+    try:
+        with closing(open_present(os.fspath(path))) as connection:
+            connection.execute("BEGIN")
+            revision = connection.execute(SNAPSHOT).fetchone()[0]
+            keys = connection.execute("SELECT count(*) FROM current").fetchone()[0]
+            for problem in islice(_problems(connection), PROBLEMS_MAX):
+                problems.append(problem)  # noqa: PERF402 - what was found before an error counts
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        problems.append(f"the database: {error}")
+    return revision, keys, problems
 
 
 def _problems(connection: sqlite3.Connection) -> Iterator[str]:

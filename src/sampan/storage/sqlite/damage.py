@@ -22,8 +22,9 @@ def is_damage(error: BaseException | None) -> bool:
 def damaged(path: str, cause: object) -> StoreDamaged:
     """Error for a database that is damaged, with what to do."""
     directory = os.path.dirname(path) or "."
+    why = " ".join(str(cause).split())
     return StoreDamaged(
-        f"{path} is damaged ({cause}): stop the server and run `sampan storage check {directory}` for details; to "
+        f"{path} is damaged ({why}): stop the server and run `sampan storage check {directory}` for details; to "
         f"recover, move {directory} away and run `sampan snapshot restore FILE --data {directory}`"
     )
 
@@ -66,8 +67,8 @@ def check_log(path: str) -> None:
 
 
 def _checksum(content: bytes, order: str, one: int, two: int) -> tuple[int, int]:
-    words = struct.unpack(f"{order}{len(content) // 4}I", content)
-    for at in range(0, len(words), 2):
-        one = (one + words[at] + two) & _MASK
-        two = (two + words[at + 1] + one) & _MASK
+    words = iter(struct.unpack(f"{order}{len(content) // 4}I", content))
+    for first, second in zip(words, words, strict=True):
+        one = (one + first + two) & _MASK
+        two = (two + second + one) & _MASK
     return one, two

@@ -1,0 +1,42 @@
+"""Protection of a data directory that has lost its database: a server must not begin an empty cluster unasked."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from sampan.app.errors import StartError
+from sampan.app.settings import UpSettings
+from sampan.server.pki.directory import write_private
+from sampan.storage.sqlite.restore import DATABASE
+
+ENGINE_FILE = "storage"
+"""Names the engine of the last server in the directory; written once its store was open."""
+
+
+def check_database(settings: UpSettings) -> None:
+    """Raise `StartError` if the directory belongs to a cluster whose database is missing or empty.
+
+    A directory of another engine, or of a first start that failed, belongs to none.
+    """
+    data, database = settings.data, settings.data / DATABASE
+    if settings.storage != "sqlite" or settings.new_cluster or not _belongs_to_cluster(data):
+        return
+    if (database.is_file() and database.stat().st_size == 0) or not database.exists():
+        raise StartError(
+            f"{database} is missing or empty, but {data} belongs to a cluster that had one: put the file back; or move "
+            f"{data} away and restore a snapshot with `sampan snapshot restore FILE --data {data}`; or begin a new, "
+            "empty cluster with --new-cluster"
+        )
+
+
+def note_engine(settings: UpSettings) -> None:
+    """Remember the engine, for `check_database`. A directory that cannot be written goes without."""
+    with suppress(OSError):
+        write_private(settings.data / ENGINE_FILE, f"{settings.storage}\n".encode())
+
+
+def _belongs_to_cluster(data: Path) -> bool:
+    """Whether a server on SQLite has served from the directory; also one that did not write `ENGINE_FILE` yet."""
+    try:
+        return (data / ENGINE_FILE).read_text().strip() == "sqlite"
+    except FileNotFoundError:
+        return (data / "pki").is_dir() and (data / f"{DATABASE}-lock").exists()
