@@ -72,9 +72,34 @@ async def test_a_server_that_ends_every_watch_at_once_is_asked_once_a_second() -
 
 @virtual_time
 async def test_a_watch_that_lasted_is_resumed_at_once() -> None:
-    source = watching([300.0], [[event("ADDED", "a", 6)]])
+    source = watching([150.0], [[event("ADDED", "a", 6)]])
     await seen(source, 1)
-    assert source.times == [0, 300]
+    assert source.times == [0, 150]
+
+
+@virtual_time
+async def test_a_watch_that_is_silent_too_long_is_replaced_where_it_was() -> None:
+    source = watching([[event("ADDED", "a", 6)], 1000.0], [[event("MODIFIED", "a", 7)]])
+    assert await seen(source, 2) == [("ADDED", "a"), ("MODIFIED", "a")]
+    assert source.times == [0, 180]
+    assert versions(source) == ["5", "6"]
+
+
+@virtual_time
+async def test_a_silent_watch_with_bookmarks_is_replaced_sooner() -> None:
+    source = watching([60.0, [event("BOOKMARK", "a", 6)], 1000.0], [[event("MODIFIED", "a", 7)]])
+    await seen(source, 1)
+    assert source.times == [0, 150]
+    assert versions(source) == ["5", "6"]
+
+
+@virtual_time
+async def test_the_back_off_of_an_outage_is_over_once_a_watch_has_lasted() -> None:
+    source = watching(*[BROKEN] * 4, [[], 5.0, BROKEN], BROKEN, [[event("ADDED", "a", 6)]])
+    async with aclosing(follow(source, SINCE_5, backoff=Backoff(0.8, factor=2.0, cap_s=30.0))) as batches:
+        await anext(batches)
+    delays = [round(later - earlier, 3) for earlier, later in itertools.pairwise(source.times)]
+    assert delays == [0.8, 1.6, 3.2, 6.4, 5.8, 1.6]
 
 
 FAULTS: dict[str, Sequence[Batch] | Exception] = {
@@ -134,11 +159,11 @@ async def test_what_will_not_get_better_is_raised() -> None:
 
 @virtual_time
 async def test_the_delays_grow_to_half_a_minute_and_start_again_after_two_quiet_minutes() -> None:
-    source = watching(*[BROKEN] * 8, [200.0, BROKEN], [[event("ADDED", "a", 6)]])
+    source = watching(*[BROKEN] * 8, [150.0, BROKEN], [[event("ADDED", "a", 6)]])
     async with aclosing(follow(source, SINCE_5, backoff=Backoff(0.8, factor=2.0, cap_s=30.0))) as batches:
         await anext(batches)
     delays = [round(later - earlier, 3) for earlier, later in itertools.pairwise(source.times)]
-    assert delays == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, 200.8]
+    assert delays == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, 150.8]
 
 
 @virtual_time

@@ -35,6 +35,8 @@ class Plan:
     """What the end is: an error raised, an event sent, or just the end."""
     after_s: float | None = None
     """The end comes after so long, if not before."""
+    accepted: bool = False
+    """An empty batch comes first, as from a real connection."""
     silent: bool = False
     """Nothing is ever sent, nor does the watch end: a half-open connection."""
     without_bookmark: bool = False
@@ -143,6 +145,8 @@ class FakeServer:
         try:
             if plan.refuse is not None:
                 raise plan.refuse
+            if plan.accepted:
+                yield ()
             if plan.silent:
                 await asyncio.Event().wait()
             async for batch in self._limited(options, plan):

@@ -1,16 +1,19 @@
 """The watch-fault matrix, in virtual time: whatever a server does, nothing is lost, hangs, or is flooded."""
 
 import asyncio
+from dataclasses import replace
 from itertools import pairwise
 
 import msgspec
 import pytest
 
+from sampan.client import Client
 from sampan.client.errors import TransportError, api_error
 from sampan.client.list_watch import RawEvent
-from sampan.informer import InformerSettings, ReflectorSettings, SharedInformer
+from sampan.informer import InformerSettings, ReflectorSettings, SharedInformer, WatchFailure
 from sampan.resource import Object
-from sampan.testing.virtual_time import run_virtual, virtual_time
+from sampan.testing.virtual_time import run_virtual, settle, virtual_time
+from tests.client.scripted_transport import ScriptedTransport, answer
 from tests.informer.server import (
     EXPIRED_EVENT,
     WIDGETS,
@@ -251,12 +254,26 @@ async def test_a_silent_watch_is_taken_for_half_open_after_three_minutes() -> No
 
 
 @virtual_time
-async def test_bookmarks_keep_a_quiet_watch() -> None:
+async def test_a_silent_watch_of_a_server_that_sends_bookmarks_is_replaced_after_ninety_seconds() -> None:
+    server = new_server()
+    informer = informer_of(server)
+    async with running(informer):
+        await asyncio.sleep(60)
+        server.bookmark()
+        await asyncio.sleep(89)
+        assert len(server.watches) == 1
+        await asyncio.sleep(2)
+        assert len(server.watches) == 2
+    assert len(server.lists) == 1
+
+
+@virtual_time
+async def test_watches_of_a_server_with_bookmarks_every_75_seconds_are_kept() -> None:
     server = new_server()
     informer = informer_of(server, watch_s_min=2000.0, watch_s_max=2000.0)
     async with running(informer):
-        for _ in range(10):
-            await asyncio.sleep(100)
+        for _ in range(20):
+            await asyncio.sleep(75)
             server.bookmark()
         assert len(server.watches) == 1
 
@@ -264,7 +281,7 @@ async def test_bookmarks_keep_a_quiet_watch() -> None:
 @virtual_time
 async def test_watches_that_end_in_time_are_resumed_at_once_without_a_pause() -> None:
     server = new_server()
-    informer = informer_of(server, idle_timeout_s=1000.0)
+    informer = informer_of(server, idle_timeout_without_bookmarks_s=1000.0)
     async with running(informer):
         await asyncio.sleep(1000)
     assert [options.timeout_seconds for options in server.watches] == [300] * 4
@@ -299,13 +316,72 @@ async def test_every_failure_is_told_to_the_watch_error_handler() -> None:
     refused, cut = TransportError("refused", sent=False), TransportError("cut", sent=True)
     server.list_faults.append(refused)
     server.plans.extend([Plan(refuse=cut), Plan(events=0, end=EXPIRED_EVENT)])
-    told: list[Exception] = []
+    told: list[WatchFailure] = []
     informer = informer_of(server)
     informer.set_watch_error_handler(told.append)
     async with running(informer):
         await asyncio.sleep(20)
-    assert [type(error).__name__ for error in told] == ["TransportError", "TransportError", "Expired"]
-    assert told[:2] == [refused, cut]
+    assert [type(failure.error).__name__ for failure in told] == ["TransportError", "TransportError", "Expired"]
+    assert [failure.error for failure in told[:2]] == [refused, cut]
+    assert [failure.delay_s for failure in told] == [0.8, 1.6, 3.2]
+    assert [failure.next_step for failure in told] == [
+        "listing again",
+        "resuming the watch from resourceVersion 102",
+        "listing again",
+    ]
+
+
+@virtual_time
+async def test_a_watch_failure_names_resource_namespace_cause_and_next_step(caplog: pytest.LogCaptureFixture) -> None:
+    forbidden = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "widgets is forbidden"}
+    transport = ScriptedTransport(by=lambda request: answer(forbidden, 403))
+    widgets = Client(transport).resource(WIDGETS, namespace="a")
+    settings = InformerSettings(ReflectorSettings(streaming=False, rand=lambda: 0.0))
+    informer = SharedInformer(widgets.list_watch(label_selector="app=x"), WIDGETS, settings=settings)
+    with caplog.at_level("INFO", "sampan.informer"):
+        async with running(informer):
+            await settle()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert caplog.messages == [
+        "cannot list or watch widgets.example.com in namespace a with app=x: widgets is forbidden (403 Forbidden); "
+        "listing again in 0.8 s"
+    ]
+
+
+@virtual_time
+async def test_back_off_of_an_outage_is_over_once_a_watch_has_lasted() -> None:
+    server = new_server()
+    refused = Plan(refuse=TransportError("refused", sent=False))
+    cut = Plan(events=0, after_s=5, end=TransportError("cut", sent=True))
+    server.plans.extend([*[refused] * 6, replace(cut, accepted=True), refused])
+    delays: list[float] = []
+    informer = informer_of(server)
+    informer.set_watch_error_handler(lambda failure: delays.append(failure.delay_s))
+    async with running(informer):
+        await asyncio.sleep(120)
+    assert delays == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 0.8, 1.6]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(Plan(accepted=True, events=0, end=TransportError("cut", sent=True)), id="cut-at-once"),
+        pytest.param(Plan(accepted=True, events=0, after_s=5, end=EXPIRED_EVENT), id="expired"),
+        pytest.param(Plan(events=0, after_s=5, end=TransportError("cut", sent=True)), id="never-accepted"),
+    ],
+)
+def test_a_watch_that_is_no_success_does_not_reset_the_back_off(end: Plan) -> None:
+    async def main() -> None:
+        server = new_server()
+        server.every_plan = end
+        delays: list[float] = []
+        informer = informer_of(server)
+        informer.set_watch_error_handler(lambda failure: delays.append(failure.delay_s))
+        async with running(informer):
+            await asyncio.sleep(100)
+        assert delays[:5] == [0.8, 1.6, 3.2, 6.4, 12.8]
+
+    run_virtual(main())
 
 
 @virtual_time

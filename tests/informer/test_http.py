@@ -43,7 +43,9 @@ async def test_one_fault_on_the_wire_loses_nothing(fault: str, streaming: bool) 
     server = FakeServer(knows_streams=streaming)
     server.put("a")
     server.put("b")
-    reflector = ReflectorSettings(streaming=streaming, backoff=FAST, idle_timeout_s=0.1, stream_stall_s=0.1)
+    reflector = ReflectorSettings(
+        streaming=streaming, backoff=FAST, idle_timeout_without_bookmarks_s=0.1, stream_stall_s=0.1
+    )
     async with served(server) as (loopback, client):
         loopback.faults.append(FAULTS[fault])
         list_watch = client.resource(WIDGETS, namespace="").list_watch()

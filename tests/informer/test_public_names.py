@@ -10,7 +10,7 @@ Batch DeletedFinalStateUnknown Deletion Delta DeltaFIFO DeltaType EventHandler E
 GroupRegistration InOrderQueue IndexFunction InformerGroup Indexer InformerMetrics InformerSettings InformerStopped
 Lister NAMESPACE_INDEX NamespaceLister Queue ReadableStore Ref RefReader Reflector ReflectorSettings ReflectorStore
 Registration Scope SharedInformer SharedInformerFactory Syncable Transform TransformError UnreadableObject
-WatchErrorHandler join_key last_known log_watch_error split_key strip_managed_fields transform_objects
+WatchErrorHandler WatchFailure join_key last_known log_watch_error split_key strip_managed_fields transform_objects
 wait_for_cache_sync
 """
 

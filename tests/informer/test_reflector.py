@@ -18,6 +18,7 @@ from sampan.informer import (
     RefReader,
     SharedInformer,
     Transform,
+    WatchFailure,
 )
 from sampan.resource import Object
 from sampan.testing.virtual_time import settle, virtual_time
@@ -436,13 +437,13 @@ async def test_a_transform_that_fails_is_told_as_an_error_and_tried_again_withou
         return body
 
     informer = transforming(server, transform)
-    told: list[Exception] = []
+    told: list[WatchFailure] = []
     informer.set_watch_error_handler(told.append)
     async with running(informer):
         await asyncio.sleep(60)
         assert not informer.has_synced()
         assert 3 <= len(told) <= 8
-        assert "LookupError" in str(told[0])
+        assert "LookupError" in str(told[0].error)
         fails = False
         await asyncio.sleep(60)
         assert informer.has_synced()

@@ -12,6 +12,7 @@ from sampan.informer import (
     Ref,
     ReflectorSettings,
     SharedInformer,
+    WatchFailure,
 )
 from sampan.resource import Object
 from sampan.testing.virtual_time import settle, virtual_time
@@ -515,7 +516,7 @@ async def test_a_handler_of_watch_errors_that_raises_ends_nothing(caplog: pytest
     server.list_faults.append(TransportError("refused", sent=False))
     informer = informer_of(server)
 
-    def fail(_: Exception) -> None:
+    def fail(_: WatchFailure) -> None:
         raise LookupError("oh")
 
     informer.set_watch_error_handler(fail)

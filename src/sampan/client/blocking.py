@@ -23,6 +23,7 @@ from sampan.client.config import Config
 from sampan.client.connect import connect
 from sampan.client.errors import Conflict
 from sampan.client.loop_thread import LoopThread
+from sampan.client.rest_client import REQUEST_TIMEOUT_S
 from sampan.client.rest_mapper import ResourceName
 from sampan.client.retry_on_conflict import CONFLICT_BACKOFF
 from sampan.resource import Object, ObjectType, ResourceInfo
@@ -46,16 +47,23 @@ class BlockingClient:
         context: str = "",
         namespace: str = "",
         field_manager: str = "",
+        request_timeout_s: float = REQUEST_TIMEOUT_S,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
         """As `sampan.client.connect`; the configuration is read when the block begins."""
         said = {"context": context, "namespace": namespace, "field_manager": field_manager}
-        return cls(lambda: connect(path, environ=environ, **said))
+        return cls(lambda: connect(path, environ=environ, request_timeout_s=request_timeout_s, **said))
 
     @classmethod
-    def from_config(cls, config: Config, *, field_manager: str = "") -> Self:
+    def from_config(
+        cls, config: Config, *, field_manager: str = "", request_timeout_s: float = REQUEST_TIMEOUT_S
+    ) -> Self:
         """As `Client.from_config`."""
-        return cls(lambda: Client.from_config(config, field_manager=field_manager))
+
+        def make() -> Client:
+            return Client.from_config(config, field_manager=field_manager, request_timeout_s=request_timeout_s)
+
+        return cls(make)
 
     def __enter__(self) -> Self:
         async def make() -> Client:

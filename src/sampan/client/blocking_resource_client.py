@@ -47,6 +47,10 @@ class BlockingResourceClient(Generic[T]):
         """The same client in another namespace."""
         return BlockingResourceClient(self._thread, self.asynchronous.in_namespace(namespace))
 
+    def with_timeout(self, request_timeout_s: float) -> "BlockingResourceClient[T]":
+        """The same client with another limit for the server's answers."""
+        return BlockingResourceClient(self._thread, self.asynchronous.with_timeout(request_timeout_s))
+
     def metadata_only(self) -> "BlockingResourceClient[PartialObjectMetadata]":
         """The same objects, of which only the metadata travels."""
         return BlockingResourceClient(self._thread, self.asynchronous.metadata_only())

@@ -17,7 +17,7 @@ from sampan.client.endpoint import Endpoint
 from sampan.client.options import FieldValidation, WriteOptions
 from sampan.client.request_counts import RequestCounts
 from sampan.client.resource_client import ResourceClient
-from sampan.client.rest_client import RESTClient
+from sampan.client.rest_client import REQUEST_TIMEOUT_S, RESTClient
 from sampan.client.rest_mapper import ResourceName, RESTMapper
 from sampan.client.stack import connect_transport
 from sampan.client.transport import Transport
@@ -38,9 +38,12 @@ class Client:
         field_manager: str = "",
         mapper: RESTMapper | None = None,
         counts: RequestCounts | None = None,
+        request_timeout_s: float = REQUEST_TIMEOUT_S,
     ) -> None:
-        """`counts`: what the transport counts, if it does."""
-        self.rest = RESTClient(transport)
+        """`counts`: what the transport counts, if it does. `request_timeout_s`: longest wait for an answer, in all its
+        retries; `math.inf` for no limit. Watches have limits of their own.
+        """
+        self.rest = RESTClient(transport, request_timeout_s=request_timeout_s)
         self.counts = counts
         self.namespace = namespace
         """Where namespaced objects are that say no namespace."""
@@ -48,14 +51,26 @@ class Client:
         self._write_options = WriteOptions(field_manager=field_manager)
 
     @classmethod
-    def from_config(cls, config: Config, *, field_manager: str = "", warnings: WarningHandler | None = None) -> Self:
+    def from_config(
+        cls,
+        config: Config,
+        *,
+        field_manager: str = "",
+        warnings: WarningHandler | None = None,
+        request_timeout_s: float = REQUEST_TIMEOUT_S,
+    ) -> Self:
         """A client of the server that a configuration names; `warnings` as for `connect_transport`.
 
         Raises `ConfigError`.
         """
         counts = RequestCounts()
-        transport = connect_transport(config, warnings=warnings, counts=counts)
-        return cls(transport, namespace=config.namespace, field_manager=field_manager, counts=counts)
+        return cls(
+            connect_transport(config, warnings=warnings, counts=counts),
+            namespace=config.namespace,
+            field_manager=field_manager,
+            counts=counts,
+            request_timeout_s=request_timeout_s,
+        )
 
     def with_defaults(
         self,
@@ -64,14 +79,17 @@ class Client:
         field_manager: str | None = None,
         field_validation: FieldValidation | None = None,
         dry_run: bool | None = None,
+        request_timeout_s: float | None = None,
     ) -> "Client":
         """A client of the same server whose requests say something else by default; None: as before.
 
         It shares connections and mapper: close only one of the two.
         """
         mine = self._write_options
-        other = Client(self.rest.transport, namespace=self.namespace, mapper=self.mapper, counts=self.counts)
+        other = self._like_this(self.rest.transport)
         other.namespace = self.namespace if namespace is None else namespace
+        if request_timeout_s is not None:
+            other.rest = self.rest.with_timeout(request_timeout_s)
         other._write_options = replace(
             mine,
             field_manager=mine.field_manager if field_manager is None else field_manager,
@@ -82,9 +100,7 @@ class Client:
 
     def through(self, wrap: Callable[[Transport], Transport]) -> "Client":
         """A client like this one whose requests go through a transport around its own: close only one of the two."""
-        other = Client(wrap(self.rest.transport), namespace=self.namespace, mapper=self.mapper, counts=self.counts)
-        other._write_options = self._write_options
-        return other
+        return self._like_this(wrap(self.rest.transport))
 
     @overload
     def resource(self, what: ResourceInfo, *, namespace: str | None = None) -> ResourceClient[Object]: ...
@@ -121,6 +137,17 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+    def _like_this(self, transport: Transport) -> "Client":
+        other = Client(
+            transport,
+            namespace=self.namespace,
+            mapper=self.mapper,
+            counts=self.counts,
+            request_timeout_s=self.rest.request_timeout_s,
+        )
+        other._write_options = self._write_options
+        return other
 
     def _resource(self, what: ObjectType[T], namespace: str | None) -> ResourceClient[T]:
         where = self.namespace if namespace is None else namespace

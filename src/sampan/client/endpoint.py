@@ -21,6 +21,10 @@ class Endpoint:
     accept: str = JSON
     list_accept: str = JSON
 
+    def with_timeout(self, request_timeout_s: float) -> "Endpoint":
+        """Return the same endpoint with another limit for the server's answers."""
+        return replace(self, rest=self.rest.with_timeout(request_timeout_s))
+
     def path_of(self, name: str, subresource: str = "", *, namespace: str = "") -> str:
         """The path of an object. Raises `ValueError` without a name, or without a namespace where one is needed."""
         if not name:

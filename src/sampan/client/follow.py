@@ -4,22 +4,23 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 import msgspec
 
 from sampan.client.backoff import Backoff
 from sampan.client.errors import ApiError, ServerError, TooManyRequests, TransportError
+from sampan.client.event_stream import EventStream
+from sampan.client.idle_limit import IdleLimit
 from sampan.client.list_watch import ListWatch, RawEvent, RawList
 from sampan.client.options import ListOptions
+from sampan.client.pace import Pace
 from sampan.client.pager import list_all
-from sampan.client.raw_events import closing, resource_version_of, until_error
+from sampan.client.raw_events import resource_version_of, until_error
 
 WATCH_BACKOFF: Final = Backoff(0.8, factor=2.0, jitter=1.0, cap_s=30.0)
 """Source: client-go tools/cache/reflector.go (1.36)."""
-BACKOFF_RESET_S: Final = 120.0
-"""After so long without a failure the next one is waited for as if it were the first."""
 RESTART_INTERVAL_S: Final = 1.0
 """A server that ends each watch at once is asked no more often. Source: client-go tools/watch/retrywatcher.go."""
 
@@ -31,15 +32,16 @@ def is_transient(error: ApiError | TransportError) -> bool:
     return isinstance(error, TransportError | ServerError | TooManyRequests)
 
 
-@dataclass
 class Retries:
-    """Waits between attempts: longer after each failure, from the start again after two quiet minutes."""
+    """Waits between attempts to list or watch a resource, as `Pace` says, and logs each failure."""
 
-    backoff: Backoff = WATCH_BACKOFF
-    _retry_at: float = field(default=float("-inf"), init=False)
+    def __init__(self, source: ListWatch, backoff: Backoff = WATCH_BACKOFF) -> None:
+        self._source = source
+        self._pace = Pace(backoff)
 
-    def __post_init__(self) -> None:
-        self._delays = self.backoff.delays()
+    def succeeded(self) -> None:
+        """Take the next failure as the first one."""
+        self._pace.succeeded()
 
     async def wait(self, error: ApiError | TransportError) -> None:
         """Wait after a failure, at least as long as the server asked for.
@@ -48,15 +50,10 @@ class Retries:
         """
         if not is_transient(error):
             raise error
-        now = asyncio.get_running_loop().time()
-        if now - self._retry_at > BACKOFF_RESET_S:
-            self._delays = self.backoff.delays()
-        delay = next(self._delays, None)
+        delay = self._pace.next_delay_s(error.retry_after_s if isinstance(error, ApiError) else 0)
         if delay is None:
             raise error
-        delay = max(delay, error.retry_after_s if isinstance(error, ApiError) else 0)
-        self._retry_at = now + delay
-        _log.info("trying again in %.1f s after: %s", delay, error)
+        _log.info("cannot list or watch %s: %s; retrying in %.1f s", self._source, error, delay)
         await asyncio.sleep(delay)
 
 
@@ -84,53 +81,70 @@ async def follow(
 
     Guarantees: every event after the resourceVersion once and in order, or an error.
     Raises: `Expired` when the server no longer knows the resourceVersion: list again. `ApiError` of 4xx (but 429).
-    Lost connections, 429 and 5xx are retried with back-off, for ever if `backoff` has no end.
+    Lost connections, 429 and 5xx are retried with back-off, for ever if `backoff` has no end. A watch that is silent
+    for longer than `IdleLimit` allows is replaced by another one.
     Source: client-go tools/watch/retrywatcher.go (1.36).
     """
-    retries = Retries(backoff)
-    position = _Position(options.resource_version or "")
-    if position.resource_version in ("", "0"):
+    retries = Retries(source, backoff)
+    position = options.resource_version or ""
+    if position in ("", "0"):
         found = await list_patiently(source, replace(options, timeout_seconds=None), retries)
-        position.resource_version = found.resource_version
+        position = found.resource_version
         if found.items:
             yield [RawEvent("ADDED", msgspec.Raw(item)) for item in found.items]
+    watches = _Watches(source, options, position)
     while True:
+        watches.accepted = False
         began = asyncio.get_running_loop().time()
         try:
-            async with aclosing(_watch(source, options, position)) as batches:
+            async with aclosing(watches.next()) as batches:
                 async for batch in batches:
                     yield batch
         except (ApiError, TransportError) as error:
+            if watches.accepted and asyncio.get_running_loop().time() - began >= RESTART_INTERVAL_S:
+                retries.succeeded()
             await retries.wait(error)
         else:
+            retries.succeeded()
             await asyncio.sleep(max(0.0, began + RESTART_INTERVAL_S - asyncio.get_running_loop().time()))
 
 
-@dataclass
-class _Position:
-    resource_version: str
+class _Watches:
+    """One watch after the other, each from where the last one ended."""
 
+    def __init__(self, source: ListWatch, options: ListOptions, position: str) -> None:
+        self.accepted = False
+        """The server has accepted the present watch."""
+        self._source = source
+        self._options = replace(
+            options,
+            resource_version_match="",
+            allow_watch_bookmarks=True,
+            limit=0,
+            continue_token="",
+            send_initial_events=None,
+        )
+        self._position = position
+        self._idle = IdleLimit()
 
-async def _watch(
-    source: ListWatch, options: ListOptions, position: _Position
-) -> AsyncGenerator[Sequence[RawEvent], None]:
-    """One watch from the position, which moves on with what is given. ERROR events are raised."""
-    watch_options = replace(
-        options,
-        resource_version=position.resource_version,
-        resource_version_match="",
-        allow_watch_bookmarks=True,
-        limit=0,
-        continue_token="",
-        send_initial_events=None,
-    )
-    async with closing(source.watch(watch_options)) as events:
-        async for batch in events:
-            good, error = until_error(batch)
-            if good:
-                position.resource_version = resource_version_of(good[-1])
-            changes = [event for event in good if event.type != "BOOKMARK"]
-            if changes:
-                yield changes
-            if error is not None:
-                raise error
+    async def next(self) -> AsyncGenerator[Sequence[RawEvent], None]:
+        """Yield the changes of the next watch. Raises what ended it, ERROR events included."""
+        loop = asyncio.get_running_loop()
+        stream = EventStream(self._source.watch(replace(self._options, resource_version=self._position)))
+        try:
+            while (batch := await stream.next(loop.time() + self._idle.seconds)) is not None:
+                self.accepted = True
+                self._idle.observe(batch)
+                good, error = until_error(batch)
+                if good:
+                    self._position = resource_version_of(good[-1])
+                changes = [event for event in good if event.type != "BOOKMARK"]
+                if changes:
+                    yield changes
+                if error is not None:
+                    raise error
+        except TimeoutError:
+            _log.info("watch of %s was silent for %g s; starting another one", self._source, self._idle.seconds)
+            self._idle.expired()
+        finally:
+            await stream.aclose()

@@ -27,7 +27,10 @@ class RawList:
 
 
 class ListWatch(Protocol):
-    """Lists and watches one resource (perhaps in one namespace, perhaps with selectors: they are its own)."""
+    """Lists and watches one resource (perhaps in one namespace, perhaps with selectors: they are its own).
+
+    `str` of it names the resource in log lines: "pods in namespace a".
+    """
 
     async def list(self, options: ListOptions) -> RawList:
         """One page. Raises `ApiError`, `TransportError`."""
@@ -35,6 +38,8 @@ class ListWatch(Protocol):
 
     def watch(self, options: ListOptions) -> AsyncIterator[Sequence[RawEvent]]:
         """The events, in batches as they come; ends when the server ends the watch.
+
+        An empty batch may come first: the server has accepted the watch.
 
         Raises `ApiError` when the server refuses; `TransportError` when the stream breaks off, falls silent beyond
         the idle time-out, or holds what is not an event. ERROR events are handed on as events.

@@ -51,6 +51,13 @@ class ResourceClient(Generic[T]):
         """The same client in another namespace; "" for all of them."""
         return ResourceClient(replace(self._endpoint, namespace=namespace, pinned=bool(namespace)), self.object_type)
 
+    def with_timeout(self, request_timeout_s: float) -> "ResourceClient[T]":
+        """The same client with another limit for the server's answers: `await pods.with_timeout(120).create(pod)`.
+
+        `math.inf` for no limit.
+        """
+        return ResourceClient(self._endpoint.with_timeout(request_timeout_s), self.object_type)
+
     def metadata_only(self) -> "ResourceClient[PartialObjectMetadata]":
         """The same objects, of which only the metadata travels. Can read, watch, patch and delete."""
         endpoint = replace(self._endpoint, accept=ACCEPT, list_accept=ACCEPT_LIST)

@@ -39,7 +39,7 @@ class ResourceListWatch:
         return split_list(await self.rest.call("GET", self._path, query=query, headers={"accept": self.list_accept}))
 
     async def watch(self, options: ListOptions) -> AsyncGenerator[Sequence[RawEvent], None]:
-        """The events as `ListWatch.watch` says. Closing the generator gives the connection up."""
+        """Yield events as `ListWatch.watch` describes. Closing the generator closes the connection."""
         timeout_s = options.timeout_seconds
         if timeout_s is None:
             timeout_s = random.randint(WATCH_TIMEOUT_S_MIN, 2 * WATCH_TIMEOUT_S_MIN)
@@ -50,6 +50,7 @@ class ResourceListWatch:
             idle_timeout_s=timeout_s + IDLE_MARGIN_S,
         )
         try:
+            yield ()
             lines = EventLines()
             async for chunk in response.chunks():
                 for batch in lines.feed(chunk):
@@ -58,6 +59,11 @@ class ResourceListWatch:
                 yield batch
         finally:
             await response.aclose()
+
+    def __str__(self) -> str:
+        where = f" in namespace {self.namespace}" if self.namespace else ""
+        selectors = _both(self.label_selector, self.field_selector)
+        return f"{self.info.gvr.group_resource}{where}{f' with {selectors}' if selectors else ''}"
 
     @property
     def _path(self) -> str:

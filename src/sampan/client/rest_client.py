@@ -1,5 +1,6 @@
 """`RESTClient`: a request and its answer in the API's terms: paths and parameters in, a body or an `ApiError` out."""
 
+import math
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -11,13 +12,27 @@ from sampan.resource import ResourceInfo
 JSON: Final = "application/json"
 _UNQUOTED: Final = "!$&'()*+,;=:@~-._"
 _NOTHING: Final[Mapping[str, str]] = {}
+REQUEST_TIMEOUT_S: Final = 30.0
+"""Default of `request_timeout_s`."""
 
 
 class RESTClient:
     """Asks one server through a transport. Safe to use from many tasks of one event loop."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, *, request_timeout_s: float = REQUEST_TIMEOUT_S) -> None:
+        """`request_timeout_s`: longest wait for the head of an answer, retries included, and then for each further part
+        of the body (a large list may take longer as long as it makes progress); `math.inf` for no limit. A watch only
+        has the first of these limits. Raises `ValueError` if it is not positive.
+        """
+        if not request_timeout_s > 0:
+            raise ValueError(f"request_timeout_s must be positive, not {request_timeout_s}")
         self.transport = transport
+        self.request_timeout_s = request_timeout_s
+        self._limit_s = None if math.isinf(request_timeout_s) else request_timeout_s
+
+    def with_timeout(self, request_timeout_s: float) -> "RESTClient":
+        """Return a client on the same transport with another limit for its requests."""
+        return RESTClient(self.transport, request_timeout_s=request_timeout_s)
 
     async def call(
         self,
@@ -30,12 +45,14 @@ class RESTClient:
     ) -> bytes:
         """The body of the answer; `accept` and `content-type` are JSON unless `headers` say otherwise.
 
-        Raises `ApiError` for every answer that is not 2xx, `TransportError`.
+        Raises `ApiError` for every answer that is not 2xx, `TransportError`; `TransportTimeout` if the server does not
+        answer within `request_timeout_s`.
         """
         said = {"accept": JSON, **headers}
         if body and "content-type" not in said:
             said["content-type"] = JSON
-        response = await self.transport.send(HttpRequest(method, _target(path, query), said, body))
+        limit_s = self._limit_s
+        response = await self.transport.send(HttpRequest(method, _target(path, query), said, body, limit_s, limit_s))
         return await _read(response)
 
     async def stream(
@@ -43,14 +60,14 @@ class RESTClient:
     ) -> HttpResponse:
         """GET an answer that is read as it comes; the caller closes it. Raises as `call` does.
 
-        `idle_timeout_s` bounds the wait for the answer's head too.
+        `request_timeout_s` bounds the wait for the answer's head, `idle_timeout_s` each silence after it.
         """
         response = await self.transport.send(
             HttpRequest(
                 "GET",
                 _target(path, query),
                 {"accept": accept},
-                timeout_s=idle_timeout_s,
+                timeout_s=self._limit_s,
                 idle_timeout_s=idle_timeout_s,
                 stream=True,
             )

@@ -20,9 +20,9 @@ class HttpRequest:
     headers: Headers = field(default_factory=dict)
     body: bytes = b""
     timeout_s: float | None = None
-    """Longest wait for the whole answer; for a stream: for its head. None: the transport's own default."""
+    """Longest wait for the whole answer; for its head, if `stream` or `idle_timeout_s` is set. None: no limit."""
     idle_timeout_s: float | None = None
-    """Longest silence in a stream: then `chunks` raises `TransportTimeout` (a half-open connection). None: any."""
+    """Longest silence within the body: then `read` and `chunks` raise `TransportTimeout`. None: no limit."""
     stream: bool = False
     """The answer is read as it comes (a watch): it gets a connection of its own, which `aclose` cuts."""
 

@@ -68,7 +68,7 @@ async def wait_for(
 
 async def _states(source: ListWatch) -> AsyncGenerator[bytes | None, None]:
     """The object's states as far as they can be seen, from the present one on; None when there is none. No end."""
-    retries = Retries()
+    retries = Retries(source)
     while True:
         listed = await list_patiently(source, ListOptions(), retries)
         yield listed.items[0] if listed.items else None

@@ -28,12 +28,13 @@ from sampan.informer.ref import (
     last_known,
     strip_managed_fields,
 )
-from sampan.informer.reflector import Reflector, WatchErrorHandler, log_watch_error
+from sampan.informer.reflector import Reflector
 from sampan.informer.registration import Registration
 from sampan.informer.settings import InformerSettings, ReflectorSettings
 from sampan.informer.shared_informer import InformerStopped, SharedInformer
 from sampan.informer.sync import Syncable, wait_for_cache_sync
 from sampan.informer.transform import Transform, TransformError, transform_objects
+from sampan.informer.watch_failure import WatchErrorHandler, WatchFailure, log_watch_error
 
 __all__ = [
     "NAMESPACE_INDEX",
@@ -72,6 +73,7 @@ __all__ = [
     "TransformError",
     "UnreadableObject",
     "WatchErrorHandler",
+    "WatchFailure",
     "join_key",
     "last_known",
     "log_watch_error",

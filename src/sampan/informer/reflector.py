@@ -2,34 +2,35 @@
 
 It lists (as a stream, where the server can), watches from there, resumes watches where they ended, and lists again only
 when it must. One task, `run()`; it waits for the store's room after each batch, so a slow store slows the connection.
-Whatever a server does, it is asked again only after a back-off (0.8 s, doubled up to 30 s, with jitter, begun anew
-after two quiet minutes), except for watches that ended after at least a second, as they do every few minutes.
+After a failure it waits before the next request: 0.8 s, doubled up to 30 s, with jitter. The delays start again when
+a watch was accepted and lasted for a second, or after two minutes without a failure. A watch that the server ends after
+a second or more, as servers do every few minutes, is resumed without a delay.
 Source: client-go tools/cache/reflector.go (1.36).
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, Generic, TypeVar
 
 from sampan.client.errors import (
     ApiError,
     BadRequest,
     ClientError,
-    Expired,
     Invalid,
     ServerError,
     TooManyRequests,
     TransportError,
 )
+from sampan.client.event_stream import EventStream
+from sampan.client.idle_limit import IdleLimit
 from sampan.client.list_watch import ListWatch, RawEvent
 from sampan.client.options import ListOptions
+from sampan.client.pace import Pace
 from sampan.client.raw_events import watch_error
 from sampan.informer.delta import ReflectorStore
-from sampan.informer.event_stream import EventStream
 from sampan.informer.events import EventReader
 from sampan.informer.metrics import InformerMetrics
-from sampan.informer.pace import Pace
 from sampan.informer.paged_list import PagedList
 from sampan.informer.patience import Patience
 from sampan.informer.position import Position, is_unavailable
@@ -38,6 +39,7 @@ from sampan.informer.settings import ReflectorSettings
 from sampan.informer.streamed_list import StreamedList, StreamStalled
 from sampan.informer.transform import TransformError
 from sampan.informer.version import older
+from sampan.informer.watch_failure import WatchErrorHandler, WatchFailure, log_watch_error
 
 T = TypeVar("T")
 
@@ -45,19 +47,6 @@ _log = logging.getLogger("sampan.informer")
 
 STREAM_FAILURES_MAX: Final = 3
 """After so many streaming lists in a row that broke off, only lists are asked for."""
-
-WatchErrorHandler = Callable[[Exception], None]
-"""Is told of each failure of a list or watch, before the back-off. Must return at once."""
-
-
-def log_watch_error(error: Exception) -> None:
-    """The default `WatchErrorHandler`: expired versions are everyday, lost connections are news, the rest a warning."""
-    if isinstance(error, Expired):
-        _log.debug("watch closed: %s", error)
-    elif isinstance(error, TransportError | TooManyRequests):
-        _log.info("watch interrupted: %s", error)
-    else:
-        _log.warning("list or watch failed: %s", error)
 
 
 class Reflector(Generic[T]):
@@ -80,6 +69,7 @@ class Reflector(Generic[T]):
         self._reader = EventReader(reader, self.metrics)
         self._paged_list = PagedList(list_watch, self._reader, self.metrics, page_size=self._settings.page_size)
         self._pace = Pace(self._settings.backoff, self._settings.backoff_reset_s, self._settings.rand)
+        self._idle = IdleLimit(self._settings.idle_timeout_s, self._settings.idle_timeout_without_bookmarks_s)
         self._position = Position()
         self._streaming = self._settings.streaming
         self._stream_failures = 0
@@ -96,25 +86,29 @@ class Reflector(Generic[T]):
         return self._streaming
 
     async def run(self) -> None:
-        """List and watch until cancelled. Failures are told to `on_error` and retried, for ever."""
+        """List and watch until cancelled. Failures are reported to `on_error` and retried without end."""
         while True:
-            asked_s = 0.0
             try:
                 await self._list_and_watch()
             except (ClientError, TransformError) as error:
-                self._tell(error)
-                asked_s = _asked_s(error)
-            await self._back_off(asked_s)
+                await self._retry(error, "listing again")
 
-    def _tell(self, error: Exception) -> None:
+    async def _retry(self, error: Exception, next_step: str) -> None:
+        """Report a failure, and wait for as long as the back-off and the server ask for."""
+        delay_s = self._next_delay_s(error.retry_after_s if isinstance(error, ApiError) else 0.0)
+        self._report(error, next_step, delay_s)
+        await asyncio.sleep(delay_s)
+
+    def _report(self, error: Exception, next_step: str, delay_s: float) -> None:
         try:
-            self.on_error(error)
+            self.on_error(WatchFailure(str(self._list_watch), error, next_step, delay_s))
         except Exception:
-            _log.exception("the handler of watch errors failed")
+            _log.exception("handler of watch errors failed: resource=%s", self._list_watch)
 
-    async def _back_off(self, asked_s: float) -> None:
+    def _next_delay_s(self, at_least_s: float = 0.0) -> float:
         self.metrics.backoffs += 1
-        await self._pace.wait(asked_s)
+        delay_s = self._pace.next_delay_s(at_least_s)
+        return max(self._settings.backoff.cap_s, at_least_s) if delay_s is None else delay_s
 
     async def _list_and_watch(self) -> None:
         """Returns never; raises when a list is due."""
@@ -159,17 +153,16 @@ class Reflector(Generic[T]):
             try:
                 return await self._read_stream()
             except TooManyRequests as error:
-                self._tell(error)
-                await self._back_off(_asked_s(error))
+                await self._retry(error, "requesting a streaming list again")
             except (BadRequest, Invalid, StreamStalled) as error:
-                _log.info("no streaming lists from here on: %s", error)
+                _log.info("no more streaming lists of %s: %s; listing instead", self._list_watch, error)
                 self._streaming = False
                 break
             except (ClientError, TransformError) as error:
                 if is_unavailable(error) and self._position.for_stream():
                     self._position.unavailable = True
                     continue
-                self._tell(error)
+                self._report(error, "listing without a stream", 0.0)
                 break
         self.metrics.stream_fallbacks += 1
         return None
@@ -205,16 +198,15 @@ class Reflector(Generic[T]):
         while True:
             began = loop.time()
             try:
-                brought = await self._follow(stream or self._begin_watch())
+                brought = await self._follow(stream or self._begin_watch(), accepted=stream is not None)
             except (TransportError, TooManyRequests, ServerError) as error:
                 if not patience.may_resume_after(error, loop.time()):
                     raise
-                self._tell(error)
-                await self._back_off(_asked_s(error))
+                await self._retry(error, f"resuming the watch from resourceVersion {self._position.resource_version}")
             else:
                 if patience.was_short(loop.time() - began, brought):
                     self.metrics.short_watches += 1
-                    await self._back_off(0.0)
+                    await asyncio.sleep(self._next_delay_s())
             stream = None
 
     def _begin_watch(self) -> EventStream:
@@ -230,26 +222,38 @@ class Reflector(Generic[T]):
             )
         )
 
-    async def _follow(self, stream: EventStream) -> int:
-        """Put the events of one watch into the store; how many there were. Raises what ended the watch."""
+    async def _follow(self, stream: EventStream, *, accepted: bool) -> int:
+        """Put the events of one watch into the store and return how many there were. Raises what ended the watch.
+
+        `accepted`: the server has accepted the watch already.
+        """
         loop = asyncio.get_running_loop()
+        began = loop.time()
         brought = 0
         try:
             while True:
-                batch = await stream.next(loop.time() + self._settings.idle_timeout_s)
+                batch = await stream.next(loop.time() + self._idle.seconds)
                 if batch is None:
                     return brought
+                accepted = True
                 brought += len(batch)
+                self._idle.observe(batch)
                 self._take_in(batch)
                 await self._store.room()
         except TimeoutError:
             self.metrics.idle_watches += 1
-            _log.info("a watch was silent for %g s and is begun anew", self._settings.idle_timeout_s)
+            _log.info("watch of %s was silent for %g s; starting another one", self._list_watch, self._idle.seconds)
+            self._idle.expired()
             return brought
-        except (ClientError, TransformError):
+        except (ClientError, TransformError) as error:
             self.metrics.watch_failures += 1
+            accepted = accepted and isinstance(error, TransportError)
             raise
         finally:
+            # Neither a watch that is cut at once nor one that ends with an error of the server is a success: a list may
+            # follow it, and lists are expensive.
+            if accepted and loop.time() - began >= self._settings.short_watch_s:
+                self._pace.succeeded()
             await stream.aclose()
 
     def _take_in(self, batch: Sequence[RawEvent]) -> None:
@@ -295,8 +299,3 @@ class Reflector(Generic[T]):
     def _timeout_seconds(self) -> int:
         shortest, longest = self._settings.watch_s_min, self._settings.watch_s_max
         return int(shortest + self._settings.rand() * (longest - shortest))
-
-
-def _asked_s(error: Exception) -> float:
-    """How long the server asks to be left alone."""
-    return error.retry_after_s if isinstance(error, ApiError) else 0.0

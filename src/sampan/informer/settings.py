@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sampan.client.backoff import Backoff
+from sampan.client.idle_limit import IDLE_S, IDLE_WITHOUT_BOOKMARKS_S
+from sampan.client.pace import BACKOFF_RESET_S
 
 LIST_WATCH_BACKOFF: Final = Backoff(0.8, factor=2.0, jitter=1.0, cap_s=30.0)
 """Source: client-go tools/cache/reflector.go (1.36)."""
@@ -27,9 +29,10 @@ class ReflectorSettings:
     """A watch is asked to end after a random time from this one …"""
     watch_s_max: float = 600.0
     """… to this one, so that watches spread out."""
-    idle_timeout_s: float = 180.0
-    """A watch that is silent for so long is taken for half-open and begun anew where it was. Servers send bookmarks
-    every minute or so; one that does not is only asked for a watch more often."""
+    idle_timeout_s: float = IDLE_S
+    """A watch that is silent for longer is replaced: its connection counts as dead. For servers that send bookmarks."""
+    idle_timeout_without_bookmarks_s: float = IDLE_WITHOUT_BOOKMARKS_S
+    """The same as long as the server has sent no bookmark."""
     short_watch_s: float = 1.0
     """A watch that ends sooner is waited out like a failure, so that a server that ends each at once is not flooded."""
     short_watches_max: int = 3
@@ -37,8 +40,8 @@ class ReflectorSettings:
     internal_error_s: float = 60.0
     """InternalError of a watch is retried where it was for so long, then a list is due."""
     backoff: Backoff = LIST_WATCH_BACKOFF
-    backoff_reset_s: float = 120.0
-    """After so long without waiting the back-off begins anew."""
+    backoff_reset_s: float = BACKOFF_RESET_S
+    """After so long without a failure the back-off starts again."""
     rand: Callable[[], float] = random.random
     """Numbers from 0 to 1, for jitter."""
 

@@ -19,10 +19,11 @@ from sampan.informer.indexer import Indexer, IndexFunction
 from sampan.informer.lister import Lister
 from sampan.informer.metrics import InformerMetrics
 from sampan.informer.ref import RefReader
-from sampan.informer.reflector import Reflector, WatchErrorHandler
+from sampan.informer.reflector import Reflector
 from sampan.informer.registration import Registration
 from sampan.informer.settings import InformerSettings
 from sampan.informer.transform import Transform
+from sampan.informer.watch_failure import WatchErrorHandler
 from sampan.resource.object_type import ObjectType
 
 T = TypeVar("T")
@@ -163,7 +164,7 @@ class SharedInformer(Generic[T]):
         return list(self._registrations)
 
     def set_watch_error_handler(self, handler: WatchErrorHandler) -> None:
-        """Have all errors of lists and watches told, in place of having them logged. Raises `RuntimeError` once the
+        """Call a handler for each failure of a list or watch, instead of logging it. Raises `RuntimeError` once the
         informer runs."""
         if self._tasks is not None or self._stopped:
             raise RuntimeError("the informer has already started")

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from sampan.client.errors import ClientError
+from sampan.client.event_stream import EventStream
 from sampan.client.list_watch import RawEvent
 from sampan.client.raw_events import watch_error
-from sampan.informer.event_stream import EventStream
 from sampan.informer.events import Bookmark, EventReader
 from sampan.informer.ref import Ref
 from sampan.informer.settings import ReflectorSettings

@@ -60,14 +60,14 @@ class Answer:
     # --- filled by the connection
 
     def expire_at(self, deadline: float, timeout_s: float) -> None:
-        """Fail at this loop time, unless the answer is complete (a stream: unless its head has come)."""
+        """Fail at this loop time, unless the answer is complete (its head, if a limit of silence bounds its body)."""
         self._timer = self._loop.call_at(deadline, self._expire, timeout_s)
 
     def head_complete(self, status: int) -> None:
         """Status and header fields are there."""
         self.status = status
         self.has_head = True
-        if self.stream:
+        if self.stream or self._idle_timeout_s is not None:
             self._stop_timer()
         self._wake()
 
@@ -78,6 +78,8 @@ class Answer:
         if self._collecting:
             if self._buffered > self._settings.body_bytes_max:
                 self.fail(_too_large(self._settings.body_bytes_max))
+            elif self._idle_timeout_s is not None:
+                self._wake()  # The limit of silence starts again.
             return
         if self._buffered > self._settings.buffer_bytes_max and not self._paused and self._flow is not None:
             self._paused = True
@@ -116,7 +118,7 @@ class Answer:
         self._go_on()
         try:
             while not self.complete and self._error is None:
-                await self._wait()
+                await self._wait(self._idle_timeout_s)
         finally:
             self._cut()
         if self._error is not None:
@@ -213,7 +215,7 @@ class Answer:
         self.fail(TransportTimeout(f"{what} within {timeout_s:g} s", sent=True))
 
     def _silent(self, silence_s: float) -> None:
-        self.fail(TransportTimeout(f"the stream was silent for {silence_s:g} s", sent=True))
+        self.fail(TransportTimeout(f"the server sent nothing for {silence_s:g} s", sent=True))
 
 
 def _too_large(limit: int) -> TransportError:

@@ -15,7 +15,7 @@ class HttpSettings:
     connect_timeout_s: float = 30.0
     """For the address, the connection, the proxy and the TLS handshake together (client-go dials for 30 s)."""
     request_timeout_s: float | None = None
-    """For a whole answer, where the request does not say; None: as long as it takes, like client-go."""
+    """For a whole answer, if the request does not set a limit (a `Client` always does); None: no limit."""
     head_bytes_max: int = 1 << 20
     """Status line and header fields of an answer."""
     body_bytes_max: int = 4 << 30

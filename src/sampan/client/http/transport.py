@@ -77,6 +77,8 @@ class HttpTransport:
             try:
                 await answer.head()
             except TransportTimeout:
+                # Idle connections take the same way through the network; they may be as dead as this one.
+                self._pool.drop_idle()
                 raise
             except TransportError:
                 if not reused or connection.answer_begun or request.method not in _REPLAYABLE:

@@ -16,7 +16,8 @@ from sampan.controllers.garbage_collector.identity import StateReader
 from sampan.informer.delta import DeltaType
 from sampan.informer.in_order_queue import InOrderQueue
 from sampan.informer.ref import Ref, RefReader, last_known
-from sampan.informer.reflector import Reflector, log_watch_error
+from sampan.informer.reflector import Reflector
+from sampan.informer.watch_failure import WatchFailure, log_watch_error
 from sampan.resource import ResourceInfo
 
 _log: Final = logging.getLogger("sampan.controller.garbage-collector")
@@ -82,10 +83,10 @@ class Monitor:
             self._on_change()
         self.settled.set()
 
-    def _failed(self, error: Exception) -> None:
-        """A resource that must not be listed, or cannot be, holds up nobody."""
-        if isinstance(error, Forbidden | NotFound | MethodNotAllowed):
+    def _failed(self, failure: WatchFailure) -> None:
+        """Do not let the graph wait for a resource that cannot be listed."""
+        if isinstance(failure.error, Forbidden | NotFound | MethodNotAllowed):
             self.settled.set()
-            _log.debug("%s cannot be watched: %s", self.info.gvr, error)
+            _log.debug("%s", failure)
         else:
-            log_watch_error(error)
+            log_watch_error(failure)

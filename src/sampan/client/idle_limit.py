@@ -1,0 +1,37 @@
+"""`IdleLimit`: how long a watch may be silent before its connection counts as dead."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sampan.client.list_watch import RawEvent
+
+IDLE_S: Final = 90.0
+"""Limit for servers that send bookmarks. They send one about every minute, at most every 75 s.
+Source: apiserver pkg/storage/cacher/cacher.go `defaultBookmarkFrequency` and its jitter (1.36)."""
+IDLE_WITHOUT_BOOKMARKS_S: Final = 180.0
+"""Limit as long as the server has sent no bookmark. Such a server may just have no events; renewing its watches more
+often would only cost requests."""
+
+
+@dataclass(slots=True)
+class IdleLimit:
+    """Limit for the watches of one resource, one after the other; shorter once the server has sent a bookmark."""
+
+    with_bookmarks_s: float = IDLE_S
+    without_s: float = IDLE_WITHOUT_BOOKMARKS_S
+    _bookmarks: bool = field(default=False, init=False)
+
+    @property
+    def seconds(self) -> float:
+        """The limit that holds now."""
+        return min(self.with_bookmarks_s, self.without_s) if self._bookmarks else self.without_s
+
+    def expired(self) -> None:
+        """A watch was silent for too long. If its server stopped sending bookmarks, the longer limit is right."""
+        self._bookmarks = False
+
+    def observe(self, batch: Sequence[RawEvent]) -> None:
+        """Take note of the events that a watch brought."""
+        if not self._bookmarks:
+            self._bookmarks = any(event.type == "BOOKMARK" for event in batch)
