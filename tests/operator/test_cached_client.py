@@ -12,7 +12,8 @@ from sampan.client.patch import MergePatch
 from sampan.client.resource_client import ResourceClient
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer.shared_informer import SharedInformer
-from sampan.operator.cached_client import CachedClient, StaleCache
+from sampan.operator.cache import StaleCache
+from sampan.operator.cached_client import CachedClient
 from sampan.resource import Object, ResourceInfo, dynamic
 from tests.operator.cluster import CONFIG_MAPS, SECRETS, cluster_client
 

@@ -9,6 +9,8 @@ import logging
 from collections.abc import Coroutine
 from typing import Any
 
+from sampan.operator.error_text import one_line, traceback_of
+
 _log = logging.getLogger("sampan.node")
 
 
@@ -50,5 +52,5 @@ class Tasks:
 async def _guarded(work: Coroutine[Any, Any, None], name: str) -> None:
     try:
         await work
-    except Exception:
-        _log.exception("%s failed", name)
+    except Exception as error:
+        _log.error("%s failed: %s", name, one_line(error), exc_info=traceback_of(error))

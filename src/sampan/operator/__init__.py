@@ -11,7 +11,8 @@ The vocabulary is that of controller-runtime and client-go.
 """
 
 from sampan.operator.builder import Builder, BuildError
-from sampan.operator.cached_client import CachedClient, CachedResourceClient, StaleCache
+from sampan.operator.cache import StaleCache
+from sampan.operator.cached_client import CachedClient, CachedResourceClient
 from sampan.operator.conditions import Condition, find_condition, is_false, is_true, remove_condition, set_condition
 from sampan.operator.controller import (
     CacheSyncTimeout,

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 from sampan.informer.ref import Deletion, Ref, last_known
+from sampan.operator.error_text import one_line, traceback_of
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import ItemExponentialFailureRateLimiter
 from sampan.operator.request import Request
@@ -96,6 +97,8 @@ class ObjectTasks(Generic[T]):
             try:
                 await self._function(request)
                 return
-            except Exception:
-                _log.exception("%s failed at %s", self, request)
-            await asyncio.sleep(limiter.when(request))
+            except Exception as error:
+                delay_s = limiter.when(request)
+                text = "%s: %s: %s; restarting in %g s"
+                _log.error(text, self, request, one_line(error), delay_s, exc_info=traceback_of(error))
+            await asyncio.sleep(delay_s)

@@ -17,6 +17,7 @@ from typing import Final
 from sampan.client.client import Client
 from sampan.client.errors import ClientError, NotFound
 from sampan.core.time import Clock
+from sampan.operator.error_text import is_expected, one_line, traceback_of
 from sampan.operator.events import EventRecorder
 from sampan.operator.events.event import ObjectReference
 from sampan.scheduler.algorithm import Algorithm
@@ -128,7 +129,7 @@ class Scheduler:
         except FitError as error:
             return await self._unschedulable(profile, cycle, queued, error)
         except Exception as error:
-            _log.exception("scheduling %s failed", pod.key)
+            _log.error("cannot schedule %s: %s", pod.key, one_line(error), exc_info=traceback_of(error))
             return functools.partial(self._failed, profile, queued, str(error))
         placed = pod.on(node_name)
         parts.cache.assume(placed)
@@ -139,7 +140,7 @@ class Scheduler:
             self._undo(profile.framework, cycle, placed)
             return self._rejected(profile, queued, error)
         except Exception as error:
-            _log.exception("reserving for %s failed", pod.key)
+            _log.error("cannot reserve for %s: %s", pod.key, one_line(error), exc_info=traceback_of(error))
             self._undo(profile.framework, cycle, placed)
             return functools.partial(self._failed, profile, queued, str(error))
         return functools.partial(self._bind, profile, cycle, queued, placed)
@@ -157,8 +158,8 @@ class Scheduler:
             await self._rejected(profile, queued, error)()
             return
         except Exception as error:
-            if not isinstance(error, ClientError):
-                _log.exception("binding %s failed", placed.key)
+            if not is_expected(error):
+                _log.error("cannot bind %s: %s", placed.key, one_line(error), exc_info=error)
             self._undo(framework, cycle, placed)
             await self._failed(profile, queued, f"binding rejected: {error}")
             return
@@ -200,7 +201,7 @@ class Scheduler:
             try:
                 result = await plugin.post_filter(cycle, profile.framework)
             except Exception as failure:
-                _log.warning("%s of %s: %s", plugin.name, queued.pod.key, failure, exc_info=_unexpected(failure))
+                _log.warning("%s of %s: %s", plugin.name, queued.pod.key, failure, exc_info=traceback_of(failure))
                 continue
             error = error.with_post_filter(result.message) if result.message else error
             if result.nominated_node_name or result.clear:
@@ -254,11 +255,6 @@ class Scheduler:
             pass
         except ClientError as error:
             _log.warning("the status of %s cannot be written: %s", pod.key, error)
-
-
-def _unexpected(error: Exception) -> Exception | None:
-    """The error, if its trace tells more than its text."""
-    return None if isinstance(error, ClientError) else error
 
 
 def _reference(pod: PodInfo) -> ObjectReference:

@@ -99,7 +99,8 @@ class ServerMetrics:
         for collector in (self.watches, self.store_requests, self.store_errors, self.details, *parts, self):
             self.registry.register(collector)
         ProcessCollector(registry=self.registry)
-        self.registry.register(ProcessMetrics())
+        self._process = ProcessMetrics()
+        self.registry.register(self._process)
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
 
@@ -331,6 +332,7 @@ class ServerMetrics:
 
     async def exposition(self) -> bytes:
         """All metrics as text; made in a thread."""
+        self._process.tasks = len(asyncio.all_tasks())
         return await asyncio.to_thread(self._text)
 
     def _text(self) -> bytes:

@@ -19,6 +19,8 @@ class ProcessMetrics:
 
     def __init__(self, netstat: Path = _NETSTAT) -> None:
         self._netstat = netstat
+        self.tasks = 0
+        """Tasks of the event loop. Set by the caller, on the loop: registries are read in a thread."""
 
     def collect(self) -> Iterable[Metric]:
         """For Prometheus."""
@@ -28,6 +30,7 @@ class ProcessMetrics:
             "Bytes of virtual memory that the process may have.",
             _UNLIMITED if limit == resource.RLIM_INFINITY else limit,
         )
+        yield GaugeMetricFamily("asyncio_tasks", "Tasks of the event loop that have not ended.", self.tasks)
         octets = self._octets()
         for name, text, key in (
             ("process_network_receive_bytes_total", "Bytes received over the network.", "InOctets"),

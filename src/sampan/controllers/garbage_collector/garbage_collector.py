@@ -24,6 +24,7 @@ from sampan.controllers.garbage_collector.monitors import Monitors, watchable
 from sampan.controllers.garbage_collector.node import Node
 from sampan.controllers.garbage_collector.orphaning import Orphaning
 from sampan.loops.context import ControllerContext
+from sampan.operator.error_text import one_line, traceback_of
 from sampan.operator.events.event import ObjectReference
 from sampan.operator.queue import ItemExponentialFailureRateLimiter, WorkQueue, WorkQueueMetrics
 from sampan.resource import ResourceInfo
@@ -152,8 +153,8 @@ async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool
         node = await queue.get()
         try:
             done = await attempt(node)
-        except Exception:
-            _log.exception("%r cannot be looked at", node)
+        except Exception as error:
+            _log.error("cannot process %r: %s", node, one_line(error), exc_info=traceback_of(error))
             done = False
         if done:
             queue.forget(node)

@@ -17,7 +17,9 @@ from typing import Final, cast
 
 from prometheus_client import CollectorRegistry
 
+from sampan.operator.controller.awaited import awaited
 from sampan.operator.controller.context import CURRENT_RECONCILE, ReconcileContext, reconcile_ids
+from sampan.operator.controller.failure_log import FailureLog
 from sampan.operator.controller.metrics import ControllerMetrics
 from sampan.operator.controller.options import ControllerOptions
 from sampan.operator.errors import single_error
@@ -66,6 +68,7 @@ class Controller:
         self._sources_run = False
         self._started = False
         self._ids = reconcile_ids()
+        self._failures = FailureLog()
 
     def __str__(self) -> str:
         return f"controller {self.name}"
@@ -172,6 +175,7 @@ class Controller:
         token = CURRENT_RECONCILE.set(context)
         loop = asyncio.get_running_loop()
         started = loop.time()
+        slow = _SlowReconcile(context, self.options.slow_reconcile_s)
         self._metrics.active.inc()
         try:
             result = await self._reconcile(request)
@@ -180,6 +184,7 @@ class Controller:
         else:
             self._succeeded(context, result)
         finally:
+            slow.cancel()
             self._metrics.active.dec()
             self._metrics.time.observe(loop.time() - started)
             CURRENT_RECONCILE.reset(token)
@@ -217,6 +222,7 @@ class Controller:
 
     def _succeeded(self, context: ReconcileContext, result: Result) -> None:
         self.queue.forget(context.request)
+        self._failures.succeeded(context)
         if result.requeue_after_s is None or result.requeue_after_s <= 0:
             self._metrics.results["success"].inc()
             return
@@ -229,12 +235,37 @@ class Controller:
         self._metrics.results["error"].inc()
         if isinstance(error, _BUGS):
             self._metrics.panics.inc()
+        retry_s = None
         if isinstance(error, TerminalError):
             self._metrics.terminal_errors.inc()
-            retry = "is not tried again"
         else:
-            self.queue.add_rate_limited(context.request, priority=context.priority)
-            retry = f"try {self.queue.num_requeues(context.request)} failed"
-        text = "%s: %s: %s (reconcile %s)"
-        values = (context.controller, context.request, retry, context.reconcile_id)
-        _log.error(text, *values, exc_info=error, extra=context.fields())
+            retry_s = self.queue.add_rate_limited(context.request, priority=context.priority)
+        self._failures.failed(context, error, retry_s)
+
+
+class _SlowReconcile:
+    """Warns while a reconcile of the current task takes long: after `after_s`, twice that time, and so on."""
+
+    def __init__(self, context: ReconcileContext, after_s: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._context = context
+        self._task = asyncio.current_task()
+        self._after_s = after_s
+        self._started = self._loop.time()
+        self._timer = self._loop.call_at(self._started + after_s, self._warn)
+
+    def cancel(self) -> None:
+        """Warn no more."""
+        self._timer.cancel()
+
+    def _warn(self) -> None:
+        context = self._context
+        waits = awaited(self._task, below=Controller._call.__qualname__) if self._task is not None else ""
+        _log.warning(
+            "controller %s: %s: the reconcile has been running for %g s%s (reconcile %s)",
+            *(context.controller, context.request, self._after_s, f"; it awaits {waits}" if waits else ""),
+            context.reconcile_id,
+            extra=context.fields(),
+        )
+        self._after_s *= 2
+        self._timer = self._loop.call_at(self._started + self._after_s, self._warn)

@@ -19,6 +19,8 @@ class ControllerOptions:
     """When what failed is tried again. None: each object on its own, from 5 ms doubling to 1000 s."""
     reconcile_timeout_s: float | None = None
     """The longest that one reconcile may take; then it is cancelled and counts as failed. None: any time."""
+    slow_reconcile_s: float = 60.0
+    """A reconcile that takes longer is logged with what it awaits: after this time, twice this time, and so on."""
     debounce_s: float = 0.0
     """Changes of watched objects are looked at so long after the first of them, all at once; 0: at once."""
     cache_sync_timeout_s: float = 120.0
@@ -33,6 +35,8 @@ class ControllerOptions:
             raise ValueError(f"max_concurrent_reconciles must be at least 1, not {self.max_concurrent_reconciles}")
         if self.reconcile_timeout_s is not None and self.reconcile_timeout_s <= 0:
             raise ValueError(f"reconcile_timeout_s must be positive, not {self.reconcile_timeout_s}")
+        if self.slow_reconcile_s <= 0:
+            raise ValueError(f"slow_reconcile_s must be positive, not {self.slow_reconcile_s}")
         if self.debounce_s < 0:
             raise ValueError(f"debounce_s cannot be negative, but is {self.debounce_s}")
         if self.cache_sync_timeout_s <= 0:

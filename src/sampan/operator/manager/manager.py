@@ -35,6 +35,7 @@ from sampan.operator.manager.probes import Check, Probes
 from sampan.operator.manager.runnable import Group, Member, Runnable, group_of, member_of
 from sampan.operator.manager.runnable_group import RunnableGroup, ShutdownTimeout
 from sampan.operator.manager.signals import stop_on_signals
+from sampan.operator.manager.task_metrics import TaskCollector
 from sampan.operator.queue import WorkQueueMetrics
 from sampan.operator.reconciler import ReconcileFunction, Reconciler
 from sampan.resource import ObjectType, ResourceInfo
@@ -64,6 +65,7 @@ class Manager:
         """What /metrics shows."""
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self.registry)
+        TaskCollector(self.registry)
         if client.counts is not None:
             ClientCollector(self.registry, client.counts)
         InformerCollector(self.registry, lambda: self.informers.informers)
@@ -223,6 +225,9 @@ class Manager:
         config = self.options.leader_election
         if config is None:
             return None
+        # A request that hangs must leave time for another one before the lease has to be given up.
+        # Source: client-go tools/leaderelection/resourcelock/interface.go `NewFromKubeconfig` (1.36).
+        client = client.with_defaults(request_timeout_s=config.renew_deadline_s / 2)
         lock = LeaseLock(client, config.namespace, config.name, self.options.clock)
         return LeaderElector(config, lock, metrics=LeaderElectionMetrics(self.registry))
 

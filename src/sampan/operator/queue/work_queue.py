@@ -151,10 +151,16 @@ class WorkQueue(Generic[K]):
         self._drop_stale_timers()
         self._set_timer()
 
-    def add_rate_limited(self, key: K, *, priority: int = 0) -> None:
-        """The key has failed: it wants work when the rate limiter allows."""
-        if not self._shutting_down:
-            self.add_after(key, self._rate_limiter.when(key), priority=priority)
+    def add_rate_limited(self, key: K, *, priority: int = 0) -> float | None:
+        """Add a key that has failed, after the delay that the rate limiter asks for.
+
+        Return the delay in seconds; None if the queue is shutting down and the key was not added.
+        """
+        if self._shutting_down:
+            return None
+        delay_s = self._rate_limiter.when(key)
+        self.add_after(key, delay_s, priority=priority)
+        return delay_s
 
     def forget(self, key: K) -> None:
         """The key is done with, well or for good: its next failure is its first. It stays in the queue if it is."""

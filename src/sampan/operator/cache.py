@@ -1,0 +1,165 @@
+"""`Cache`: an informer, and what its client knows beyond it: own writes, and refusals that show that it is behind."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from sampan.client.errors import AlreadyExists, Conflict, NotFound
+from sampan.informer.key import join_key
+from sampan.informer.lister import Lister
+from sampan.informer.ref import Ref
+from sampan.informer.shared_informer import SharedInformer
+from sampan.informer.version import older
+from sampan.resource import meta
+
+_WRITES_MAX: Final = 4096
+_GONE_MAX: Final = 4096
+_OUTDATED_MAX: Final = 4096
+_OTHER_MANAGER: Final = "FieldManagerConflict"
+"""Cause of a conflict of server-side apply, which does not depend on the age of what was read."""
+
+
+class StaleCache(TimeoutError):
+    """The cache has not come as far as this client's own last write in time."""
+
+
+class _Write(NamedTuple):
+    resource_version: str
+    uid: str
+
+
+class Cache:
+    """An informer, and what has been written past it. The memory of writes is bounded: the oldest go first."""
+
+    def __init__(self, informer: SharedInformer[Any], namespace: str, timeout_s: float) -> None:
+        self._informer = informer
+        self._namespace = namespace
+        self._timeout_s = timeout_s
+        self._written: OrderedDict[str, _Write] = OrderedDict()
+        self._gone: OrderedDict[str, None] = OrderedDict()
+        self._outdated: OrderedDict[str, None] = OrderedDict()
+
+    @property
+    def resource_version(self) -> str:
+        """How far the cache has come."""
+        return self._informer.last_resource_version
+
+    def holds(self, namespace: str) -> bool:
+        """Whether the objects of a namespace ("" for all) are in it."""
+        return self._namespace in ("", namespace)
+
+    def wrote(self, obj: Any) -> None:
+        """Something has been written; `obj` is the answer."""
+        metadata = meta(obj)
+        if not metadata.resource_version:
+            return
+        key = join_key(metadata.namespace, metadata.name)
+        before = self._written.get(key)
+        if before is not None and older(metadata.resource_version, before.resource_version):
+            return  # Answers of two writes may come in the other order.
+        self._written[key] = _Write(metadata.resource_version, metadata.uid)
+        self._written.move_to_end(key)
+        if len(self._written) > _WRITES_MAX:
+            self._written.popitem(last=False)
+
+    def deleted(self, key: str, answer: Any) -> None:
+        """A deletion has been asked for."""
+        if answer is not None and _stays(answer):
+            self.wrote(answer)
+            return
+        known = self._written.get(key) or self._informer.indexer.get(key)
+        uid = meta(answer).uid if answer is not None else known.uid if known else ""
+        if uid:
+            self._gone[uid] = None
+        if len(self._gone) > _GONE_MAX:
+            self._gone.popitem(last=False)
+
+    @contextmanager
+    def refusals(self, key: str) -> Iterator[None]:
+        """Around a write: note an object that the server has in another state than the cache."""
+        try:
+            yield
+        except (AlreadyExists, Conflict, NotFound) as error:
+            if not error.has_cause(_OTHER_MANAGER):
+                self._outdated[key] = None
+                if len(self._outdated) > _OUTDATED_MAX:
+                    self._outdated.popitem(last=False)
+            raise
+
+    def is_outdated(self, key: str) -> bool:
+        """Return whether the object must be read from the server."""
+        return key in self._outdated
+
+    def outdated(self) -> list[str]:
+        """Keys of all objects that must be read from the server."""
+        return list(self._outdated)
+
+    def fetched(self, key: str, obj: Any | None) -> None:
+        """An object was read from the server; None if it does not exist there."""
+        self._outdated.pop(key, None)
+        if obj is None:
+            self.deleted(key, None)
+        else:
+            self.wrote(obj)
+
+    async def get(self, key: str) -> Ref[Any] | None:
+        """The object as of now or later. Raises `StaleCache`."""
+        await self._reach_own(key)
+        if not self._informer.has_synced():
+            await self._synced()
+        ref = self._informer.indexer.get(key)
+        return None if ref is None or ref.uid in self._gone else ref
+
+    async def refs(self, namespace: str, selector: str) -> list[Ref[Any]]:
+        """The objects of a namespace ("" for all) as of now or later. Raises `StaleCache`."""
+        await self._reach_all()
+        lister: Lister[Any] = self._informer.lister()
+        found = lister.namespaced(namespace).refs(selector) if namespace else lister.refs(selector)
+        return [ref for ref in found if ref.uid not in self._gone]
+
+    async def by_index(self, name: str, values: Iterable[str]) -> list[Ref[Any]]:
+        """The objects that an index has under some values, as of now or later. Raises `StaleCache`, `KeyError`."""
+        await self._reach_all()
+        found = {ref.key: ref for value in values for ref in self._informer.indexer.by_index(name, value)}
+        return [ref for ref in found.values() if ref.uid not in self._gone]
+
+    async def _reach_all(self) -> None:
+        """Wait until everything is seen that has been written."""
+        for key in list(self._written):
+            await self._reach_own(key)
+        if not self._informer.has_synced():
+            await self._synced()
+
+    async def _reach_own(self, key: str) -> None:
+        """Wait for the last write of one object. It is forgotten only when it is seen: others may wait for it too."""
+        write = self._written.get(key)
+        if write is None:
+            return
+        await self._reach(write.resource_version)
+        if self._written.get(key) is write:
+            del self._written[key]
+
+    async def _reach(self, resource_version: str) -> None:
+        try:
+            await self._informer.at_least(resource_version, timeout_s=self._timeout_s)
+        except TimeoutError:
+            raise self._stale(resource_version) from None
+
+    async def _synced(self) -> None:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._informer.synced()
+        except TimeoutError:
+            raise self._stale("its first list") from None
+
+    def _stale(self, what: str) -> StaleCache:
+        resource = self._informer.object_type.info.gvr.group_resource
+        return StaleCache(f"the cache of {resource} has not reached {what} in {self._timeout_s:g} s")
+
+
+def _stays(deleted: Any) -> bool:
+    """Whether a deletion has only begun: finalizers hold the object up, or it ends gracefully."""
+    metadata = meta(deleted)
+    return bool(metadata.deletion_timestamp and (metadata.finalizers or metadata.deletion_grace_period_seconds))

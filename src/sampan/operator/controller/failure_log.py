@@ -1,0 +1,81 @@
+"""`FailureLog`: what a controller logs about reconciles that fail.
+
+The first failure of an object is logged at once. The same failure again is only counted, and logged once a minute with
+the count. Another failure of the object is logged at once.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from sampan.client.errors import Conflict
+from sampan.operator.controller.context import ReconcileContext
+from sampan.operator.error_text import one_line, traceback_of
+from sampan.operator.request import Request
+
+_log = logging.getLogger("sampan.controller")
+
+REPEAT_S: Final = 60.0
+"""Shortest time between two lines about the same failure of one object."""
+_OBJECTS_MAX: Final = 4096
+"""Objects whose failures are remembered; beyond that the oldest is forgotten, and its next failure logged at once."""
+
+
+@dataclass(slots=True)
+class _Failure:
+    text: str
+    since: float
+    logged_at: float
+    count: int = 1
+
+
+class FailureLog:
+    """The failures of one controller's objects since their last success."""
+
+    def __init__(self) -> None:
+        self._failures: OrderedDict[Request, _Failure] = OrderedDict()
+
+    def failed(self, context: ReconcileContext, error: Exception, retry_s: float | None) -> None:
+        """Log a failure, or count it. `retry_s`: delay of the next attempt; None if there is none."""
+        now = asyncio.get_running_loop().time()
+        text = one_line(error)
+        next_step = "not retrying" if retry_s is None else f"retrying in {retry_s:.3g} s"
+        known = self._failures.get(context.request)
+        if known is None or known.text != text:
+            self._remember(context.request, _Failure(text, now, now))
+            # The object changed between read and write: the retry is part of normal operation.
+            level = logging.INFO if isinstance(error, Conflict) else logging.ERROR
+            _log.log(
+                level,
+                "controller %s: %s: %s; %s (reconcile %s)",
+                *(context.controller, context.request, text, next_step, context.reconcile_id),
+                exc_info=traceback_of(error),
+                extra=context.fields(),
+            )
+            return
+        known.count += 1
+        if now - known.logged_at < REPEAT_S:
+            return
+        known.logged_at = now
+        _log.error(
+            "controller %s: %s: failed %d times in %.0f s: %s; %s (reconcile %s)",
+            *(context.controller, context.request, known.count, now - known.since, text, next_step),
+            context.reconcile_id,
+            extra=context.fields(),
+        )
+
+    def succeeded(self, context: ReconcileContext) -> None:
+        """Forget the failures of an object."""
+        known = self._failures.pop(context.request, None) if self._failures else None
+        if known is not None and known.count > 1:
+            text = "controller %s: %s: succeeded after %d failures (reconcile %s)"
+            values = (context.controller, context.request, known.count, context.reconcile_id)
+            _log.info(text, *values, extra=context.fields())
+
+    def _remember(self, request: Request, failure: _Failure) -> None:
+        self._failures[request] = failure
+        self._failures.move_to_end(request)
+        if len(self._failures) > _OBJECTS_MAX:
+            self._failures.popitem(last=False)

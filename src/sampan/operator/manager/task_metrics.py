@@ -1,0 +1,26 @@
+"""The number of tasks of a manager's event loop, counted when a registry is scraped."""
+
+import asyncio
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+
+class TaskCollector:
+    """The gauge `asyncio_tasks`. A number that only grows tells of tasks that nobody ends."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        registry.register(self)
+
+    def describe(self) -> list[Metric]:
+        """The family, empty."""
+        return [_family(0)]
+
+    def collect(self) -> Iterator[Metric]:
+        """The family with the present number. Must be called on the event loop."""
+        yield _family(len(asyncio.all_tasks()))
+
+
+def _family(count: int) -> Metric:
+    return GaugeMetricFamily("asyncio_tasks", "Tasks of the event loop that have not ended.", count)
