@@ -33,6 +33,7 @@ NAMES: Final = (
     "replicationcontroller-controller",
     "resourcequota-controller",
     "root-ca-certificate-publisher-controller",
+    "service-cidr-controller",
     "serviceaccount-controller",
     "serviceaccount-token-controller",
     "statefulset-controller",
