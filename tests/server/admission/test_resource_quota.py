@@ -201,3 +201,29 @@ async def test_limited_resources_need_a_quota() -> None:
         assert await refused(api, PODS, pod()) == text
         await _quota(api, {"pods": "1", "count/pods": "1"})
         await api.create(PODS, pod())
+
+
+@pytest.mark.parametrize("how", ["put", "merge", "apply", "strategic"])
+async def test_a_service_that_becomes_one_with_node_ports_is_counted(api: Api, how: str) -> None:
+    await _quota(api, {"services.nodeports": "1"})
+    ports = [{"name": "a", "port": 80}, {"name": "b", "port": 81}]
+    made = await api.create(f"{_NS}/services", {"metadata": {"name": "s"}, "spec": {"ports": ports}})
+    change: Any = {"kind": "Service", "apiVersion": "v1", "metadata": {"name": "s"}, "spec": {"type": "NodePort"}}
+    path = f"{_NS}/services/s"
+    if how == "put":
+        made["spec"]["type"] = "NodePort"
+        answer = await api.put(path, made)
+    else:
+        answer = await api.patch(path + "?fieldManager=t&force=true" * (how == "apply"), change, how)
+    assert answer.code == 403
+    assert "exceeded quota: q, requested: services.nodeports=2" in answer.message
+
+
+@pytest.mark.parametrize("how", ["put", "apply"])
+async def test_an_update_that_creates_is_counted(api: Api, how: str) -> None:
+    await _quota(api, {"services": "0"})
+    body = {"kind": "Service", "apiVersion": "v1", "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}}
+    path = f"{_NS}/services/s"
+    answer = await (api.put(path, body) if how == "put" else api.apply(path, body))
+    assert answer.code == 403
+    assert "exceeded quota: q, requested: services=1" in answer.message

@@ -185,6 +185,52 @@ async def test_endpoints_that_are_no_ready_pods_are_not_used(here: Cell, routed:
     assert (await ask(here, f"{SERVICES}/s:web/proxy/")).code == 503
 
 
+# --- what is not passed on
+
+
+SECRET = {
+    "authorization": "Bearer master-token",
+    "proxy-authorization": "Basic x",
+    "x-remote-user": "admin",
+    "x-remote-uid": "1",
+    "x-remote-group": "system:masters",
+    "x-remote-extra-scopes": "all",
+    "impersonate-user": "jane",
+    "impersonate-group": "system:masters",
+    "impersonate-extra-scopes": "all",
+    "sec-websocket-protocol": "a, base64url.bearer.authorization.k8s.io.bWFzdGVyLXRva2Vu",
+    "connection": "x-hop",
+    "x-hop": "1",
+}
+PASSED = {"cookie": "a=b", "x-mine": "1"}
+
+
+@pytest.mark.parametrize("kind", ["pods", "services", "nodes", "a node's other port"])
+async def test_no_credentials_reach_what_is_proxied(here: Cell, web: Upstream, routed: str, kind: str) -> None:
+    if kind == "pods":
+        await here.add_pod(ip="127.0.0.1")
+        target, seen = f"{PODS}/p:{web.port}/proxy/x", web
+    elif kind == "services":
+        await add_service(here, web.port, ip=routed)
+        target, seen = f"{SERVICES}/s:web/proxy/x", web
+    else:
+        port, seen = (web.port, web) if "other" in kind else (here.kubelet.port, here.kubelet)
+        target = f"{NODES}/n1:{port}/proxy/x"
+    answer = await here.api.client.request("GET", target, headers={**SECRET, **PASSED})
+    assert answer.status == 200, answer.body
+    if answer.stream is not None:
+        async for _ in answer.stream:
+            pass
+    found = {name.lower(): value for name, value in seen.last.headers.items()}
+    leaked = {
+        name: found[name] for name in SECRET if name in found and name not in ("sec-websocket-protocol", "connection")
+    }
+    assert leaked == {}
+    assert "master-token" not in str(found)
+    assert "bearer" not in str(found).lower()
+    assert PASSED.items() <= found.items()
+
+
 # --- nodes
 
 

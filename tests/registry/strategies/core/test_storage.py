@@ -70,6 +70,18 @@ TABLE: list[tuple[str, str, Object, list[str]]] = [
         ["spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'"],
     ),
     (
+        "recycled root with two slashes",
+        "persistentvolumes",
+        volume(hostPath={"path": "//"}, persistentVolumeReclaimPolicy="Recycle"),
+        ["spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'"],
+    ),
+    (
+        "host path that leads up",
+        "persistentvolumes",
+        volume(hostPath={"path": "/a/../../etc"}),
+        ["spec.hostPath.path: Invalid value: \"/a/../../etc\": must not contain '..'"],
+    ),
+    (
         "driver",
         "persistentvolumes",
         volume(csi={"driver": "", "volumeHandle": ""}, hostPath=None),

@@ -47,7 +47,7 @@ def validate_volume_spec(
         else:
             check_node_selector(affinity["required"], at, errors, allow_invalid_values=allow_invalid_values)
     _check_source(spec, name, path, errors)
-    if "hostPath" in spec and policy == "Recycle" and posixpath.normpath(spec["hostPath"].get("path", ".")) == "/":
+    if "hostPath" in spec and policy == "Recycle" and _is_root(spec["hostPath"].get("path", "")):
         text = "may not be 'recycle' for a hostPath mount of '/'"
         errors.append(forbidden(path.child("persistentVolumeReclaimPolicy"), text))
     if spec.get("storageClassName"):
@@ -64,6 +64,11 @@ def validate_volume_spec(
             errors.append(required(at, "an empty string is disallowed"))
         if "csi" not in spec:
             errors.append(required(path.child("csi"), "has to be specified when using volumeAttributesClassName"))
+
+
+def _is_root(path: str) -> bool:
+    # POSIX lets `//` mean something else than `/`, and so does `normpath`; Linux and Go do not.
+    return path.startswith("/") and posixpath.normpath(path).strip("/") == ""
 
 
 def _check_capacity(capacity: dict[str, str], path: Path, errors: Errors) -> None:
