@@ -100,7 +100,7 @@ class ScriptedRuntime:
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
         return ["127.0.0.1"]
 
-    async def ensure_image(self, container: Container) -> None:
+    async def ensure_image(self, pod: Pod, container: Container) -> None:
         reason = self.missing_images.get(container.image)
         if reason is not None:
             raise ImageError(reason, f"{container.image} is not there")

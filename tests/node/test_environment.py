@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sampan.node.environment.environment import environment_of
+from sampan.node.environment.environment import environment_of, host_name
 from sampan.node.environment.fields import PodPlace, field_value, formatted, resource_value
 from sampan.node.environment.services import Service, ServicePort, ServiceSpec, at, service_environment
 from sampan.node.references import ConfigMap, Missing, Secret
@@ -176,3 +176,18 @@ def test_the_api_server_may_be_said_to_be_elsewhere() -> None:
     assert found["KUBERNETES_SERVICE_PORT_HTTPS"] == "6443"
     assert found["A_SERVICE_HOST"] == service_environment(services, "shop", links=True)["A_SERVICE_HOST"]
     assert at(services, "") == services
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({}, "web-0"),
+        ({"hostname": "own"}, "own"),
+        ({"hostNetwork": True}, "node-7"),
+        ({"hostNetwork": True, "hostname": "own"}, "node-7"),
+    ],
+    ids=["name", "hostname", "host network", "both"],
+)
+def test_the_host_name_is_the_pods_or_the_nodes(spec: dict[str, Any], expected: str) -> None:
+    pod = detailed({}, metadata={"name": "web-0"}, **{"nodeName": "node-7", **spec})
+    assert host_name(place_of(pod)) == expected

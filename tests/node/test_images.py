@@ -2,7 +2,9 @@
 
 import asyncio
 
-from sampan.node.images import Images
+import pytest
+
+from sampan.node.images import ERROR_SHOWN_S, Images, is_unreachable
 from sampan.testing.virtual_time import virtual_time
 from tests.node.scripted import LoopClock, Said, ScriptedRuntime, detailed
 
@@ -18,6 +20,7 @@ async def test_an_image_that_cannot_be_had_is_tried_later_each_time() -> None:
         waiting = await images.ensure(runtime, pod, container)
         assert waiting is not None
         assert (waiting.reason, waiting.message) == ("ErrImagePull", "app:1 is not there")
+        assert images.wake_s("uid-1") == ERROR_SHOWN_S
         again = await images.ensure(runtime, pod, container)
         assert again is not None
         text = 'Back-off pulling image "app:1": ErrImagePull: app:1 is not there'
@@ -42,3 +45,32 @@ async def test_an_image_that_must_not_be_pulled_is_asked_for_without_waiting() -
         assert waiting is not None
         assert waiting.reason == "ErrImageNeverPull"
     assert said.reasons() == ["ErrImageNeverPull", "Failed"] * 2
+
+
+@virtual_time
+async def test_quietly_only_images_that_failed_are_told_of() -> None:
+    said, runtime, pod = Said(), ScriptedRuntime(), detailed({"imagePullPolicy": "Always"})
+    images = Images(said, LoopClock(), quiet=True)  # type: ignore[arg-type]  # it says, and that is all
+    container = pod.spec.containers[0]
+    assert await images.ensure(runtime, pod, container) is None
+    assert said.said == []
+    runtime.missing_images = {"app:1": "ErrImagePull"}
+    assert await images.ensure(runtime, pod, container) is not None
+    await asyncio.sleep(10.001)
+    runtime.missing_images = {}
+    assert await images.ensure(runtime, pod, container) is None
+    assert said.reasons() == ["Pulling", "Failed", "Failed", "Pulled"]
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("invalid.registry.k8s.io/invalid/alpine:3.1", True),
+        ("registry.invalid:5000/app", True),
+        ("registry.k8s.io/invalid.app:1", False),
+        ("invalid.app:1", False),
+        ("app", False),
+    ],
+)
+def test_registries_that_cannot_exist(image: str, expected: bool) -> None:
+    assert is_unreachable(image) == expected

@@ -1,15 +1,23 @@
 """Pods on a simulated node."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from sampan.client import DeleteOptions
+from sampan.core.time import format_time
 from sampan.loops.resources import LEASES, NODES, PODS
+from sampan.node.addresses import PodAddresses
+from sampan.node.extended_resources import allocatable_change
+from sampan.node.runtime import ImageError
+from sampan.node.simulated import SimulatedRuntime
 from sampan.resource import Object
+from sampan.testing.virtual_time import virtual_time
 from tests.client.connected import connected
 from tests.controllers.cluster import working
 from tests.node.cluster import condition, create, nodes, simulated
+from tests.node.scripted import LoopClock, detailed
 
 CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
 
@@ -216,3 +224,78 @@ async def test_a_node_that_is_there_already_gets_its_status() -> None:
         await client.resource(NODES).create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}})
         async with working(client, nodes()) as cluster:
             await cluster.until(NODES, "node", lambda node: condition(node, "Ready").get("status") == "True")
+
+
+def waits(reason: str) -> Any:
+    """Whether the first container waits for this reason."""
+
+    def holds(pod: Object) -> bool:
+        statuses = pod["status"].get("containerStatuses") or [{}]
+        return bool(statuses[0].get("state", {}).get("waiting", {}).get("reason") == reason)
+
+    return holds
+
+
+@pytest.mark.parametrize(
+    ("image", "annotations"),
+    [("app:1", {"sampan.dev/image-pull-fails": "always"}), ("registry.invalid/app:1", {})],
+    ids=["annotation", "name"],
+)
+async def test_an_image_that_cannot_be_pulled_is_told_as_by_a_kubelet(image: str, annotations: dict[str, str]) -> None:
+    async with simulated() as cluster:
+        containers = [{"name": "main", "image": image}, {"name": "other", "image": "other:1"}]
+        await create(cluster, "web", annotations=annotations, containers=containers)
+        failed = await cluster.until(PODS, "web", waits("ErrImagePull"))
+        message = failed["status"]["containerStatuses"][0]["state"]["waiting"]["message"]
+        assert message.endswith(f'failed to resolve reference "{image}": {image}: not found')
+        backing_off = await cluster.until(PODS, "web", waits("ImagePullBackOff"))
+        assert backing_off["status"]["phase"] == "Pending"
+        waiting = backing_off["status"]["containerStatuses"][0]["state"]["waiting"]
+        assert waiting["message"] == f'Back-off pulling image "{image}": ErrImagePull: {message}'
+        told = [(each["involvedObject"]["fieldPath"], each["message"]) for each in await cluster.events("BackOff")]
+        assert ("spec.containers{main}", f'Back-off pulling image "{image}"') in told
+        assert {each["message"] for each in await cluster.events("Failed")} >= {
+            f'Failed to pull image "{image}": {message}',
+            "Error: ErrImagePull",
+            "Error: ImagePullBackOff",
+        }
+
+
+@virtual_time
+async def test_an_image_can_be_pulled_after_a_while() -> None:
+    runtime = SimulatedRuntime(PodAddresses("10.0.0.0/24"), LoopClock(), lambda key: None)
+    metadata = {
+        "name": "web",
+        "creationTimestamp": format_time(LoopClock().now()),
+        "annotations": {"sampan.dev/image-pull-fails": "3s"},
+    }
+    new = detailed({}, metadata=metadata)
+    with pytest.raises(ImageError, match="not found"):
+        await runtime.ensure_image(new, new.spec.containers[0])
+    await asyncio.sleep(3)
+    await runtime.ensure_image(new, new.spec.containers[0])
+
+
+@pytest.mark.parametrize("change", [{"example.com/gpu": "4"}, {"example.com/gpu": "2", "vendor.io/nic": "1"}])
+async def test_extended_resources_of_the_capacity_can_be_had_by_pods(change: dict[str, str]) -> None:
+    def has(amounts: dict[str, str]) -> Any:
+        def holds(node: Object) -> bool:
+            allocatable = node["status"]["allocatable"]
+            return {name: value for name, value in allocatable.items() if "/" in name} == amounts
+
+        return holds
+
+    async with simulated() as cluster:
+        await cluster.until(NODES, "node", lambda node: node["status"].get("allocatable"))
+        await cluster.patch_status(NODES, "node", {"capacity": change})
+        node = await cluster.until(NODES, "node", has(change))
+        assert node["status"]["allocatable"]["pods"] == "110"
+        await cluster.patch_status(NODES, "node", {"capacity": dict.fromkeys(change)})
+        await cluster.until(NODES, "node", has({}))
+
+
+def test_amounts_that_the_node_itself_measures_are_not_copied() -> None:
+    raw = (
+        b'{"status": {"capacity": {"cpu": "8", "a.kubernetes.io/b": "1"}, "allocatable": {"cpu": "7", "x.io/y": "1"}}}'
+    )
+    assert allocatable_change(raw) == {"x.io/y": None}

@@ -7,17 +7,20 @@
 | `sampan.dev/fail-after` | a duration | the same with exit code 1; goes before `complete-after` |
 | `sampan.dev/exit-code` | a number, 0–255 | the exit code, also of containers that are stopped |
 | `sampan.dev/stop-after` | a duration | how long they take to end when they are stopped, at most the grace period |
+| `sampan.dev/image-pull-fails` | `always`, or a duration | for so long from its creation no image can be pulled |
 | `sampan.dev/cpu` | a quantity, `250m` | the CPU that each of them uses while it runs |
 | `sampan.dev/memory` | a quantity, `64Mi` | the memory that each of them uses |
 
 Containers of Pods that restart always run for ever, those of others succeed at once, unless they are told otherwise.
 What a Pod's annotations say when it starts holds for as long as it is there.
 Init containers succeed at once; sidecars run until they are stopped.
+Images of a registry whose name begins with `invalid.` or ends with `.invalid` can never be pulled, without annotation.
 """
 
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from sampan.core.quantity import parse as parse_quantity
@@ -28,6 +31,7 @@ COMPLETE_AFTER: Final = "sampan.dev/complete-after"
 FAIL_AFTER: Final = "sampan.dev/fail-after"
 EXIT_CODE: Final = "sampan.dev/exit-code"
 STOP_AFTER: Final = "sampan.dev/stop-after"
+IMAGE_PULL_FAILS: Final = "sampan.dev/image-pull-fails"
 CPU: Final = "sampan.dev/cpu"
 MEMORY: Final = "sampan.dev/memory"
 
@@ -45,6 +49,8 @@ class Script:
     stop_after_s: float = 0.0
     stopped_exit_code: int = 143
     """Of a process that ends by SIGTERM, unless the Pod says another."""
+    image_fails_s: float = 0.0
+    """So long after the Pod's creation its images cannot be pulled."""
     cpu_cores: float = 0.0
     memory_bytes: float = 0.0
 
@@ -63,9 +69,14 @@ def script_of(annotations: Mapping[str, str], restart_policy: str) -> Script:
         exit_code=default if said is None else said,
         stop_after_s=_seconds(annotations, STOP_AFTER) or 0.0,
         stopped_exit_code=143 if said is None else said,
+        image_fails_s=_image_fails_s(annotations),
         cpu_cores=_amount(annotations, CPU, -9) or 0.0,
         memory_bytes=_amount(annotations, MEMORY, 0) or 0.0,
     )
+
+
+def _image_fails_s(annotations: Mapping[str, str]) -> float:
+    return inf if annotations.get(IMAGE_PULL_FAILS) == "always" else _seconds(annotations, IMAGE_PULL_FAILS) or 0.0
 
 
 def _seconds(annotations: Mapping[str, str], name: str) -> float | None:

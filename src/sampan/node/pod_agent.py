@@ -21,9 +21,10 @@ from sampan.loops.context import ControllerContext
 from sampan.loops.views import node_name_of
 from sampan.node.admission import NodeAdmission, Refusal
 from sampan.node.details import DETAILED_POD_VIEW, DetailedPod
+from sampan.node.images import Images
 from sampan.node.node_home import NodeHome
 from sampan.node.plan import Plan, Records, plan
-from sampan.node.pod_status import Seen, Status, difference, pod_status
+from sampan.node.pod_status import Seen, Status, Waiting, difference, pod_status
 from sampan.node.pod_worker import PodWorker, pod_addresses
 from sampan.node.runtime import Runtime
 from sampan.node.server.hosted import HostedPod
@@ -58,13 +59,15 @@ class PodAgent:
         informer: SharedInformer[Any],
         *,
         worker: PodWorker | None = None,
+        images: Images | None = None,
         admission: NodeAdmission | None = None,
         nodes: dict[str, NodeHome] | None = None,
         elected: bool = False,
     ) -> None:
         """`informer`: of Pods, in any view, with at least those of the nodes.
 
-        `worker` is needed for nodes whose runtime takes a config; without `admission` every Pod may come. `elected`:
+        `worker` is needed for nodes whose runtime takes a config, `images` for others whose images may be missing;
+        without `admission` every Pod may come. `elected`:
         only the leader works for the Pods.
         """
         self.nodes: dict[str, NodeHome] = {} if nodes is None else nodes
@@ -74,6 +77,7 @@ class PodAgent:
         self._pods = client.resource(NODE_POD_VIEW, namespace="")
         self._detailed_pods = client.resource(DETAILED_POD_VIEW, namespace="")
         self._worker = worker
+        self._images = images
         self._admission = admission
         self._known: dict[str, _Known] = {}
         self._recovered = False
@@ -153,8 +157,7 @@ class PodAgent:
             seen = Seen(done.records, done.plan, home.host_ip, done.addresses, now, waiting=done.waiting)
             wake_s = done.wake_s
         else:
-            seen = await self._run_plainly(pod, home)
-            wake_s = seen.plan.wake_s
+            seen, wake_s = await self._run_plainly(pod, home)
         if await self._write(pod, known, pod_status(pod, seen)) in ("Succeeded", "Failed"):
             self._release(known)
             await home.runtime.stop_sandbox(uid)
@@ -164,18 +167,26 @@ class PodAgent:
             wake_s = left_s if wake_s is None else min(wake_s, left_s)
         return Result(wake_s)
 
-    async def _run_plainly(self, pod: Pod, home: NodeHome) -> Seen:
-        """Have it run by a runtime that needs nothing but the Pod."""
+    async def _run_plainly(self, pod: Pod, home: NodeHome) -> tuple[Seen, float | None]:
+        """Have it run by a runtime that needs nothing but the Pod; also returns when to look at it again."""
         uid = pod.metadata.uid
         addresses = await home.runtime.run_sandbox(pod)
         next_steps = plan(pod, home.runtime.containers(uid), self._clock.now())
-        while next_steps.start:
-            for container, restart_count in next_steps.start:
-                await home.runtime.start_container(pod, container, restart_count)
+        waiting: dict[str, Waiting] = {}
+        while left := [(each, count) for each, count in next_steps.start if each.name not in waiting]:
+            for container, restart_count in left:
+                why = await self._images.ensure(home.runtime, pod, container) if self._images is not None else None
+                if why is None:
+                    await home.runtime.start_container(pod, container, restart_count)
+                else:
+                    waiting[container.name] = why
             next_steps = plan(pod, home.runtime.containers(uid), self._clock.now())
         if next_steps.stop:
             await home.runtime.stop_containers(pod, next_steps.stop, _grace_s(pod))
-        return Seen(home.runtime.containers(uid), next_steps, home.host_ip, addresses, self._clock.now())
+        records, now = home.runtime.containers(uid), self._clock.now()
+        image_s = self._images.wake_s(uid) if waiting and self._images is not None else None
+        wake_s = min((each for each in (next_steps.wake_s, image_s) if each is not None), default=None)
+        return Seen(records, next_steps, home.host_ip, addresses, now, waiting=waiting), wake_s
 
     # ---- Pods that must not run
 
@@ -274,6 +285,8 @@ class PodAgent:
     async def _forget(self, key: str, known: _Known) -> None:
         self._release(known)
         home = self.nodes.get(known.node)
+        if self._images is not None:
+            self._images.forget(known.uid)
         if home is not None:
             await home.runtime.remove(known.uid)
             if self._worker is not None and home.runtime.takes_config:

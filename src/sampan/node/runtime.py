@@ -89,8 +89,8 @@ class Runtime(Protocol):
         """Have a sandbox for a Pod (its network), and give its addresses."""
         ...
 
-    async def ensure_image(self, container: Container) -> None:
-        """Have the container's image. Raises `ImageError`."""
+    async def ensure_image(self, pod: Pod, container: Container) -> None:
+        """Have the image of a Pod's container. Raises `ImageError`."""
         ...
 
     async def start_container(

@@ -19,8 +19,10 @@ from sampan.node.addresses import PodAddresses, pod_cidr
 from sampan.node.admission import NodeAdmission, NodeFacts
 from sampan.node.claim import NodeClaim
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
+from sampan.node.extended_resources import ExtendedResources
 from sampan.node.heartbeats import Heartbeats, Member
 from sampan.node.host import host_shape
+from sampan.node.images import Images as PulledImages
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object import NodeAddress, NodeShape, host_ip
@@ -87,7 +89,10 @@ def set_up(context: ControllerContext, nodes: SimulatedNodes | ProcessNode) -> H
         return _set_up_process(context, nodes)
     homes: dict[str, NodeHome] = {}
     group = Group.LEADER_ELECTED if nodes.elected else Group.OTHERS
-    agent = _agent(context, homes, nodes.names, nodes.shared_informer, elected=nodes.elected)
+    broadcaster = EventBroadcaster(CoreEventSink(context.manager.client.direct))
+    context.manager.add(broadcaster)
+    images = PulledImages(NodeEvents(broadcaster, context.clock), context.clock, quiet=True)
+    agent = _agent(context, homes, nodes.names, nodes.shared_informer, images=images, elected=nodes.elected)
     members = [Member(name, number, host_ip(number)) for number, name in enumerate(nodes.names)]
     takes = nodes.range_wait_s == 0
     addresses = {member: PodAddresses(pod_cidr(member.number) if takes else "") for member in members}
@@ -159,6 +164,7 @@ def _agent(
     shared: bool,
     worker: PodWorker | None = None,
     *,
+    images: PulledImages | None = None,
     elected: bool = False,
 ) -> PodAgent:
     """The agent of some nodes, which admits Pods by what their Nodes say."""
@@ -177,7 +183,9 @@ def _agent(
             found = known[name] = ref.resource_version, NodeFacts(node.metadata.labels, tuple(node.spec.taints))
         return found[1]
 
-    return PodAgent(context, pods, worker=worker, admission=NodeAdmission(homes, facts), nodes=homes, elected=elected)
+    ExtendedResources(context, nodes, names, elected=elected)
+    admission = NodeAdmission(homes, facts)
+    return PodAgent(context, pods, worker=worker, images=images, admission=admission, nodes=homes, elected=elected)
 
 
 def _nodes_of(context: ControllerContext, names: Sequence[str], shared: bool) -> SharedInformer[Any]:

@@ -10,10 +10,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from sampan.core.time import Clock
+from sampan.core.time import Clock, parse_time
 from sampan.node.addresses import PodAddresses
 from sampan.node.annotations import Script, script_of
-from sampan.node.runtime import ContainerRecord, LogOptions
+from sampan.node.images import is_unreachable, not_found
+from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
 from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
 from sampan.node.status_records import is_of, lost, status_records
 from sampan.node.views import Container, Pod
@@ -83,8 +84,13 @@ class SimulatedRuntime:
         self._sandbox(pod)
         return (self._addresses.take(pod.metadata.uid),)
 
-    async def ensure_image(self, container: Container) -> None:
-        """Every image is there."""
+    async def ensure_image(self, pod: Pod, container: Container) -> None:
+        """Every image is there, unless the Pod's annotations or the image's name say otherwise. Raises `ImageError`."""
+        script = self._sandbox(pod).scripts.get(container.name, _EPHEMERAL)
+        created = pod.metadata.creation_timestamp
+        age_s = (self._clock.now() - parse_time(created)).total_seconds() if created else 0.0
+        if age_s < script.image_fails_s or is_unreachable(container.image):
+            raise ImageError("ErrImagePull", not_found(container.image))
 
     async def start_container(
         self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None

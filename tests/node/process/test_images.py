@@ -107,6 +107,25 @@ async def test_writing_into_a_containers_root_changes_no_image(tmp_path: Path) -
     assert os.listdir(tmp_path / "image" / "srv") == []
 
 
+async def test_files_at_the_root_of_an_image_can_be_moved_changed_and_removed(tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    image.mkdir()
+    for name in ("index.html", "changed", "removed"):
+        (image / name).write_text(f"{name}\n")
+    (image / "index.html").chmod(0o640)
+    if not await has_namespaces(tmp_path / "trial"):
+        pytest.skip("this machine lets nobody have mount namespaces of their own")
+    async with node(tmp_path / "node", "namespaces", {MAIN.image: str(image)}) as found:
+        moved = "mv /index.html /moved && mv /moved /index.html && stat -c %a /index.html"
+        script = f"set -e; {moved}; echo more >> /changed; rm /removed; cat /index.html /changed; ls /"
+        code, log = await found.run(pod(), "/usr/bin/sh", "-c", script, mounts=host_programs())
+    assert (code, log.splitlines()[:4]) == (0, [b"640", b"index.html", b"changed", b"more"])
+    assert b"removed" not in log
+    assert {path.name: path.read_text() for path in image.iterdir()} == {
+        "index.html": "index.html\n", "changed": "changed\n", "removed": "removed\n",
+    }  # fmt: skip
+
+
 async def test_a_read_only_root_cannot_be_written(tmp_path: Path) -> None:
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine lets nobody have mount namespaces of their own")

@@ -86,7 +86,7 @@ class FakeRuntime:
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
         return ()
 
-    async def ensure_image(self, container: Container) -> None: ...
+    async def ensure_image(self, pod: Pod, container: Container) -> None: ...
 
     async def start_container(
         self, pod: Pod, container: Container, restart_count: int, config: ContainerConfig | None = None

@@ -34,7 +34,12 @@ async def environment_of(
 
 
 def host_name(place: PodPlace) -> str:
-    """The name of a Pod's host: its own or the one it asks for, at most 63 characters."""
+    """Return the host name of a Pod: the node's with hostNetwork, else its own or the one it asks for.
+
+    It has at most 63 characters.
+    """
+    if place.pod.spec.host_network:
+        return place.pod.spec.node_name
     name = place.pod.details.hostname or place.pod.metadata.name
     return name if len(name) <= 63 else name[:63].rstrip("-.")
 

@@ -33,6 +33,7 @@ _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000
 _OLD = "/.host"
 _ATTEMPTS_MAX = 10  # at an entry of a directory that may have vanished and come back
 _MEMORY, _ENTRIES_MAX = ".scratch", 256
+_FICLONE, _COPIED_BYTES_MAX = 0x40049409, 64 << 20
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
 _OWN = ("proc", "sys", "dev")
 
@@ -133,8 +134,8 @@ class _Layers:
     """The image's directories with a writable one over each.
 
     An overlay shows no file systems mounted inside, and cannot keep what is written inside what it lies over: such a
-    directory is made anew, and its entries are taken over one by one, if they are few. What cannot have an overlay is
-    shown as it is, and cannot be written.
+    directory is made new, and its entries are taken over one by one, if they are few: files are copied, up to
+    64 MiB for a container. What cannot have an overlay or a copy is shown as it is, and cannot be written.
     """
 
     def __init__(self, spec: _Spec, root: str) -> None:
@@ -143,6 +144,7 @@ class _Layers:
         with open("/proc/self/mountinfo") as mounts:
             points = [line.split(" ")[4] for line in mounts]
         self._mount_points = [each for each in points if not spec.hidden or not _is_in(each, [spec.hidden])]
+        self._copied_bytes_left = _COPIED_BYTES_MAX
         self.writable = ["/"]
         self.shared = ["/proc", "/sys"]
 
@@ -165,8 +167,9 @@ class _Layers:
         if entry.is_symlink():
             os.symlink(os.readlink(entry.path), target)
         elif entry.is_file():
-            _write(target, "")
-            self._share(entry, path)
+            if not self._copy(entry, target):
+                _write(target, "")
+                self._share(entry, path)
         elif entry.is_dir():
             os.mkdir(target)
             if entry.path == self._spec.hidden:
@@ -209,12 +212,35 @@ class _Layers:
             return True
         return False
 
-    def _own(self, directory: str, entry: "os.DirEntry[str]") -> None:
-        """Give a directory the owner and mode of the image's, as far as the agent may."""
+    def _copy(self, entry: "os.DirEntry[str]", target: str) -> bool:
+        """Copy a file: unlike a mount, the container can move, change and remove it.
+
+        Returns False for a file that is too large or that the agent cannot read. The disk shares blocks if it can.
+        """
+        before = entry.stat()
+        try:
+            source = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return False
+        with open(source, "rb", buffering=0), open(target, "wb", buffering=0) as copy:
+            try:
+                fcntl.ioctl(copy, _FICLONE, source)
+            except OSError:
+                if before.st_size > self._copied_bytes_left:
+                    return False
+                self._copied_bytes_left -= before.st_size
+                while os.sendfile(copy.fileno(), source, None, 1 << 24):
+                    pass
+        self._own(target, entry, 0)
+        os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
+        return True
+
+    def _own(self, path: str, entry: "os.DirEntry[str]", mode: int = 0o700) -> None:
+        """Give a file or directory the owner and mode of the image's, as far as the agent may; `mode` is added."""
         before = entry.stat()
         if self._spec.inner_ids is None:
-            os.chown(directory, before.st_uid, before.st_gid)
-        os.chmod(directory, stat.S_IMODE(before.st_mode) | 0o700)
+            os.chown(path, before.st_uid, before.st_gid)
+        os.chmod(path, stat.S_IMODE(before.st_mode) | mode)
 
 
 def _has_any(paths: "list[str]", directory: str) -> bool:

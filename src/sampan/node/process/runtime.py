@@ -156,7 +156,7 @@ class ProcessRuntime:
         self._sandbox(pod)
         return (self._host_ip,)
 
-    async def ensure_image(self, container: Container) -> None:
+    async def ensure_image(self, pod: Pod, container: Container) -> None:
         """Find what the image stands for. Raises `ImageError`."""
         self._images.find(container.image, container.image_pull_policy)
 

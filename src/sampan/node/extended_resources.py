@@ -1,0 +1,81 @@
+"""`ExtendedResources`: copies extended resources from the capacity of a Node to its allocatable, as the kubelet does.
+
+Whoever patches `status.capacity` (a device plugin's stand-in, a test) makes the resource available to Pods; taking it
+out of the capacity takes it out of allocatable.
+Concurrency: a controller of the manager.
+Source: kubernetes pkg/kubelet/nodestatus/setters.go `MachineInfo` (1.36).
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from sampan.client import MergePatch, NotFound
+from sampan.informer.ref import Ref
+from sampan.informer.shared_informer import SharedInformer
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import NODES
+from sampan.operator.controller import Controller, ControllerOptions
+from sampan.operator.request import Request, Result
+from sampan.operator.source import KindSource
+
+_NATIVE: Final = "kubernetes.io/"
+
+
+class _Amounts(msgspec.Struct):
+    capacity: dict[str, Any] = {}
+    allocatable: dict[str, Any] = {}
+
+
+class _Node(msgspec.Struct):
+    status: _Amounts = msgspec.field(default_factory=_Amounts)
+
+
+_nodes = msgspec.json.Decoder(_Node)
+
+
+class ExtendedResources:
+    """Keeps `allocatable` of some nodes equal to their capacity, for extended resources."""
+
+    def __init__(
+        self, context: ControllerContext, nodes: SharedInformer[Any], names: Collection[str], *, elected: bool
+    ) -> None:
+        """`nodes`: an informer of Nodes, among which those of these names are. `elected`: only the leader works."""
+        self._names = frozenset(names)
+        self._informer = nodes
+        self._nodes = context.manager.client.direct.resource(NODES)
+        options = ControllerOptions(needs_leader_election=elected)
+        self._controller: Controller = context.manager.new_controller("node-resources", self.reconcile, options)
+        self._controller.watch(KindSource(nodes, self._requests))
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """Write the difference for one Node, if there is one."""
+        ref = self._informer.indexer.get(request.key)
+        change = {} if ref is None else allocatable_change(ref.raw)
+        if change:
+            try:
+                await self._nodes.status.patch(request.name, MergePatch({"status": {"allocatable": change}}))
+            except NotFound:
+                return None
+        return None
+
+    def _requests(self, ref: Ref[Any]) -> Iterable[Request]:
+        return (Request.of_key(ref.key),) if ref.name in self._names and allocatable_change(ref.raw) else ()
+
+
+def allocatable_change(raw: bytes) -> Mapping[str, Any]:
+    """Return the amounts to merge into the allocatable of a Node; None takes one out."""
+    status = _nodes.decode(raw).status
+    capacity = {name: value for name, value in status.capacity.items() if is_extended(name)}
+    gone = (name for name in status.allocatable if is_extended(name) and name not in capacity)
+    changed = {name: value for name, value in capacity.items() if status.allocatable.get(name) != value}
+    return {**changed, **dict.fromkeys(gone)}
+
+
+def is_extended(resource: str) -> bool:
+    """Whether a resource is an extended one: it has a domain, and not Kubernetes' own.
+
+    Source: kubernetes pkg/apis/core/v1/helper/helpers.go `IsExtendedResourceName` (1.36).
+    """
+    return "/" in resource and _NATIVE not in resource and not resource.startswith("requests.")
