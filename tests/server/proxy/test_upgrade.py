@@ -7,8 +7,10 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
+from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.target import Target
 from sampan.server.request import Request
+from sampan.server.tunnel import Tunnel
 from tests.server.proxy.upstream import Asked, fronted, split, to, upstream
 
 UPGRADE = b"POST /x?a=1 HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n\r\n"
@@ -150,6 +152,47 @@ async def test_a_websocket_goes_through() -> None:
             for message in ("text", bytes(1 << 18)):
                 await websocket.send(message)
                 assert await websocket.recv() == message
+
+
+class RecordingTunnel(Tunnel):
+    """A client that only listens; each write is a TLS record."""
+
+    def __init__(self) -> None:
+        self.records: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.records.append(data)
+
+    async def drain(self) -> None:
+        """The client reads at once."""
+
+    async def read(self) -> bytes:
+        await asyncio.get_running_loop().create_future()
+        return b""
+
+    def take(self) -> bytes:
+        return b""
+
+
+async def test_each_frame_of_a_websocket_is_a_record_even_if_they_arrive_together() -> None:
+    frames = [b"\x82\x03\x01ab", b"\x82\x02\x03{", b"\x88\x02\x03\xe8"]
+    head = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+
+    async def answer(asked: Asked) -> None:
+        asked.writer.write(head + b"".join(frames))
+        await asked.writer.drain()
+        asked.writer.write(b"".join(frames))
+        asked.writer.close()
+        raise ConnectionResetError
+
+    async with upstream(answer) as served:
+        headers = {"connection": "Upgrade", "upgrade": "WebSocket"}
+        request = Request("GET", "/x", "", headers, read_body=None, query={}, info=None)  # type: ignore[arg-type]
+        response = await Proxy().forward(request, to(served)(request))
+        assert response.takeover is not None
+        tunnel = RecordingTunnel()
+        await response.takeover(tunnel)
+    assert tunnel.records == frames * 2
 
 
 async def test_the_end_of_the_server_ends_what_it_passes_on() -> None:

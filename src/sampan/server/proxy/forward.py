@@ -27,6 +27,7 @@ from sampan.server.proxy.rewrite import Rewriting, rewritten
 from sampan.server.proxy.target import Target
 from sampan.server.request import Request, Response
 from sampan.server.tunnel import Tunnel
+from sampan.wire.websocket_frames import FrameCutter
 
 _BODILESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 
@@ -121,7 +122,8 @@ def _switched(exchange: Exchange, target: Target, wanted: str) -> Response:
         raise target.failure("malformed HTTP response: 101 without an upgrade")
 
     async def takeover(tunnel: Tunnel) -> None:
-        await pipe(tunnel, exchange.wire, exchange.answer.rest)
+        cut = FrameCutter().cut if wanted.lower() == "websocket" else None
+        await pipe(tunnel, exchange.wire, exchange.answer.rest, cut)
 
     response = Response(101, content_type="", headers=switched(exchange.answer.headers), takeover=takeover)
     response.finished = exchange.abandon

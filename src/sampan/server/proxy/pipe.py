@@ -7,18 +7,25 @@ server ends) delivers what the client sent last, and passes.
 """
 
 import asyncio
+from collections.abc import Callable, Iterable
 
 from sampan.server.proxy.wire import Wire
 from sampan.server.tunnel import Tunnel
 
+Cut = Callable[[bytes], Iterable[bytes]]
 
-async def pipe(tunnel: Tunnel, wire: Wire, ahead: bytes) -> None:
-    """Until either side ends. `ahead`: what the upstream sent behind its head. Closes `wire`."""
+
+async def pipe(tunnel: Tunnel, wire: Wire, ahead: bytes, cut: Cut | None = None) -> None:
+    """Copy bytes until either side ends, and close `wire`.
+
+    `ahead`: bytes that the upstream sent after its head. `cut`: the pieces in which bytes are written to the client,
+    each a TLS record; None: as they come.
+    """
+    cut = cut or _whole
     try:
-        if ahead:
-            tunnel.write(ahead)
+        _write(tunnel, ahead, cut)
         async with asyncio.TaskGroup() as group:
-            ways = [group.create_task(_up(tunnel, wire)), group.create_task(_down(tunnel, wire))]
+            ways = [group.create_task(_up(tunnel, wire)), group.create_task(_down(tunnel, wire, cut))]
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             for way in ways:
                 way.cancel()
@@ -34,7 +41,7 @@ async def _up(tunnel: Tunnel, wire: Wire) -> None:
             return
 
 
-async def _down(tunnel: Tunnel, wire: Wire) -> None:
+async def _down(tunnel: Tunnel, wire: Wire, cut: Cut) -> None:
     while True:
         try:
             data = await wire.read()
@@ -42,5 +49,14 @@ async def _down(tunnel: Tunnel, wire: Wire) -> None:
             return
         if not data:
             return
-        tunnel.write(data)
+        _write(tunnel, data, cut)
         await tunnel.drain()
+
+
+def _write(tunnel: Tunnel, data: bytes, cut: Cut) -> None:
+    for piece in cut(data):
+        tunnel.write(piece)
+
+
+def _whole(data: bytes) -> Iterable[bytes]:
+    return (data,) if data else ()

@@ -1,0 +1,46 @@
+"""Bytes of WebSocket frames are cut where a frame ends."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from wsproto.frame_protocol import FrameProtocol, Opcode
+
+from sampan.wire.websocket_frames import FrameCutter, frame_bytes
+
+
+def framed(size: int, *, client: bool = False) -> bytes:
+    return bytes(FrameProtocol(client, [])._serialize_frame(Opcode.BINARY, b"x" * size))
+
+
+SIZES = st.lists(st.one_of(st.integers(0, 130), st.integers(65_000, 66_000)), max_size=8)
+
+
+@pytest.mark.parametrize("client", [False, True], ids=["unmasked", "masked"])
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536])
+def test_the_size_of_a_frame_is_in_its_head(size: int, client: bool) -> None:
+    frame = framed(size, client=client)
+    assert frame_bytes(frame[:14]) == len(frame)
+
+
+@given(SIZES, st.lists(st.integers(1, 40_000), max_size=20))
+def test_no_piece_holds_bytes_of_two_frames(sizes: list[int], reads: list[int]) -> None:
+    frames = [framed(size) for size in sizes]
+    sent, cutter, at = b"".join(frames), FrameCutter(), 0
+    pieces: list[bytes] = []
+    for read in [*reads, len(sent)]:
+        pieces += cutter.cut(sent[at : at + read])
+        at += read
+    assert b"".join(pieces) == sent
+    ends, at = set(), 0
+    for piece in pieces:
+        at += len(piece)
+        ends.add(at)
+    at = 0
+    for frame in frames:
+        at += len(frame)
+        assert at in ends
+
+
+def test_frames_that_arrive_together_are_pieces_of_their_own() -> None:
+    frames = [framed(5), framed(0), framed(300)]
+    assert list(FrameCutter().cut(b"".join(frames))) == frames
