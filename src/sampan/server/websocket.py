@@ -2,10 +2,13 @@
 
 A handler that finds `wants_websocket(request)` answers `accept(request, serve)`; `await serve(websocket)` then has the
 connection (`server/tunnel.py` says until when). The protocol itself is in `wire/websocket.py`.
+
+Concurrency: in `send_stream` one task sends messages and one waits for the client's Close; the first that ends cancels
+the other. Messages from the client are ignored.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
 from wsproto.frame_protocol import CloseReason
 
@@ -13,10 +16,12 @@ from sampan.core.errors import bad_request
 from sampan.server.request import Request, Response
 from sampan.server.status import text_response
 from sampan.server.tunnel import Tunnel
-from sampan.wire.websocket import VERSION, BadHandshake, BadVersion, WebSocket, shake_hands
+from sampan.wire.websocket import VERSION, BadHandshake, BadProtocol, BadVersion, WebSocket, shake_hands
 from sampan.wire.websocket import wants_websocket as headers_want_websocket
 
 Serve = Callable[[WebSocket], Awaitable[None]]
+Split = Callable[[bytes], Iterable[str | bytes]]
+"""The messages that a chunk of a stream is sent as."""
 
 
 def wants_websocket(request: Request) -> bool:
@@ -25,7 +30,7 @@ def wants_websocket(request: Request) -> bool:
 
 
 def accept(request: Request, serve: Serve, protocols: Sequence[str] | None = None) -> Response:
-    """The answer to a request that wants a WebSocket: 101, or 400 when its handshake is wrong.
+    """The answer to a request that wants a WebSocket: 101, 403 if no sub-protocol fits, 400 if the handshake is wrong.
 
     `protocols`: the sub-protocols that `serve` speaks, an empty string among them if it needs none. None: whatever
     the client names first.
@@ -36,6 +41,8 @@ def accept(request: Request, serve: Serve, protocols: Sequence[str] | None = Non
         refusal = text_response(400, f"{error}\n")
         refusal.headers.append((b"Sec-WebSocket-Version", VERSION.encode()))
         return refusal
+    except BadProtocol:
+        return Response(403, content_type="")
     except BadHandshake as error:
         raise bad_request(str(error)) from None
 
@@ -52,3 +59,28 @@ def accept(request: Request, serve: Serve, protocols: Sequence[str] | None = Non
     response.headers += [(name.title().encode(), value.encode()) for name, value in fields.items()]
     response.headers.append((b"Connection", b"Upgrade"))
     return response
+
+
+async def send_stream(websocket: WebSocket, stream: AsyncIterator[bytes], split: Split) -> None:
+    """Send messages until the stream ends or the client closes. Closes the stream."""
+    async with asyncio.TaskGroup() as group:
+        ends = {group.create_task(_send(websocket, stream, split)), group.create_task(_ignore(websocket))}
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for task in ends:
+            task.cancel()
+
+
+async def _send(websocket: WebSocket, stream: AsyncIterator[bytes], split: Split) -> None:
+    try:
+        async for chunk in stream:
+            for message in split(chunk):
+                await websocket.send(message)
+    finally:
+        aclose: Callable[[], Awaitable[None]] | None = getattr(stream, "aclose", None)
+        if aclose is not None:
+            await aclose()
+
+
+async def _ignore(websocket: WebSocket) -> None:
+    while await websocket.receive() is not None:
+        pass

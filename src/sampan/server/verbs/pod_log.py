@@ -1,10 +1,11 @@
-"""pods/log: what a container has written, from its kubelet, as plain text.
+"""pods/log: output of a container, from its kubelet, as plain text or as messages of a WebSocket.
 
 Source: kubernetes pkg/registry/core/pod/rest/log.go, pkg/registry/core/pod/strategy.go LogLocation,
-pkg/apis/core/validation ValidatePodLogOptions, apiserver pkg/registry/generic/rest/{streamer,response_checker}.go
-(1.36).
+pkg/apis/core/validation ValidatePodLogOptions, apiserver pkg/registry/generic/rest/{streamer,response_checker}.go,
+pkg/endpoints/handlers/responsewriters/writers.go StreamObject, streaming pkg/httpstream/wsstream/stream.go (1.36).
 """
 
+import base64
 from dataclasses import replace
 from urllib.parse import quote, urlencode
 
@@ -21,9 +22,14 @@ from sampan.server.request import Request, Response
 from sampan.server.verbs.connect import boolean, integer
 from sampan.server.verbs.pod_containers import container_of, node_of, pod_of
 from sampan.server.verbs.scope import Scope
+from sampan.server.websocket import accept, send_stream, wants_websocket
+from sampan.wire.websocket import WebSocket
 
 ERROR_BYTES_MAX = 50_000
 """Of a kubelet's refusal."""
+_BASE64 = "base64.binary.k8s.io"
+_PROTOCOLS = ("", "binary.k8s.io", _BASE64)
+_MESSAGE_BYTES = 2048
 _FORWARDED = ("follow", "previous", "timestamps")
 _OK = range(200, 207)
 _MESSAGES = {
@@ -55,10 +61,41 @@ async def get_log(scope: Scope) -> Response:
     status = exchange.answer.status
     if status not in _OK:
         raise await _refusal(exchange, target, request.info.name)
+    if wants_websocket(request):
+        return _websocket(request, exchange)
     response = Response(200, content_type="text/plain", stream=exchange, patient=True)
     response.length = exchange.answer.length
     response.finished = exchange.abandon
     return response
+
+
+def _websocket(request: Request, exchange: Exchange) -> Response:
+    async def serve(websocket: WebSocket) -> None:
+        split = _base64_messages if websocket.protocol == _BASE64 else _binary_messages
+        await websocket.send(*split(b""))  # tells the client that the connection is open
+        try:
+            await send_stream(websocket, exchange, split)
+        except* ConnectionError:
+            pass  # the kubelet broke off: the log ends here
+
+    try:
+        response = accept(request, serve, _PROTOCOLS)
+    except StatusError:
+        exchange.abandon()
+        raise
+    response.finished = exchange.abandon
+    response.patient = True
+    return response
+
+
+def _binary_messages(data: bytes) -> list[str | bytes]:
+    return [data[at : at + _MESSAGE_BYTES] for at in range(0, len(data) or 1, _MESSAGE_BYTES)]
+
+
+def _base64_messages(data: bytes) -> list[str | bytes]:
+    return [
+        base64.b64encode(data[at : at + _MESSAGE_BYTES]).decode() for at in range(0, len(data) or 1, _MESSAGE_BYTES)
+    ]
 
 
 def _target(scope: Scope, pod: Object, container: str, params: dict[str, str]) -> Target:
