@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sampan.controllers import cron_job as loop
 from sampan.controllers.cron_job.jobs import history, new_job
 from sampan.controllers.cron_job.schedule import ScheduleError, due, missed, wait_s
-from sampan.core.cron import parse_schedule
+from sampan.core.cron import Schedule, parse_schedule
 from sampan.core.time import format_time, parse_time
 from sampan.loops.resources import CRON_JOBS, EVENTS, JOBS
 from sampan.resource import Object, meta
@@ -347,6 +347,29 @@ def walk(schedule: str, since: dt.datetime, now: dt.datetime) -> dt.datetime | N
     while coming is not None and coming <= now:
         latest, coming = coming, parsed.next_after(coming)
     return latest
+
+
+def test_times_that_follow_a_long_pause_closely_are_not_walked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+    next_after = Schedule.next_after
+
+    def counted(schedule: Schedule, instant: dt.datetime) -> dt.datetime | None:
+        nonlocal asked
+        asked += 1
+        return next_after(schedule, instant)
+
+    monkeypatch.setattr(Schedule, "next_after", counted)
+    found = missed(parse_schedule("* * * 1 *"), at("2001-01-31T23:58:30Z"), at("2026-06-01T00:00:00Z"))
+    assert found.latest == at("2026-01-31T23:59:00Z")
+    assert asked < 50
+
+
+@pytest.mark.parametrize("last", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+@pytest.mark.parametrize("schedule", ["* * * * *", "@every 2562047h"])
+def test_no_time_of_a_status_is_too_early_or_too_late(schedule: str, last: str) -> None:
+    found = {**cron_job(schedule, startingDeadlineSeconds=2**63 - 1), "status": {"lastScheduleTime": last}}
+    now = at("2026-01-01T00:00:30Z")
+    assert (wait_s(found, parse_schedule(schedule), now) or 0) >= 0
 
 
 def test_what_is_due_is_not_later_than_the_deadline_allows() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from sampan.client import TooManyRequests
 from sampan.controllers import disruption, replica_set
-from sampan.controllers.disruption.budget import desired_healthy, disrupted, healthy, needs_scale, scaled
+from sampan.controllers.disruption.budget import desired_healthy, disrupted, healthy, needs_scale
 from sampan.controllers.disruption.stale_condition import stale_in_s
 from sampan.controllers.status import find_status_condition
 from sampan.core.time import format_time
@@ -58,19 +58,6 @@ async def until_status(c: Working, **wanted: int) -> Object:
     found = await c.until(POD_DISRUPTION_BUDGETS, "b", lambda b: wanted.items() <= {**(b.get("status") or {})}.items())
     status: Object = found["status"]
     return status
-
-
-@pytest.mark.parametrize(
-    ("value", "total", "expected"),
-    [(3, 10, 3), ("50%", 10, 5), ("50%", 7, 4), ("0%", 7, 0), ("100%", 7, 7), ("1%", 1, 1)],
-)
-def test_shares_are_rounded_up(value: int | str, total: int, expected: int) -> None:
-    assert scaled(value, total) == expected
-
-
-def test_a_text_that_is_no_share_is_refused() -> None:
-    with pytest.raises(ValueError, match="not a percentage"):
-        scaled("5", 10)
 
 
 @pytest.mark.parametrize(

@@ -137,9 +137,29 @@ def test_huge_exponents_compare_at_once() -> None:
     assert parse("1e2000000000") > parse("5") > parse("-1e2000000000")
 
 
-def test_amounts_too_far_apart_are_not_added() -> None:
-    with pytest.raises(ValueError, match="too far apart"):
-        parse("1e2000000000") + parse("1")
+@pytest.mark.parametrize(
+    ("a", "b", "total"),
+    [
+        ("1e2000000000", "1", "1e2000000000"),
+        ("1", "-1e2000000000", "-1E2000000000"),
+        ("1e2000000000", "0", "1e2000000000"),
+    ],
+)
+def test_a_sum_of_amounts_too_far_apart_is_the_larger_one(a: str, b: str, total: str) -> None:
+    assert (parse(a) + parse(b)).compare(parse(total)) == 0
+
+
+def test_sums_have_a_bounded_number_of_digits() -> None:
+    total = parse("1")
+    for exponent in range(500, 50_000, 500):
+        total += parse(f"1e{exponent}")
+    assert total > parse("1e49500")
+    assert len(str(total.unscaled)) <= 1001
+
+
+def test_an_amount_with_a_huge_exponent_prints_at_once() -> None:
+    assert canonical("10e999999999") == "10e999999999"
+    assert str(parse("1e1000000000") + parse("1e1000000000")) == "20e999999999"
 
 
 @given(st.text(alphabet="0123456789.+-eEinumkKMGTPi ", max_size=30))

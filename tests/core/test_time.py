@@ -212,3 +212,22 @@ def test_ages_for_people(seconds: float, text: str) -> None:
 )
 def test_age_cells(timestamp: str | None, shown: str) -> None:
     assert time.age(timestamp, dt.datetime(2020, 1, 1, 0, 5, tzinfo=dt.UTC)) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "instant"),
+    [(5, "2026-01-01T00:00:05Z"), (2**63 - 1, "9999-12-31T23:59:59Z"), (-(2**63), "0001-01-01T00:00:00Z")],
+)
+def test_seconds_are_added_up_to_the_ends_of_the_calendar(seconds: int, instant: str) -> None:
+    assert time.format_time(time.add_seconds(dt.datetime(2026, 1, 1, tzinfo=dt.UTC), seconds)) == instant
+
+
+@pytest.mark.parametrize("text", ["1." + "9" * 1_000_000 + "s", "0" * 1_000_000 + "1s", "1ns" * 300_000])
+def test_long_durations_are_read_in_linear_time(text: str) -> None:
+    assert time.parse_duration(text) > 0
+
+
+@pytest.mark.parametrize("text", ["9" * 1_000_000 + "h", "2562048h"])
+def test_a_duration_of_more_than_64_bits_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^time: invalid duration "):
+        time.parse_duration(text)

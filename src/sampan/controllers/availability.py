@@ -6,7 +6,7 @@ Source: kubernetes pkg/api/v1/pod/util.go `IsPodAvailable`; pkg/controller/contr
 import datetime as dt
 from collections.abc import Iterable
 
-from sampan.core.time import parse_time
+from sampan.core.time import add_seconds, parse_time
 from sampan.loops.views import Pod
 
 
@@ -30,4 +30,4 @@ def _wait_s(pod: Pod, min_ready_s: int, now: dt.datetime) -> float:
     since = ready.last_transition_time if ready is not None else None
     if not since:
         return float(min_ready_s)
-    return (parse_time(since) + dt.timedelta(seconds=min_ready_s) - now).total_seconds()
+    return (add_seconds(parse_time(since), min_ready_s) - now).total_seconds()

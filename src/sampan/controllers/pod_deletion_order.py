@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from sampan.core.integers import integer_or
 from sampan.core.time import parse_time
 from sampan.loops.views import Pod
 
@@ -46,11 +47,7 @@ def _rank(pod: Pod, on_node: int, now: dt.datetime) -> tuple[Any, ...]:
 
 def deletion_cost(pod: Pod) -> int:
     """What the annotation says; 0 when it says nothing, or no whole number of 32 bits."""
-    try:
-        cost = int(pod.metadata.annotations.get(DELETION_COST, "0"))
-    except ValueError:
-        return 0
-    return cost if -(2**31) <= cost < 2**31 else 0
+    return integer_or(pod.metadata.annotations.get(DELETION_COST, "0"), 0, low=-(2**31), high=2**31 - 1)
 
 
 def _magnitude(timestamp: str | None, now: dt.datetime) -> float:

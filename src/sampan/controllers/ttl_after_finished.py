@@ -9,7 +9,7 @@ from typing import Final
 
 from sampan.client import Conflict, DeleteOptions, NotFound
 from sampan.controllers.job.conditions import finished_condition
-from sampan.core.time import parse_time
+from sampan.core.time import add_seconds, parse_time
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import JOBS
 from sampan.operator.builder import Builder
@@ -72,4 +72,4 @@ def time_left(job: Object, now: dt.datetime) -> dt.timedelta | None:
     if not finished.get("lastTransitionTime"):
         metadata = meta(job)
         raise ValueError(f"unable to find the time when the Job {metadata.namespace}/{metadata.name} finished")
-    return parse_time(finished["lastTransitionTime"]) + dt.timedelta(seconds=ttl_s) - now
+    return add_seconds(parse_time(finished["lastTransitionTime"]), ttl_s) - now

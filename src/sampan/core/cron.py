@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from sampan.core.field import quote
-from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
+from sampan.core.integers import parse_integer
+from sampan.core.time import NANOSECONDS_PER_SECOND, add_seconds, parse_duration
 
 YEARS_AHEAD: Final = 5
 """So far a next time is looked for."""
@@ -64,7 +64,9 @@ class Schedule:
         """
         if not self.fields:
             whole_s = max(self.every_ns // NANOSECONDS_PER_SECOND, 1)
-            return instant.astimezone(dt.UTC).replace(microsecond=0) + dt.timedelta(seconds=whole_s)
+            return add_seconds(instant.astimezone(dt.UTC).replace(microsecond=0), whole_s)
+        if instant.year + YEARS_AHEAD >= dt.MAXYEAR:
+            return None
         zone = zone_of(self.time_zone)
         local = instant.astimezone(zone)
         last_year = local.year + YEARS_AHEAD
@@ -116,12 +118,10 @@ def zone_of(name: str) -> dt.tzinfo:
 
 
 def _number(text: str) -> int:
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not (digits.isascii() and digits.isdecimal()):
-        raise ValueError(f"failed to parse int from {text}: strconv.Atoi: parsing {quote(text)}: invalid syntax")
-    if len(digits.lstrip("0")) > 18:
-        raise ValueError(f"failed to parse int from {text}: strconv.Atoi: parsing {quote(text)}: value out of range")
-    number = int(text)
+    try:
+        number = parse_integer(text, function="Atoi")
+    except ValueError as error:
+        raise ValueError(f"failed to parse int from {text}: {error}") from None
     if number < 0:
         raise ValueError(f"negative number ({number}) not allowed: {text}")
     return number

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from sampan.core.integers import parse_integer
+
 _RESULTS_MAX: Final = 100_000
 """Values that a path may find on its way; more is an error, so that no path can blow up."""
 
@@ -282,7 +284,7 @@ class _Parser:
     def _parse_number(self) -> None:
         text = self._match(_next_number)
         try:
-            self._steps.append(_constant(float(text) if "." in text else int(text)))
+            self._steps.append(_constant(float(text) if "." in text else parse_integer(text)))
         except ValueError:
             raise ValueError(f"cannot parse number {text}") from None
 
@@ -326,7 +328,7 @@ class _Parser:
             raise ValueError(f"invalid array index {text}")
         parts = [part.lstrip(":") if part else "" for part in match.groups()]
         try:
-            numbers = [int(part) if part else None for part in parts]
+            numbers = [parse_integer(part, function="Atoi") if part else None for part in parts]
         except ValueError:
             raise ValueError(f"array index {text} is not a number") from None
         return _array(numbers[0], numbers[1], numbers[2], single=match[2] is None)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sampan.core import field
 from sampan.core.field import FieldError, Path, aggregate
+from sampan.core.integers import parse_integer
 from sampan.core.names import label_value_errors, qualified_name_errors
 
 Matcher = Callable[[Mapping[str, str]], bool]
@@ -45,10 +46,10 @@ _is_integer = re.compile(r"[+-]?[0-9]{1,40}").fullmatch
 
 def _int64(text: str) -> int | None:
     """A whole number of 64 bits, or None: the reach of Gt and Lt."""
-    if not _is_integer(text):
+    try:
+        return parse_integer(text)
+    except ValueError:
         return None
-    number = int(text)
-    return number if -(2**63) <= number < 2**63 else None
 
 
 @dataclass(frozen=True, slots=True)

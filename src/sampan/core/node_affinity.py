@@ -8,6 +8,8 @@ from typing import Final
 
 import msgspec
 
+from sampan.core.integers import parse_integer
+
 NAME_FIELD: Final = "metadata.name"
 """The only field that conditions can be on."""
 
@@ -92,7 +94,7 @@ def _holds(requirement: NodeRequirement, labels: Mapping[str, str]) -> bool:
 
 def _compares(requirement: NodeRequirement, value: str) -> bool:
     try:
-        found, bound = int(value), int(requirement.values[0])
+        found, bound = parse_integer(value), parse_integer(requirement.values[0])
     except (ValueError, IndexError):
         return False
     return found > bound if requirement.operator == "Gt" else found < bound

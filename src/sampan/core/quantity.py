@@ -16,7 +16,12 @@ _SUFFIX_ERROR = "unable to parse quantity's suffix"
 
 _INT64_MAX: Final = 2**63 - 1
 _DIGITS_MAX: Final = 1000
-"""More digits than that are refused: reading them costs quadratic time."""
+"""Digits that an amount may have.
+
+A text with more is refused, and a sum is rounded to so many: integers of any length would cost quadratic time. With
+this bound, and because an exponent is never expanded, every operation takes constant time.
+"""
+_BITS_MAX: Final = (10**_DIGITS_MAX).bit_length()
 
 _NANO: Final = -9
 _DIGITS = "0123456789"
@@ -64,13 +69,14 @@ class Quantity:
         return f"Quantity({str(self)!r})"
 
     def compare(self, other: "Quantity") -> int:
-        """-1, 0 or 1, as this is less than, equal to or greater than the other. Costs nothing for huge exponents."""
+        """Return -1, 0 or 1 if this amount is less than, equal to or greater than the other."""
         a, b = self.unscaled, other.unscaled
         if self.scale == other.scale or not a or not b or (a < 0) != (b < 0):
             return (a > b) - (a < b)
-        magnitude_a, magnitude_b = len(str(abs(a))) + self.scale, len(str(abs(b))) + other.scale
-        if magnitude_a != magnitude_b:
-            return 1 if (magnitude_a > magnitude_b) == (a > 0) else -1
+        difference = self._magnitude() - other._magnitude()
+        if difference:
+            return 1 if (difference > 0) == (a > 0) else -1
+        # Equal magnitudes: the scales differ by no more than the digits do.
         if self.scale > other.scale:
             a *= 10 ** (self.scale - other.scale)
         else:
@@ -90,16 +96,23 @@ class Quantity:
         return self.unscaled != 0
 
     def __add__(self, other: "Quantity") -> "Quantity":
-        """The sum, in this one's format (in the other's when this one is zero). Raises `ValueError` out of range."""
+        """Return the sum in the format of this amount, or in the format of the other if this one is zero.
+
+        Exact up to 1000 digits, then rounded away from zero.
+        """
         if not self.unscaled:
             return Quantity(other.unscaled, other.scale, other.format)
-        if not other.unscaled:
-            return Quantity(self.unscaled, self.scale, self.format)
+        difference = self._magnitude() - other._magnitude() if other.unscaled else _DIGITS_MAX + 1
+        if abs(difference) > _DIGITS_MAX:
+            larger = self if difference > 0 else other
+            return Quantity(larger.unscaled, larger.scale, self.format)
         scale = min(self.scale, other.scale)
-        if abs(self.scale - other.scale) > _DIGITS_MAX:
-            raise ValueError("quantities are too far apart to be added")
         unscaled = self.unscaled * 10 ** (self.scale - scale) + other.unscaled * 10 ** (other.scale - scale)
-        return Quantity(unscaled, scale, self.format)
+        return Quantity(*_with_fewer_digits(unscaled, scale), self.format)
+
+    def _magnitude(self) -> int:
+        """Return the position of the first digit: the amount is below `10**magnitude`."""
+        return len(str(abs(self.unscaled))) + self.scale
 
     def __neg__(self) -> "Quantity":
         return Quantity(-self.unscaled, self.scale, self.format)
@@ -109,17 +122,23 @@ class Quantity:
         return self + -other
 
     def value(self) -> int:
-        """The amount in whole units, rounded away from zero, at most what 64 bits hold."""
+        """Return the amount in whole units, rounded away from zero and capped at 64 bits."""
         return self.scaled_value(0)
 
     def scaled_value(self, scale: int) -> int:
-        """The amount in units of `10**scale`, rounded away from zero, at most what 64 bits hold."""
+        """Return the amount in units of `10**scale`, rounded away from zero and capped at 64 bits."""
         if not self.unscaled:
             return 0
         if self.scale - scale > 19:
             return _INT64_MAX if self.unscaled > 0 else -_INT64_MAX
         rounded = _round_up(self.unscaled, self.scale, scale)
         return max(-_INT64_MAX, min(_INT64_MAX, rounded))
+
+    def round_up(self, scale: int) -> "Quantity":
+        """Return the amount in whole units of `10**scale`, rounded away from zero."""
+        if self.scale >= scale:
+            return self
+        return Quantity(_round_up(self.unscaled, self.scale, scale), scale, self.format)
 
 
 def parse(text: str) -> Quantity:
@@ -168,6 +187,14 @@ def _without_tens(unscaled: int, scale: int) -> tuple[int, int]:
         unscaled //= 10
         scale += 1
     return unscaled, scale
+
+
+def _with_fewer_digits(unscaled: int, scale: int) -> tuple[int, int]:
+    """Round to the digits that an amount may have, away from zero."""
+    if unscaled.bit_length() <= _BITS_MAX:
+        return unscaled, scale
+    excess = len(str(abs(unscaled))) - _DIGITS_MAX
+    return _round_up(unscaled, 0, excess), scale + excess
 
 
 def _round_up(unscaled: int, scale: int, to_scale: int) -> int:

@@ -13,7 +13,10 @@ NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 _LAYOUT_SECONDS = "2006-01-02T15:04:05Z07:00"
 _LAYOUT_MICRO = "2006-01-02T15:04:05.000000Z07:00"
 _INT64_MAX: Final = 2**63 - 1
+_INT64_DIGITS: Final = 19
 _UTC: Final = dt.UTC
+_FIRST: Final = dt.datetime.min.replace(tzinfo=_UTC)
+_LAST: Final = dt.datetime.max.replace(tzinfo=_UTC)
 _is_fraction = re.compile(r"[.,][0-9]+").match
 _is_zone = re.compile(r"[+-][0-9]{2}:[0-9]{2}").match
 
@@ -214,34 +217,41 @@ _duration_part = re.compile(r"([0-9]*)(\.?)([0-9]*)([^0-9.]*)").match
 
 def parse_duration(text: str) -> int:
     """Read a Go duration (`1h30m`, `-1.5s`) into nanoseconds. Raises `ValueError` with Go's text."""
-    rest = text[1:] if text[:1] in ("+", "-") and text else text
+    position = 1 if text[:1] in ("+", "-") else 0
     limit = _INT64_MAX + 1 if text.startswith("-") else _INT64_MAX
-    if rest == "0":
+    if text[position:] == "0":
         return 0
-    if not rest or len(rest) > 1000:
+    if position == len(text):
         raise ValueError(f"time: invalid duration {_quote(text)}")
     total = 0
-    while rest:
-        match = _duration_part(rest)
+    while position < len(text):
+        match = _duration_part(text, position)
         assert match is not None
         whole, _, fraction, unit = match.groups()
-        if (not whole and not fraction) or int(whole or "0") > _INT64_MAX + 1:
+        if (not whole and not fraction) or len(whole.lstrip("0")) > _INT64_DIGITS:
             raise ValueError(f"time: invalid duration {_quote(text)}")
         if not unit:
             raise ValueError(f"time: missing unit in duration {_quote(text)}")
         unit_ns = _UNITS_NS.get(unit)
         if unit_ns is None:
             raise ValueError(f"time: unknown unit {_quote(unit)} in duration {_quote(text)}")
-        total += int(whole or "0") * unit_ns + int(fraction or "0") * unit_ns // _power_of_ten(len(fraction))
+        fraction = fraction[:_INT64_DIGITS]  # What follows is less than a nanosecond of every unit.
+        total += int(whole.lstrip("0") or "0") * unit_ns + int(fraction or "0") * unit_ns // 10 ** len(fraction)
         if total > limit:
             raise ValueError(f"time: invalid duration {_quote(text)}")
-        rest = rest[match.end() :]
+        position = match.end()
     return -total if text[0] == "-" else total
 
 
-def _power_of_ten(exponent: int) -> int:
-    power: int = 10**exponent
-    return power
+def add_seconds(instant: dt.datetime, seconds: float) -> dt.datetime:
+    """Return the instant that many seconds later, or the first or last instant of the calendar beyond its ends.
+
+    Clients choose both: timestamps in status, and numbers of seconds of up to 64 bits.
+    """
+    try:
+        return instant + dt.timedelta(seconds=seconds)
+    except OverflowError:
+        return _LAST if seconds > 0 else _FIRST
 
 
 def format_duration(duration_ns: int) -> str:

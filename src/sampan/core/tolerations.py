@@ -9,6 +9,8 @@ from typing import Final
 
 import msgspec
 
+from sampan.core.integers import parse_integer
+
 NO_SCHEDULE: Final = "NoSchedule"
 NO_EXECUTE: Final = "NoExecute"
 PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
@@ -104,7 +106,7 @@ def _without_time(toleration: Toleration) -> tuple[str, str, str, str]:
 
 def _compares(toleration: Toleration, taint: Taint) -> bool:
     try:
-        bound, found = int(toleration.value), int(taint.value)
+        bound, found = parse_integer(toleration.value), parse_integer(taint.value)
     except ValueError:
         return False
     return found < bound if toleration.operator == "Lt" else found > bound

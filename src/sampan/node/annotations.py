@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
+from sampan.core.integers import integer_or
 from sampan.core.quantity import parse as parse_quantity
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
 
@@ -106,7 +107,8 @@ def _exit_code(annotations: Mapping[str, str]) -> int | None:
     text = annotations.get(EXIT_CODE)
     if text is None:
         return None
-    if text.isascii() and text.isdecimal() and int(text) <= 255:
-        return int(text)
+    code = integer_or(text, -1)
+    if 0 <= code <= 255:
+        return code
     _log.warning("annotation %s: %r is no number from 0 to 255", EXIT_CODE, text)
     return None

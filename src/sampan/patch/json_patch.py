@@ -14,6 +14,7 @@ import orjson
 
 from sampan.core.errors import bad_request, request_entity_too_large
 from sampan.core.field import quote
+from sampan.core.integers import parse_integer
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.patch.errors import not_applicable, result_object
@@ -153,7 +154,10 @@ def _index(items: list[Any], token: str, length: int) -> int:
     """A position below `length`. Raises when there is none."""
     if not _is_index(token):
         raise NotApplicableError(f"strconv.Atoi: parsing {quote(token)}: invalid syntax")
-    given = int(token)
+    try:
+        given = parse_integer(token, function="Atoi")
+    except ValueError as error:
+        raise NotApplicableError(str(error)) from None
     index = given + length if given < 0 else given
     if not 0 <= index < length:
         raise NotApplicableError(f"Unable to access invalid index: {given}: invalid index referenced")

@@ -19,13 +19,16 @@ NONZERO_CPU: Final = 100
 NONZERO_MEMORY: Final = 200 * 1024 * 1024
 """The same for memory, in bytes."""
 
+_AMOUNT_MAX: Final = 1 << 56
+"""The largest amount that is told from others: the sums of a Node's Pods must fit 64 bits."""
+
 Amounts = dict[str, int]
 _Said = Mapping[str, str | int | float]
 
 
 @functools.lru_cache(maxsize=4096)
 def _parsed(text: str, scale: int) -> int:
-    return quantity.parse(text).scaled_value(scale)
+    return max(-_AMOUNT_MAX, min(_AMOUNT_MAX, quantity.parse(text).scaled_value(scale)))
 
 
 def amount(resource: str, said: str | int | float) -> int:
@@ -74,7 +77,7 @@ def _sum(parts: Iterable[Mapping[str, int]]) -> Amounts:
     total: Amounts = {}
     for part in parts:
         for resource, value in part.items():
-            total[resource] = total.get(resource, 0) + value
+            total[resource] = min(total.get(resource, 0) + value, _AMOUNT_MAX)
     return total
 
 

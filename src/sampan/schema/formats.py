@@ -11,6 +11,7 @@ from collections.abc import Callable
 from email.headerregistry import Address
 from urllib.parse import urlsplit
 
+from sampan.core.integers import INT64_MAX, integer_or
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.time import parse_duration
 
@@ -36,7 +37,7 @@ def _pattern(pattern: str) -> FormatCheck:
 
 _TIME = re.compile(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
-_DURATION = re.compile(r"(\d+)\s*([A-Za-zµ]+)", re.ASCII)
+_DURATION = re.compile(r"(?<!\d)(\d+)\s*([A-Za-zµ]+)", re.ASCII)
 _DURATION_UNITS = (
     ("ns", "nano"),
     ("us", "µs", "micro"),
@@ -47,7 +48,7 @@ _DURATION_UNITS = (
     ("d", "day"),
     ("w", "wk", "week"),
 )
-_EMAIL = re.compile(r"^(?:(?:[^<>@,;:\"]*|\"[^\"]*\")\s*<([^<>@\s]+@[^<>@\s]+)>|([^<>@\s]+@[^<>@\s]+))$")
+_EMAIL = re.compile(r"^(?:(?:[^<>@,;:\"]*+|\"[^\"]*\")\s*+<([^<>@\s]+@[^<>@\s]+)>|([^<>@\s]+@[^<>@\s]+))$")
 _MAC = re.compile(
     r"^(?:[0-9a-f]{2}([:-]))(?:[0-9a-f]{2}\1)*[0-9a-f]{2}$|^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$", re.IGNORECASE
 )
@@ -128,7 +129,7 @@ def _is_cidr(text: str) -> bool:
     address, slash, bits = text.partition("/")
     if not slash or not bits.isascii() or not bits.isdigit() or not _is_ip(address):
         return False
-    return int(bits) <= (128 if ":" in address else 32)
+    return integer_or(bits, INT64_MAX) <= (128 if ":" in address else 32)
 
 
 def _is_mac(text: str) -> bool:

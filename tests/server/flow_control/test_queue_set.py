@@ -148,10 +148,19 @@ def test_queues_that_are_too_many_go_when_they_are_empty() -> None:
     found = queue_set(Clock(), queues=4)
     first, second = start(found, flow(0)), start(found, flow(3))
     found.configure(Queuing(2, 1, 50), 1)
-    assert len(list(found.queues())) == 4
+    assert [queue.index for queue in found.queues()] == [0, 1, 3]
     found.finish(first)
     found.finish(second)
     assert len(list(found.queues())) == 2
+
+
+def test_ten_million_queues_exist_only_while_they_are_used() -> None:
+    found = queue_set(Clock(), queues=10_000_000)
+    ticket = start(found, flow(9_999_999))
+    *listed, last = found.queues()
+    assert (len(listed), last.index) == (1024, 9_999_999)
+    found.finish(ticket)
+    assert len(list(found.queues())) == 1024
 
 
 def test_those_who_wait_are_served_when_queues_are_given_up() -> None:

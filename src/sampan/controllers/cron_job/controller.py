@@ -29,7 +29,7 @@ from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.controllers.status import status_of, write_status
 from sampan.core.cron import Schedule, check_time_zone
 from sampan.core.field import quote
-from sampan.core.time import format_time, parse_time
+from sampan.core.time import add_seconds, format_time, parse_time
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CRON_JOBS, JOBS
 from sampan.operator.controller import ControllerOptions
@@ -192,8 +192,8 @@ class CronJobController:
         if count > schedules.MANY:
             note = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
             self._recorder.warning(cron_job, "TooManyMissedTimes", note)
-        late = schedules.deadline(cron_job)
-        if late is not None and latest + late < now:
+        late_s = schedules.deadline_s(cron_job)
+        if late_s is not None and add_seconds(latest, late_s) < now:
             note = f"Missed scheduled time to start a job: {format_datetime(latest)}"
             self._recorder.warning(cron_job, "MissSchedule", note)
             return None

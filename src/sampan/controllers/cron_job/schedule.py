@@ -7,11 +7,12 @@ import datetime as dt
 from typing import Final, NamedTuple
 
 from sampan.core.cron import Schedule, check_time_zone, parse_schedule
-from sampan.core.time import parse_time
+from sampan.core.time import add_seconds, parse_time
 from sampan.resource import Object, meta
 
 MANY: Final = 100
 """A CronJob that has missed more starts than this is told so."""
+_WALKED: Final = dt.timedelta(minutes=2)
 PADDING_S: Final = 0.1
 """So much later than due a CronJob is looked at, as clocks differ a little."""
 
@@ -50,16 +51,16 @@ def last_start(cron_job: Object) -> dt.datetime:
     return parse_time(last or meta(cron_job).creation_timestamp or "1970-01-01T00:00:00Z")
 
 
-def deadline(cron_job: Object) -> dt.timedelta | None:
-    """How late a start may be; None: as late as may be."""
-    seconds = cron_job["spec"].get("startingDeadlineSeconds")
-    return None if seconds is None else dt.timedelta(seconds=seconds)
+def deadline_s(cron_job: Object) -> int | None:
+    """Return by how many seconds a start may be late; None if there is no limit."""
+    seconds: int | None = cron_job["spec"].get("startingDeadlineSeconds")
+    return seconds
 
 
 def due(cron_job: Object, schedule: Schedule, now: dt.datetime) -> Missed:
     """What is to be started now, at most. Raises `ScheduleError`."""
-    since, late = last_start(cron_job), deadline(cron_job)
-    return missed(schedule, since if late is None else max(since, now - late), now)
+    since, late_s = last_start(cron_job), deadline_s(cron_job)
+    return missed(schedule, since if late_s is None else max(since, add_seconds(now, -late_s)), now)
 
 
 def wait_s(cron_job: Object, schedule: Schedule, now: dt.datetime) -> float | None:
@@ -90,8 +91,25 @@ def missed(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> Missed:
         return Missed(first)
     interval = second - first
     count = (now - first) // interval + 1
+    return Missed(_latest(schedule, first + (count - 2) * interval, now), count)
+
+
+def _latest(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> dt.datetime | None:
+    """Return the latest time after `since` and not after `now`.
+
+    The first interval may be a year and all later ones a minute (`* * * 1 *`): the time is found by halving, not by
+    walking through half a million minutes.
+    """
+    begin, end = since, now
+    while not schedule.every_ns and end - begin > _WALKED:
+        middle = begin + (end - begin) / 2
+        coming = schedule.next_after(middle)
+        if coming is not None and coming <= now:
+            begin = middle
+        else:
+            end = middle
     latest: dt.datetime | None = None
-    coming = schedule.next_after(first + (count - 2) * interval)
+    coming = schedule.next_after(begin)
     while coming is not None and coming <= now:
         latest, coming = coming, schedule.next_after(coming)
-    return Missed(latest, count)
+    return latest

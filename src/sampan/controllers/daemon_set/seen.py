@@ -1,10 +1,9 @@
 """`Seen`: what one look at a DaemonSet finds."""
 
 import datetime as dt
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sampan.controllers.availability import is_available
 from sampan.controllers.daemon_set.placement import (
@@ -14,6 +13,7 @@ from sampan.controllers.daemon_set.placement import (
     target_node,
     template_generation,
 )
+from sampan.core.int_or_string import scaled_value
 from sampan.loops.views import Node, Pod
 from sampan.resource import Object
 
@@ -68,10 +68,7 @@ class Seen:
         strategy = self.daemon_set["spec"].get("updateStrategy") or {}
         if strategy.get("type") != ROLLING_UPDATE:
             return 0
-        value: Any = (strategy.get("rollingUpdate") or {}).get(field)
-        if isinstance(value, str) and value.endswith("%"):
-            return math.ceil(int(value[:-1]) * total / 100)
-        return int(value or 0)
+        return scaled_value((strategy.get("rollingUpdate") or {}).get(field), total, round_up=True)
 
 
 def look(daemon_set: Object, hashed: str, nodes: Sequence[Node], pods: Sequence[Pod], now: dt.datetime) -> Seen:

@@ -6,6 +6,7 @@ Source: kube-controller-manager pkg/controller/deployment/util/deployment_util.g
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from sampan.core.integers import integer_or
 from sampan.resource import Object, meta
 
 REVISION: Final = "deployment.kubernetes.io/revision"
@@ -66,4 +67,5 @@ def _history(history: str, revision: str) -> str:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isdecimal() else None
+    number = integer_or(text or "", -1)
+    return number if number >= 0 else None

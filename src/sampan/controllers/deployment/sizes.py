@@ -5,9 +5,10 @@ Source: kube-controller-manager pkg/controller/deployment/{sync,rolling}.go, uti
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from sampan.controllers.deployment.annotations import desired_replicas, max_replicas
+from sampan.core.int_or_string import scaled_value
 from sampan.resource import Object, meta
 
 Sizes = dict[str, int]
@@ -32,20 +33,12 @@ def is_rolling(deployment: Object) -> bool:
     return bool(deployment["spec"].get("strategy", {}).get("type", _ROLLING) == _ROLLING)
 
 
-def _scaled(value: Any, total: int, *, up: bool) -> int:
-    """A number, or a share of the total."""
-    if isinstance(value, str) and value.endswith("%"):
-        share = int(value[:-1]) * total / 100
-        return math.ceil(share) if up else math.floor(share)
-    return int(value or 0)
-
-
 def _fences(deployment: Object) -> tuple[int, int]:
     """How many Pods there may be too many, and how many may be missing, as numbers."""
     said = deployment["spec"].get("strategy", {}).get("rollingUpdate") or {}
     total = wanted(deployment)
-    surge = _scaled(said.get("maxSurge"), total, up=True)
-    unavailable = _scaled(said.get("maxUnavailable"), total, up=False)
+    surge = scaled_value(said.get("maxSurge"), total, round_up=True)
+    unavailable = scaled_value(said.get("maxUnavailable"), total, round_up=False)
     # Both may be rounded to nothing; then nothing could ever change.
     return (surge, unavailable) if surge or unavailable else (0, 1)
 
@@ -79,7 +72,7 @@ def new_size(deployment: Object, every: Sequence[Object], new_wanted: int) -> in
         return total
     there = sum(map(wanted, every))
     said = deployment["spec"].get("strategy", {}).get("rollingUpdate") or {}
-    room = total + _scaled(said.get("maxSurge"), total, up=True) - there
+    room = total + scaled_value(said.get("maxSurge"), total, round_up=True) - there
     return new_wanted + min(room, total - new_wanted) if room > 0 else new_wanted
 
 

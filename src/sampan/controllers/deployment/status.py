@@ -15,7 +15,7 @@ from sampan.controllers.status import (
     set_status_condition,
     status_of,
 )
-from sampan.core.time import Clock, parse_time
+from sampan.core.time import Clock, add_seconds, parse_time
 from sampan.resource import Object, meta
 
 PROGRESSING: Final = "Progressing"
@@ -141,7 +141,7 @@ def overdue_s(deployment: Object, status: Object, now: dt.datetime) -> float | N
     if not told:
         return 0.0
     since = parse_time(told)
-    return max(0.0, (since + dt.timedelta(seconds=limit_s) - now).total_seconds())
+    return max(0.0, (add_seconds(since, limit_s) - now).total_seconds())
 
 
 def _failures(seen: Seen, status: Object) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.controllers.status import status_of
+from sampan.core.int_or_string import scaled_value
 from sampan.core.time import Clock, parse_time
 from sampan.loops.views import Pod
 from sampan.operator.conditions import set_condition
@@ -30,17 +31,8 @@ def needs_scale(spec: Object) -> bool:
 def desired_healthy(spec: Object, expected: int) -> int:
     """How many of the expected Pods must be healthy; shares are rounded up. Raises `ValueError`."""
     if spec.get("maxUnavailable") is not None:
-        return max(expected - scaled(spec["maxUnavailable"], expected), 0)
-    return scaled(spec.get("minAvailable") or 0, expected)
-
-
-def scaled(value: int | str, total: int) -> int:
-    """A number, or a share ("30%") of a total, rounded up. Raises `ValueError`."""
-    if isinstance(value, int):
-        return value
-    if not value.endswith("%"):
-        raise ValueError("invalid value for IntOrString: invalid type: string is not a percentage")
-    return -(-int(value[:-1]) * total // 100)
+        return max(expected - scaled_value(spec["maxUnavailable"], expected, round_up=True), 0)
+    return scaled_value(spec.get("minAvailable"), expected, round_up=True)
 
 
 @dataclass(frozen=True, slots=True)

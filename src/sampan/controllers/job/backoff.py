@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.core.time import parse_time
+from sampan.core.integers import integer_or
+from sampan.core.time import add_seconds, parse_time
 from sampan.loops.views import ContainerStatus, Pod
 
 FIRST: Final = dt.timedelta(seconds=10)
@@ -69,11 +70,7 @@ def absolute_failure_count(pod: Pod) -> int:
 
 
 def _count(pod: Pod, annotation: str) -> int:
-    try:
-        count = int(pod.metadata.annotations.get(annotation, "0"))
-    except ValueError:
-        return 0
-    return count if 0 <= count <= _INT32_MAX else 0
+    return integer_or(pod.metadata.annotations.get(annotation, "0"), 0, low=0, high=_INT32_MAX)
 
 
 def finished_at(pod: Pod) -> dt.datetime:
@@ -86,8 +83,7 @@ def finished_at(pod: Pod) -> dt.datetime:
         return parse_time(ready.last_transition_time)
     metadata = pod.metadata
     if metadata.deletion_timestamp is not None:
-        grace = dt.timedelta(seconds=metadata.deletion_grace_period_seconds or 0)
-        return parse_time(metadata.deletion_timestamp) - grace
+        return add_seconds(parse_time(metadata.deletion_timestamp), -(metadata.deletion_grace_period_seconds or 0))
     return parse_time(metadata.creation_timestamp or "1970-01-01T00:00:00Z")
 
 

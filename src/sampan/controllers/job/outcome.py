@@ -16,7 +16,7 @@ from sampan.controllers.job.conditions import (
 )
 from sampan.controllers.job.policies import job_failure_message, success_message
 from sampan.controllers.job.seen import Seen
-from sampan.core.time import parse_time
+from sampan.core.time import add_seconds, parse_time
 from sampan.resource import Object
 
 
@@ -42,7 +42,7 @@ def deadline_wait(seen: Seen) -> dt.timedelta | None:
     if seen.spec.active_deadline_s is None or seen.spec.suspend:
         return None
     begun = parse_time(start) if start else seen.now
-    return begun + dt.timedelta(seconds=seen.spec.active_deadline_s) - seen.now
+    return add_seconds(begun, seen.spec.active_deadline_s) - seen.now
 
 
 def _known(seen: Seen) -> Object | None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from sampan.core.object import Object
 from sampan.core.quota.usage import ONE, Usage, add, amounts, most
-from sampan.core.time import parse_time
+from sampan.core.time import add_seconds, parse_time
 
 REQUESTS_PREFIX: Final = "requests."
 LIMITS_PREFIX: Final = "limits."
@@ -55,7 +55,7 @@ def is_running_up(pod: Object, now: dt.datetime) -> bool:
     deleted_at, grace_s = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
     if not deleted_at or grace_s is None:
         return True
-    return now <= parse_time(deleted_at) + dt.timedelta(seconds=grace_s)
+    return now <= add_seconds(parse_time(deleted_at), grace_s)
 
 
 def is_extended(name: str) -> bool:

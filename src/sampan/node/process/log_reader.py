@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from sampan.core.time import add_seconds
 from sampan.node.process.log_file import LogFile, log_files, log_time
 from sampan.node.runtime import LogOptions
 
@@ -67,7 +68,7 @@ class _Cut:
     def __init__(self, options: LogOptions, now: dt.datetime) -> None:
         since = options.since_time
         if options.since_seconds is not None:
-            since = now - dt.timedelta(seconds=options.since_seconds)
+            since = add_seconds(now, -options.since_seconds)
         self._since = log_time(since) if since is not None else b""
         self._stream = options.stream.lower().encode()
         self._times = options.timestamps

@@ -5,13 +5,14 @@ Source: apiserver pkg/util/webhook/validation.go ValidateCABundle, client-go tra
 
 import base64
 import binascii
-import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from cryptography import x509
 
 from sampan.core.object import Object
 
-_BLOCK = re.compile(rb"-----BEGIN ([^\n]*?)-----\s*?\n(.*?)-----END \1-----[ \t\r]*\n?", re.DOTALL)
+_BEGIN, _DASHES = b"-----BEGIN ", b"-----"
 _CERTIFICATE = b"CERTIFICATE"
 
 
@@ -30,16 +31,38 @@ def ca_bundle_error(bundle: str) -> str:
         pem = base64.b64decode(bundle, validate=True)
     except (binascii.Error, ValueError):
         pem = bundle.encode()
-    texts = [_certificate_error(match[2]) for match in _BLOCK.finditer(pem) if match[1] == _CERTIFICATE]
+    blocks = list(_blocks(pem))
+    texts = [_certificate_error(block.body) for block in blocks if block.kind == _CERTIFICATE]
     if "" in texts:
         return ""
     if texts:
         reason = f"failed to parse certificate: {texts[0]}"
-    elif _BLOCK.sub(b"", pem):
+    elif sum(block.size_bytes for block in blocks) < len(pem):
         reason = "unable to parse bytes as PEM block"
     else:
         reason = "no valid certificate authority data seen"
     return f"unable to load root certificates: {reason}"
+
+
+class _Block(NamedTuple):
+    kind: bytes
+    body: bytes
+    size_bytes: int
+
+
+def _blocks(pem: bytes) -> Iterator[_Block]:
+    """Find the blocks in one pass: a block ends before the next one begins."""
+    begin = pem.find(_BEGIN)
+    while begin >= 0:
+        following = pem.find(_BEGIN, begin + 1)
+        part = pem[begin : following if following >= 0 else len(pem)]
+        head, newline, rest = part.partition(b"\n")
+        kind = head.rstrip()[len(_BEGIN) : -len(_DASHES)]
+        body, end, tail = rest.partition(b"-----END " + kind + _DASHES)
+        if newline and end and head.rstrip().endswith(_DASHES):
+            kept = tail.lstrip(b" \t\r")
+            yield _Block(kind, body, len(part) - len(kept) + kept.startswith(b"\n"))
+        begin = following
 
 
 def _certificate_error(body: bytes) -> str:

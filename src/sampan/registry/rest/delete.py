@@ -6,13 +6,12 @@ Source: apiserver pkg/registry/rest/delete.go, pkg/registry/generic/registry/sto
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, NamedTuple
 
 from sampan.core import errors
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
-from sampan.core.time import Clock, format_time, parse_time
+from sampan.core.time import Clock, add_seconds, format_time, parse_time
 from sampan.registry.rest.guaranteed import Origin, guaranteed
 from sampan.registry.rest.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
 from sampan.registry.rest.store import ResourceStore
@@ -169,7 +168,7 @@ def _mark_graceful(store: ResourceStore, obj: Object, options: DeleteOptions) ->
         return _shorten(metadata, requested, options.clock)
     period = strategy.grace_period_s(obj, requested)
     assert period is not None
-    metadata["deletionTimestamp"] = format_time(options.clock.now() + timedelta(seconds=period))
+    metadata["deletionTimestamp"] = format_time(add_seconds(options.clock.now(), period))
     metadata["deletionGracePeriodSeconds"] = period
     _bump_generation(metadata)
     return True, False
@@ -182,7 +181,7 @@ def _shorten(metadata: dict[str, Any], requested: int | None, clock: Clock) -> t
         return False, False
     if requested is None or requested >= current:
         return False, True
-    at = parse_time(metadata["deletionTimestamp"]) - timedelta(seconds=current) + timedelta(seconds=requested)
+    at = add_seconds(parse_time(metadata["deletionTimestamp"]), requested - current)
     now = clock.now()
     if at < now:
         at = now

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 from sampan.core.object import Object
-from sampan.core.time import Clock, format_micro_time, parse_micro_time
+from sampan.core.time import Clock, add_seconds, format_micro_time, parse_micro_time
 from sampan.registry.rest.metadata import fill_system_fields
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.servers.keys import ANNOTATION, ServerKeys, differences, heard, told
@@ -130,8 +130,7 @@ class IdentityLease:
         spec = lease.get("spec") or {}
         if not spec.get("renewTime") or not spec.get("leaseDurationSeconds"):
             return True
-        lasts = datetime.timedelta(seconds=spec["leaseDurationSeconds"])
-        return parse_micro_time(spec["renewTime"]) + lasts < self._clock.now()
+        return add_seconds(parse_micro_time(spec["renewTime"]), spec["leaseDurationSeconds"]) < self._clock.now()
 
     def _renewed_lately(self, lease: Object) -> bool:
         renewed = (lease.get("spec") or {}).get("renewTime")

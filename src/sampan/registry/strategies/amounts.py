@@ -4,6 +4,7 @@ Source: pkg/apis/apps/validation/validation.go (1.36).
 """
 
 from sampan.core.field import Path, invalid
+from sampan.core.integers import INT64_MAX, integer_or
 from sampan.core.value_rules import percent_errors
 from sampan.registry.strategies.core.fields import Errors, check_not_negative
 
@@ -20,7 +21,7 @@ def check_int_or_percent(value: IntOrString, path: Path, errors: Errors) -> None
 
 def _percentage(value: IntOrString) -> int | None:
     if isinstance(value, str) and not percent_errors(value):
-        return int(value[:-1])
+        return integer_or(value[:-1], INT64_MAX)
     return None
 
 
@@ -31,10 +32,7 @@ def int_or_percent_value(value: IntOrString) -> int:
     percentage = _percentage(value)
     if percentage is not None:
         return percentage
-    try:
-        return int(value)
-    except ValueError:
-        return 0
+    return integer_or(value, 0)
 
 
 def check_at_most_100_percent(value: IntOrString, path: Path, errors: Errors) -> None:

@@ -8,6 +8,7 @@ import msgspec
 
 from sampan.core.errors import Reason
 from sampan.core.field import quote
+from sampan.core.integers import integer_or
 
 ANSWER_SIZE_BYTES_MAX = 32 << 20
 _SHOWN_BYTES_MAX = 2048
@@ -103,7 +104,8 @@ class Answer:
         """Seconds after which the client is to ask again, None if it is not."""
         if self.status != _TOO_MANY_REQUESTS and self.status < 500:
             return None
-        return int(self._retry_after) if self._retry_after.isdecimal() and self._retry_after.isascii() else None
+        seconds = integer_or(self._retry_after, -1)
+        return seconds if seconds >= 0 else None
 
     @property
     def headers_complete(self) -> bool:

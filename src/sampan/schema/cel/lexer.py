@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from sampan.schema.cel.values import UInt
+from sampan.schema.cel.values import UINT_MAX, UInt
 
 _STRING = "|".join(
     (
@@ -28,6 +28,8 @@ _TOKEN = re.compile(
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{{}}().,\-!?:+*/%<>])""".replace("\n    |", "|")
 )
+_DIGITS_MAX = 24
+"""Digits of an integer that are read: with more it does not fit 64 bits, in either base."""
 _KEYWORDS = {"in": "op", "true": "bool", "false": "bool", "null": "null"}
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{2})|X([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.|\n))"
@@ -104,16 +106,22 @@ def _string_value(text: str, offset: int, *, as_bytes: bool) -> str | bytes:
     return _unescape_bytes(body, offset) if as_bytes else _unescape_text(body, offset)
 
 
+def _integer(text: str) -> int:
+    """Return the integer; one of more than 64 bits may become another of more than 64 bits."""
+    digits, base = (text[2:], 16) if text.startswith("0x") else (text, 10)
+    return int(digits.lstrip("0")[:_DIGITS_MAX] or "0", base)
+
+
 def _value(kind: str, text: str, offset: int) -> Any:
     if kind == "string":
         return _string_value(text, offset, as_bytes=False)
     if kind == "bytes":
         return _string_value(text[1:], offset, as_bytes=True)
     if kind == "int":
-        return int(text, 0) if text.startswith("0x") else int(text)
+        return _integer(text)
     if kind == "uint":
-        number = int(text[:-1], 0) if text.startswith("0x") else int(text[:-1])
-        if number >= 1 << 64:
+        number = _integer(text[:-1])
+        if number > UINT_MAX:
             raise LexicalError(offset, "invalid uint literal")
         return UInt(number)
     if kind == "float":

@@ -25,7 +25,7 @@ _TEXT_LENGTH_MAX = REQUEST_SIZE_BYTES_MAX - 2
 _TIME_SIZE_MAX = 32
 _DATE_SIZE = 12
 _LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?", re.ASCII)
-_WORDY_DURATION = re.compile(r"(\d+)\s*([A-Za-zµ]+)")
+_WORDY_DURATION = re.compile(r"(?<!\d)(\d+)\s*([A-Za-zµ]+)")
 _WORDY_UNITS = {
     "ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "sec": 10**9, "second": 10**9, "m": 60 * 10**9,
     "min": 60 * 10**9, "minute": 60 * 10**9, "h": 3600 * 10**9, "hr": 3600 * 10**9, "hour": 3600 * 10**9,

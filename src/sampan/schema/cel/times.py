@@ -6,24 +6,13 @@ Source: cel-go common/types/{timestamp,duration}.go; Go's time.ParseDuration and
 import datetime
 import re
 import zoneinfo
-from fractions import Fraction
 
+from sampan.core import time
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.values import INT_MAX, INT_MIN, Duration, Timestamp
 
 _SECOND = 10**9
 _UNIX_MIN_S, _UNIX_MAX_S = -62135596800, 253402300799
-_UNITS = {
-    "ns": 1,
-    "us": 10**3,
-    "µs": 10**3,
-    "μs": 10**3,
-    "ms": 10**6,
-    "s": _SECOND,
-    "m": 60 * _SECOND,
-    "h": 3600 * _SECOND,
-}
-_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _STAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII
 )
@@ -33,20 +22,10 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 def parse_duration(text: str) -> Duration | None:
     """`1h2m3.5s`; None if it is not one."""
-    rest = text[1:] if text[:1] in ("+", "-") else text
-    if rest == "0":
-        return Duration(0)
-    position, total = 0, Fraction(0)
-    while position < len(rest):
-        match = _PART.match(rest, position)
-        if match is None:
-            return None
-        total += Fraction(match[1] if match[1][-1] != "." else match[1][:-1]) * _UNITS[match[2]]
-        position = match.end()
-    if position == 0:
+    try:
+        return Duration(time.parse_duration(text))
+    except ValueError:
         return None
-    ns = int(total) * (-1 if text[0] == "-" else 1)
-    return Duration(ns) if INT_MIN <= ns <= INT_MAX else None
 
 
 def _stamp(days: int, seconds: int, fraction: str | None, offset_s: int) -> Timestamp:

@@ -14,6 +14,7 @@ from sampan.server.flow_control.demand import DemandMeter
 from sampan.server.flow_control.ticket import Flow, Queue, Ticket, Work
 from sampan.server.flow_control.usage import Usage
 
+_LISTED_MAX: Final = 1024
 SERVICE_S: Final = 0.003
 """How long a request is guessed to run, until it has."""
 
@@ -51,7 +52,8 @@ class QueueSet:
         """What the use of seats is measured by where there is no limit."""
         self._clock = clock
         self._later = later
-        self._queues: list[Queue] = []
+        self._queues: dict[int, Queue] = {}
+        """The queues that are in use, by index. A level may have 10,000,000: a queue is made when it is dealt."""
         self._with_waiting: dict[Queue, None] = {}
         self._active = 0
         self._enqueues = 0
@@ -71,17 +73,16 @@ class QueueSet:
         return self._r
 
     def queues(self) -> Iterator[Queue]:
-        """All of them, for those who look."""
-        return iter(self._queues)
+        """List the queues by index, for metrics and dumps; of those beyond a limit only the ones in use."""
+        listed = min(self.queuing.queues, _LISTED_MAX)
+        yield from map(self._dealt, range(listed))
+        yield from (self._queues[index] for index in sorted(self._queues) if index >= listed)
 
     def configure(self, queuing: Queuing, limit: int) -> None:
         """Go on in another shape. Queues that are too many end when they are empty."""
         self._sync()
         self.queuing, self.limit = queuing, limit
-        while len(self._queues) < queuing.queues:
-            self._queues.append(Queue(len(self._queues)))
         self.usage.scale(limit or self.seats_measured, max(queuing.queue_length_limit, 1) * max(queuing.queues, 1))
-        self._drop_spare()
         self._dispatch()
 
     def catch_up(self) -> None:
@@ -103,6 +104,7 @@ class QueueSet:
         if self.seats_in_use >= self.limit and len(queue.waiting) >= self.queuing.queue_length_limit:
             self._refuse(flow, "queue-full")
             return None
+        self._queues[queue.index] = queue
         if not queue.waiting and not queue.executing:
             queue.next_dispatch_r = self._r
             self._active += 1
@@ -132,7 +134,7 @@ class QueueSet:
             self.cancelled += 1
         else:
             self.timed_out += 1
-        self._drop_spare()
+        self._drop_if_unused(queue)
 
     def finish(self, ticket: Ticket, *, watch: bool = False) -> None:
         """The request has been answered; its seats are free, at once or after its additional time."""
@@ -169,8 +171,7 @@ class QueueSet:
         ticket.flow.stats.executing_seats -= ticket.seats
         if ticket.queue is not None:
             ticket.queue.seats_in_use -= ticket.seats
-            if len(self._queues) > self.queuing.queues:
-                self._drop_spare()
+            self._drop_if_unused(ticket.queue)
 
     def _sync(self) -> float:
         """Bring the virtual time up to now. Gives the real one."""
@@ -190,11 +191,10 @@ class QueueSet:
         size = len(hand)
         offset = self._enqueues % size
         self._enqueues += 1
-        queues = self._queues
-        best = queues[hand[offset]]
+        best = self._dealt(hand[offset])
         if self.waiting:
             for step in range(1, size):
-                queue = queues[hand[(offset + step) % size]]
+                queue = self._dealt(hand[(offset + step) % size])
                 if queue.work_waiting < best.work_waiting:
                     best = queue
         return best
@@ -245,12 +245,12 @@ class QueueSet:
 
     def _next_queue(self) -> Queue:
         """Whose oldest request would end first; among equals the next one in the round."""
-        count, first = len(self._queues), self._robin + 1
+        first = self._robin + 1
 
-        def virtual_finish(queue: Queue) -> tuple[float, int]:
+        def virtual_finish(queue: Queue) -> tuple[float, bool, int]:
             oldest = queue.oldest()
             assert oldest is not None
-            return queue.next_dispatch_r + oldest.work.seat_seconds, (queue.index - first) % count
+            return queue.next_dispatch_r + oldest.work.seat_seconds, queue.index < first, queue.index
 
         return min(self._with_waiting, key=virtual_finish)
 
@@ -291,8 +291,11 @@ class QueueSet:
         self.rejected += 1
         flow.stats.reject(reason)
 
-    def _drop_spare(self) -> None:
-        """Queues beyond the wanted number go, from the last one on, when they are empty. No hand names them."""
-        queues, wanted = self._queues, max(self.queuing.queues, 0)
-        while len(queues) > wanted and queues[-1].idle and not queues[-1].seats_in_use:
-            queues.pop()
+    def _dealt(self, index: int) -> Queue:
+        queue = self._queues.get(index)
+        return Queue(index) if queue is None else queue
+
+    def _drop_if_unused(self, queue: Queue) -> None:
+        """Forget a queue that is as good as a new one."""
+        if queue.idle and not queue.seats_in_use:
+            self._queues.pop(queue.index, None)

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from sampan.core.integers import INT64_MAX, integer_or
 from sampan.server.compression import accepts_gzip
 from sampan.server.request import Headers, Request, Response
 from sampan.server.status import text_response
@@ -28,16 +29,20 @@ def content(request: Request, body: bytes, content_type: str, headers: Headers, 
 def _part(asked: str, body: bytes, content_type: str, headers: Headers) -> Response:
     size = len(body)
     found = _RANGE.fullmatch(asked)
-    first, last = found.groups() if found is not None else ("", "")
-    if not (first or last) or (first and last and int(last) < int(first)):
+    first, last = (_offset(text) for text in (found.groups() if found is not None else ("", "")))
+    if (first is None and last is None) or (first is not None and last is not None and last < first):
         return _no_part("invalid range\n", [pair for pair in headers if pair[0] != b"Etag"])
-    start = int(first) if first else max(size - int(last), 0)
-    end = min(int(last) + 1, size) if first and last else size
+    start = max(size - (last or 0), 0) if first is None else first
+    end = size if first is None or last is None else min(last + 1, size)
     if start >= size:
         kept = [pair for pair in headers if pair[0] != b"Etag"]
         return _no_part("invalid range: failed to overlap\n", [(b"Content-Range", b"bytes */%d" % size), *kept])
     where = (b"Content-Range", b"bytes %d-%d/%d" % (start, end - 1, size))
     return Response(206, body[start:end], content_type, [(b"Accept-Ranges", b"bytes"), where, *headers])
+
+
+def _offset(text: str) -> int | None:
+    return integer_or(text, INT64_MAX) if text else None
 
 
 def _no_part(text: str, headers: Headers) -> Response:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from sampan.core import errors
 from sampan.core.gvk import GroupResource, GroupVersionKind
+from sampan.core.integers import parse_integer
 from sampan.core.object import Object
 from sampan.server.authorization.authorizer import Decision
 from sampan.server.request import Request
@@ -50,10 +51,7 @@ def integer(request: Request, name: str) -> int | None:
     if not values:
         return None
     text = values[0]
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not digits.isascii() or not digits.isdigit():
-        raise errors.bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
-    number = int(text)
-    if not -(1 << 63) <= number < 1 << 63:
-        raise errors.bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
-    return number
+    try:
+        return parse_integer(text)
+    except ValueError as error:
+        raise errors.bad_request(str(error)) from None

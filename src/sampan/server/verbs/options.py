@@ -3,17 +3,15 @@
 Source: apimachinery pkg/apis/meta/v1/validation, meta/internalversion/validation (1.36).
 """
 
-import re
 from dataclasses import dataclass
-from typing import Final
 
 from sampan.core import errors
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_supported, required, too_long
 from sampan.core.gvk import GroupKind
+from sampan.core.integers import parse_integer
 from sampan.server.request import Request
 
 FIELD_MANAGER_LENGTH_MAX = 128
-_WHOLE_NUMBER: Final = re.compile(r"[+-]?[0-9]+")
 _META = "meta.k8s.io"
 _VALIDATIONS = frozenset({"", "Ignore", "Warn", "Strict"})
 _APPLY = "application/apply-patch+yaml"
@@ -43,13 +41,10 @@ def parse_int(request: Request, name: str) -> int | None:
     """A whole-number parameter. Raises 400."""
     if name not in request.query:
         return None
-    text = request.param(name)
-    if not _WHOLE_NUMBER.fullmatch(text):
-        raise errors.bad_request(f"strconv.ParseInt: parsing {errors_quote(text)}: invalid syntax")
-    value = int(text) if len(text) < 64 else 2**63
-    if not -(2**63) <= value < 2**63:
-        raise errors.bad_request(f"strconv.ParseInt: parsing {errors_quote(text)}: value out of range")
-    return value
+    try:
+        return parse_integer(request.param(name))
+    except ValueError as error:
+        raise errors.bad_request(str(error)) from None
 
 
 def errors_quote(text: str) -> str:

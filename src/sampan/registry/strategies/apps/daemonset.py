@@ -1,6 +1,7 @@
 """Daemon sets. Source: pkg/registry/apps/daemonset, pkg/apis/apps/{v1,validation} (1.36)."""
 
 from sampan.core.field import Path, invalid, required
+from sampan.core.integers import integer_or
 from sampan.core.object import Object
 from sampan.registry.strategies import templates
 from sampan.registry.strategies.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
@@ -49,7 +50,7 @@ _GENERATION = "deprecated.daemonset.template.generation"
 
 def _template_generation(obj: Object) -> int:
     text = obj["metadata"].get("annotations", {}).get(_GENERATION, "")
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    return integer_or(text, 0)
 
 
 class DaemonSetStrategy(WorkloadStrategy):

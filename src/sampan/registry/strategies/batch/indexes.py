@@ -6,15 +6,16 @@ Source: pkg/apis/batch/validation/validation.go (1.36).
 from collections.abc import Iterator
 
 from sampan.core.field import quote
+from sampan.core.integers import parse_integer
 
 Interval = tuple[int, int]
 
 
 def _atoi(text: str) -> int:
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 18:
-        raise ValueError(f"cannot convert string to integer for index: {quote(text)}")
-    return int(text)
+    try:
+        return parse_integer(text, function="Atoi")
+    except ValueError:
+        raise ValueError(f"cannot convert string to integer for index: {quote(text)}") from None
 
 
 def parse_interval(text: str, completions: int) -> Interval:

@@ -7,6 +7,7 @@ import ipaddress
 from collections.abc import Collection
 
 from sampan.core.field import FieldError, Path, invalid
+from sampan.core.integers import integer_or
 from sampan.registry.strategies.core import gates
 
 Errors = list[FieldError]
@@ -66,19 +67,20 @@ def check_cidr(text: str, path: Path, errors: Errors, stored: Collection[str] = 
     """A network; what is among the `stored` ones already is accepted."""
     if text in stored:
         return
-    address, slash, length = text.partition("/")
+    address, _, length = text.partition("/")
     ip = parse_ip(address)
     bits = 0 if ip is None else (128 if ":" in address else 32)
-    if ip is None or not slash or not length.isascii() or not length.isdigit() or int(length) > bits:
+    size = integer_or(length, -1)
+    if ip is None or not length.isdigit() or not 0 <= size <= bits:
         errors.append(invalid(path, text, _NOT_CIDR))
         return
     if not gates.STRICT_IP_CIDR_VALIDATION:
         return
     if _is_mapped(address):
         errors.append(invalid(path, text, "must not have an IPv4-mapped IPv6 address"))
-    elif (ip.version == 4 and str(ip) != address) or str(int(length)) != length:
+    elif (ip.version == 4 and str(ip) != address) or str(size) != length:
         errors.append(invalid(path, text, "must not have leading 0s in IP or prefix length"))
-    elif int(ip) & ((1 << (bits - int(length))) - 1):
+    elif int(ip) & ((1 << (bits - size)) - 1):
         errors.append(invalid(path, text, "must not have bits set beyond the prefix length"))
 
 
@@ -96,13 +98,14 @@ def ip_warnings(path: Path, text: str) -> list[str]:
 
 def cidr_warnings(path: Path, text: str) -> list[str]:
     """Warnings for a network that is accepted but not written as it should be."""
-    address, slash, length = text.partition("/")
+    address, _, length = text.partition("/")
     ip = parse_ip(address)
-    if ip is None or not slash or not length.isdigit():
+    given = integer_or(length, -1) if length.isdigit() else -1
+    if ip is None or given < 0:
         return []
     found = []
     bits = 32 if ip.version == 4 else 128
-    size = int(length) - (96 if _is_mapped(address) else 0)
+    size = given - (96 if _is_mapped(address) else 0)
     if not 0 <= size <= bits:
         return []
     network = ipaddress.ip_network(f"{ip}/{size}", strict=False)
@@ -110,7 +113,7 @@ def cidr_warnings(path: Path, text: str) -> list[str]:
         found.append(
             f'{path}: CIDR value "{text}" is ambiguous in this context (should be "{network}" or "{ip}/{bits}"?)'
         )
-    if _is_mapped(address) or (ip.version == 4 and str(ip) != address) or str(int(length)) != length:
+    if _is_mapped(address) or (ip.version == 4 and str(ip) != address) or str(given) != length:
         found.append(f'{path}: non-standard CIDR value "{text}" is invalid: use "{network}"')
     if not found and ip.version == 6 and f"{ip}/{length}" != text:
         found.append(f'{path}: IPv6 CIDR value "{text}" should be in RFC 5952 canonical format ("{ip}/{length}")')

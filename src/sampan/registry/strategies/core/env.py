@@ -10,7 +10,7 @@ from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.core.value_rules import config_map_key_errors, relaxed_environment_variable_name_errors
 from sampan.registry.strategies.core.fields import check_no_backsteps, check_qualified_name, not_supported
-from sampan.registry.strategies.core.quantities import nano
+from sampan.registry.strategies.core.quantities import amount
 
 Errors = list[FieldError]
 _ENV_FIELDS = frozenset(
@@ -132,7 +132,7 @@ def validate_resource_reference(reference: Object, path: Path, errors: Errors, *
     elif resource not in _RESOURCES and not resource.startswith(_HUGEPAGES):
         errors.append(not_supported(path.child("resource"), resource, _RESOURCES))
     divisor = reference.get("divisor", "0")
-    if nano(divisor):
+    if amount(divisor):
         _check_divisor(resource, divisor, path.child("divisor"), errors)
 
 

@@ -6,7 +6,7 @@ from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, r
 from sampan.core.names import qualified_name_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core.base import CoreStrategy
-from sampan.registry.strategies.core.quantities import ONE, nano, round_up_to_milli
+from sampan.registry.strategies.core.quantities import ONE, amount, round_up_to_milli
 from sampan.registry.strategies.core.resources import (
     check_container_resource_name,
     check_resource_name,
@@ -17,6 +17,8 @@ from sampan.registry.strategy import Context
 Errors = list[FieldError]
 _LIMITS = Path("spec", "limits")
 _TYPES = frozenset({"Pod", "Container", "PersistentVolumeClaim"})
+_MILLI_MAX = (2**63 - 1) // 1000
+"""Above it Kubernetes compares whole units."""
 _LISTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 
@@ -89,7 +91,7 @@ def _check_resource(resource: str, of: dict[str, str | None], path: Path, errors
 
     def order(low: str, high: str, field: str, shown: str, text: str) -> None:
         one, other = of[low], of[high]
-        if one is not None and other is not None and nano(one) > nano(other):
+        if one is not None and other is not None and amount(one) > amount(other):
             errors.append(invalid(path.child(field).key(resource), of[shown], text.format(one, other)))
 
     order("min", "max", "min", "min", "min value {} is greater than max value {}")
@@ -107,17 +109,19 @@ def _check_resource(resource: str, of: dict[str, str | None], path: Path, errors
     limit, request = of["default"], of["defaultRequest"]
     if limit is None or request is None or is_overcommit_allowed(resource):
         return
-    if nano(limit) != nano(request):
+    if amount(limit) != amount(request):
         text = f"default value {limit} must equal to defaultRequest value {request} in {resource}"
         errors.append(invalid(path.child("defaultRequest").key(resource), request, text))
 
 
 def _check_ratio(ratio: str, low: str | None, high: str | None, path: Path, errors: Errors) -> None:
-    value = nano(ratio)
+    value = amount(ratio)
     if value < ONE:
         errors.append(invalid(path, ratio, f"ratio {ratio} is less than 1"))
-    if low is None or high is None or not nano(low):
+    smallest = amount(low).value() if low is not None else 0
+    if high is None or not smallest:
         return
-    largest = nano(high) / nano(low)
-    if value / ONE > largest:
+    largest = amount(high).value() / smallest
+    bound = value.value() if value.value() > _MILLI_MAX else value.scaled_value(-3) / 1000
+    if bound > largest:
         errors.append(invalid(path, ratio, f"ratio {ratio} is greater than max/min = {largest:f}"))

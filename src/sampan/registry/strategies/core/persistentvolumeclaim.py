@@ -12,7 +12,7 @@ from sampan.registry.strategies.core.claims import validate_claim_spec
 from sampan.registry.strategies.core.fields import check_immutable, check_label_selector, difference, not_supported
 from sampan.registry.strategies.core.pod_defaults import default_claim_spec
 from sampan.registry.strategies.core.podwarnings import claim_spec_warnings
-from sampan.registry.strategies.core.quantities import nano, round_up_to_milli
+from sampan.registry.strategies.core.quantities import amount, round_up_to_milli
 from sampan.registry.strategies.core.resources import check_amount, check_basic_amount, is_native
 from sampan.registry.strategies.core.semantics import same
 from sampan.registry.strategy import Context
@@ -171,9 +171,9 @@ def _check_changes(obj: Object, old: Object, errors: Errors) -> None:
             f"for bound claims\n{difference(_SPEC_KIND, base, munged)}"
         )
         errors.append(forbidden(_SPEC, text))
-    if nano(new_size) < nano(old_size):
+    if amount(new_size) < amount(old_size):
         current = ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
-        if nano(new_size) <= nano(current):
+        if amount(new_size) <= amount(current):
             errors.append(forbidden(_SIZE, "field can not be less than status.capacity"))
     check_immutable(spec.get("volumeMode"), old_spec.get("volumeMode"), Path("volumeMode"), errors)
     _check_attributes_class(spec, old_spec, old.get("status") or {}, errors)

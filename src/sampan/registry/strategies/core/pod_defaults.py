@@ -11,7 +11,6 @@ from sampan.core.object import Object
 from sampan.registry.strategies.core.quantities import round_up_to_milli
 from sampan.registry.strategies.core.resources import (
     aggregate_container_resources,
-    format_amount,
     is_hugepages,
     is_pod_level_resource,
 )
@@ -314,7 +313,7 @@ def _default_pod_level_limits(spec: Object) -> None:
     requests = resources.get("requests", {})
     for name, amount in aggregate_container_resources(spec, "limits").items():
         if is_hugepages(name) and name not in requests and name not in limits:
-            limits[name] = format_amount(amount, spec, "limits", name)
+            limits[name] = str(amount)
     if limits:
         resources["limits"] = limits
 
@@ -327,7 +326,7 @@ def _default_pod_level_requests(spec: Object) -> None:
     requests = resources.get("requests", {})
     for name, amount in aggregate_container_resources(spec, "requests").items():
         if name in ("cpu", "memory") and name not in requests:
-            requests[name] = format_amount(amount, spec, "requests", name)
+            requests[name] = str(amount)
     for name, text in limits.items():
         if name not in requests and is_pod_level_resource(name):
             requests[name] = text

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sampan.core.field import Path
+from sampan.core.integers import integer_or
 from sampan.core.names import label_value_errors
 from sampan.core.object import Object
 from sampan.registry.strategies.core import gates
-from sampan.registry.strategies.core.quantities import ONE, ceil_units, nano
+from sampan.registry.strategies.core.resources import is_whole_pages
 
 CONTAINER_KINDS = ("initContainers", "containers", "ephemeralContainers")
 """In the order in which Kubernetes visits them."""
@@ -86,7 +87,7 @@ def has_invalid_deletion_cost(metadata: Object) -> bool:
     digits = text[1:] if text[:1] == "-" else text
     if not digits.isascii() or not digits.isdigit() or (text[0] == "0" and text != "0"):
         return True
-    return not -(2**31) <= int(text) < 2**31
+    return integer_or(text, 2**31) not in range(-(2**31), 2**31)
 
 
 def host_sysctl_problem(name: str, spec: Object) -> str:
@@ -153,10 +154,8 @@ def _indivisible_hugepages(spec: Object) -> bool:
         resources = container.get("resources") or {}
         for kind in ("limits", "requests"):
             for name, text in (resources.get(kind) or {}).items():
-                if name.startswith("hugepages-"):
-                    size = nano(name[len("hugepages-") :]) // ONE
-                    if size <= 0 or ceil_units(text) % size:
-                        return True
+                if name.startswith("hugepages-") and not is_whole_pages(name, text):
+                    return True
     return False
 
 

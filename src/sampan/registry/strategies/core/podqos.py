@@ -1,7 +1,8 @@
 """The quality of service class of a pod. Source: pkg/apis/core/helper/qos/qos.go (1.36)."""
 
 from sampan.core.object import Object
-from sampan.registry.strategies.core.quantities import nano
+from sampan.core.quota.usage import Usage
+from sampan.registry.strategies.core.quantities import ZERO, amount
 
 _COMPUTE = ("cpu", "memory")
 
@@ -12,8 +13,8 @@ def compute_qos(spec: Object) -> str:
         everything = [spec["resources"]]
     else:
         everything = [c.get("resources") or {} for kind in ("containers", "initContainers") for c in spec.get(kind, ())]
-    requests: dict[str, int] = {}
-    limits: dict[str, int] = {}
+    requests: Usage = {}
+    limits: Usage = {}
     guaranteed = True
     for resources in everything:
         _add(requests, resources.get("requests"))
@@ -24,16 +25,16 @@ def compute_qos(spec: Object) -> str:
     return "Guaranteed" if guaranteed and requests == limits else "Burstable"
 
 
-def _add(total: dict[str, int], amounts: dict[str, str] | None) -> int:
-    """Add up what is more than nothing; tells how many of the two resources that were."""
+def _add(total: Usage, amounts: dict[str, str] | None) -> int:
+    """Add the positive amounts to the total; return how many of the two resources have one."""
     found = 0
     if amounts:
         for name in _COMPUTE:
             text = amounts.get(name)
             if text is not None:
-                amount = nano(text)
-                if amount > 0:
-                    total[name] = total.get(name, 0) + amount
+                quantity = amount(text)
+                if quantity > ZERO:
+                    total[name] = total[name] + quantity if name in total else quantity
                     found += 1
     return found
 

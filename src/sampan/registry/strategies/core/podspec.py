@@ -36,10 +36,9 @@ from sampan.registry.strategies.core.podoptions import (
     options_for,
 )
 from sampan.registry.strategies.core.podwarnings import pod_warnings, template_warnings
-from sampan.registry.strategies.core.quantities import nano
+from sampan.registry.strategies.core.quantities import amount
 from sampan.registry.strategies.core.resources import (
     aggregate_container_resources,
-    format_amount,
     is_hugepages,
     validate_requirements,
 )
@@ -276,19 +275,17 @@ def _validate_pod_resources(
     allow = options.allow_indivisible_hugepages
     validate_requirements(resources, claim_names, at, errors, pod_level=True, allow_indivisible_hugepages=allow)
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    for name, amount in aggregate_container_resources(spec, "requests").items():
-        if name in requests and amount > nano(requests[name]):
-            shown = format_amount(amount, spec, "requests", name)
-            text = f"must be greater than or equal to aggregate container requests of {shown}"
+    for name, total in aggregate_container_resources(spec, "requests").items():
+        if name in requests and total > amount(requests[name]):
+            text = f"must be greater than or equal to aggregate container requests of {total}"
             errors.append(invalid(at.child("requests").key(name), requests[name], text))
-    for name, amount in aggregate_container_resources(spec, "limits").items():
-        if is_hugepages(name) and name in limits and amount > nano(limits[name]):
-            shown = format_amount(amount, spec, "limits", name)
-            text = f"must be greater than or equal to aggregate container limits of {shown}"
+    for name, total in aggregate_container_resources(spec, "limits").items():
+        if is_hugepages(name) and name in limits and total > amount(limits[name]):
+            text = f"must be greater than or equal to aggregate container limits of {total}"
             errors.append(invalid(at.child("limits").key(name), limits[name], text))
     for i, container in enumerate(spec.get("containers", ())):
         for name, text in ((container.get("resources") or {}).get("limits") or {}).items():
-            if name in limits and nano(text) > nano(limits[name]):
+            if name in limits and amount(text) > amount(limits[name]):
                 where = at.child("containers").index(i).key(name).child("limits")
                 errors.append(invalid(where, text, f"must be less than or equal to pod limits of {limits[name]}"))
 

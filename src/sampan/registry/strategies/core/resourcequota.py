@@ -7,7 +7,7 @@ from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.object import Object
 from sampan.registry.internal_form import shown_as
 from sampan.registry.strategies.core.base import CoreStrategy
-from sampan.registry.strategies.core.quantities import nano, round_up_to_milli
+from sampan.registry.strategies.core.quantities import amount, round_up_to_milli
 from sampan.registry.strategies.core.resources import (
     check_amount,
     check_quota_resource_name,
@@ -76,7 +76,7 @@ class ResourceQuotaStrategy(CoreStrategy):
             if request not in hard and name in ("cpu", "memory"):
                 request = name
             limit = f"limits.{name}"
-            if request in hard and limit in hard and nano(hard[request]) > nano(hard[limit]):
+            if request in hard and limit in hard and amount(hard[request]) > amount(hard[limit]):
                 warnings.append(
                     f"ResourceQuota {request} ({hard[request]}) should be less than {limit} ({hard[limit]})"
                 )

@@ -10,9 +10,9 @@ from functools import lru_cache
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
 from sampan.core.names import dns1123_label_errors, qualified_name_errors
 from sampan.core.object import Object
-from sampan.core.quantity import Quantity
+from sampan.core.quota.usage import Usage, add, most
 from sampan.registry.strategies.core.fields import not_found_with_detail, not_supported
-from sampan.registry.strategies.core.quantities import ONE, ceil_units, is_whole, nano
+from sampan.registry.strategies.core.quantities import ZERO, amount, is_whole
 
 Errors = list[FieldError]
 
@@ -127,7 +127,7 @@ def check_quota_resource_name(name: str, path: Path, errors: Errors) -> None:
 
 def check_amount(name: str, text: str, path: Path, errors: Errors) -> None:
     """An amount is not negative, and whole where the resource is counted."""
-    if text[:1] == "-" and nano(text) < 0:
+    if text[:1] == "-" and amount(text) < ZERO:
         errors.append(invalid(path, text, NOT_NEGATIVE))
     if is_integer_resource(name) and not is_whole(text):
         errors.append(invalid(path, text, NOT_INTEGER))
@@ -135,20 +135,28 @@ def check_amount(name: str, text: str, path: Path, errors: Errors) -> None:
 
 def check_positive_amount(text: str, path: Path, errors: Errors) -> None:
     """An amount is more than nothing."""
-    if nano(text) <= 0:
+    if amount(text) <= ZERO:
         errors.append(invalid(path, text, "must be greater than zero"))
 
 
 def check_basic_amount(text: str, path: Path, errors: Errors) -> None:
     """An amount is not negative."""
-    units = ceil_units(text)
+    units = amount(text).value()
     if units < 0:
         errors.append(invalid(path, units, "must be a valid resource quantity"))
 
 
+def is_whole_pages(name: str, text: str) -> bool:
+    """Return True if the amount is a multiple of the page size that the name of a huge page resource gives.
+
+    Source: pkg/apis/core/v1/helper/helpers.go IsHugePageResourceValueDivisible (1.36).
+    """
+    size = name[len("hugepages-") :]
+    return amount(size) > ZERO and is_whole(size) and amount(text).value() % amount(size).value() == 0
+
+
 def _check_hugepages_amount(name: str, text: str, path: Path, errors: Errors) -> None:
-    size = nano(name[len("hugepages-") :])
-    if size <= 0 or size % ONE or ceil_units(text) % (size // ONE):
+    if not is_whole_pages(name, text):
         errors.append(invalid(path, text, f"{text} is not positive integer multiple of {name}"))
 
 
@@ -197,7 +205,7 @@ def is_plainly_sound(resources: Object) -> bool:
         if text[:1] == "-" or name not in _PLAIN:
             return False
         limit = limits.get(name)
-        if limit is not None and limit != text and nano(text) > nano(limit):
+        if limit is not None and limit != text and amount(text) > amount(limit):
             return False
     return True
 
@@ -207,7 +215,7 @@ def _check_request(name: str, text: str, limit: str | None, path: Path, errors: 
         if not is_overcommit_allowed(name):
             errors.append(required(path.child("limits"), "Limit must be set for non overcommitable resources"))
         return
-    difference = nano(text) - nano(limit)
+    difference = amount(text).compare(amount(limit))
     if difference and not is_overcommit_allowed(name):
         errors.append(invalid(path.child("requests"), text, f"must be equal to {name} limit of {limit}"))
     elif difference > 0:
@@ -241,60 +249,28 @@ def _check_claims(claims: list[Object], known: Collection[str], path: Path, erro
             errors.append(not_found_with_detail(path.index(i), name, detail))
 
 
-def aggregate_container_resources(spec: Object, kind: str) -> dict[str, int]:
-    """What all containers of a pod need at once, in nano units; `kind` is `requests` or `limits`.
+def aggregate_container_resources(spec: Object, kind: str) -> Usage:
+    """Return the amounts that all containers of a pod need at once; `kind` is `requests` or `limits`.
 
-    Init containers run one after the other; those that restart always run on beside the rest.
+    Init containers run one after the other; those that always restart keep running next to the rest.
     """
-    total: dict[str, int] = {}
+    total: Usage = {}
     for container in spec.get("containers", ()):
-        _add(total, _amounts(container, kind))
-    sidecars: dict[str, int] = {}
-    peak: dict[str, int] = {}
+        total = add(total, _amounts(container, kind))
+    sidecars: Usage = {}
+    peak: Usage = {}
     for container in spec.get("initContainers", ()):
         amounts = _amounts(container, kind)
         if container.get("restartPolicy") == "Always":
-            _add(total, amounts)
-            _add(sidecars, amounts)
+            total = add(total, amounts)
+            sidecars = add(sidecars, amounts)
             amounts = sidecars
         else:
-            amounts = dict(amounts)
-            _add(amounts, sidecars)
-        for name, amount in amounts.items():
-            peak[name] = max(amount, peak.get(name, amount))
-    for name, amount in peak.items():
-        total[name] = max(amount, total.get(name, amount))
-    return total
+            amounts = add(amounts, sidecars)
+        peak = most(peak, amounts)
+    return most(total, peak)
 
 
-def _amounts(container: Object, kind: str) -> dict[str, int]:
+def _amounts(container: Object, kind: str) -> Usage:
     amounts = (container.get("resources") or {}).get(kind) or {}
-    return {name: nano(text) for name, text in amounts.items()}
-
-
-def _add(total: dict[str, int], amounts: dict[str, int]) -> None:
-    for name, amount in amounts.items():
-        total[name] = total.get(name, 0) + amount
-
-
-def format_amount(amount: int, spec: Object, kind: str, name: str) -> str:
-    """An aggregated amount as text, with the family of suffixes (binary or decimal) that the first container uses."""
-    binary = False
-    for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
-        text = ((container.get("resources") or {}).get(kind) or {}).get(name)
-        if text is not None and text != "0":
-            binary = text.endswith("i")
-            break
-    return format_nano(amount, binary=binary)
-
-
-def format_nano(amount: int, *, binary: bool) -> str:
-    """The canonical text of an amount in nano units."""
-    units, rest = divmod(amount, ONE)
-    if binary and not rest and abs(units) >= 1024:
-        for suffix in ("Ei", "Pi", "Ti", "Gi", "Mi", "Ki"):
-            size = int(nano(f"1{suffix}") // ONE)
-            if units % size == 0:
-                return f"{units // size}{suffix}"
-        return str(units)
-    return str(Quantity.parse(f"{amount}n"))
+    return {name: amount(text) for name, text in amounts.items()}

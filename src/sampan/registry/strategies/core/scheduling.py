@@ -4,6 +4,7 @@ Source: pkg/apis/core/validation/validation.go (1.36).
 """
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
+from sampan.core.integers import parse_integer
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors, label_value_errors, qualified_name_errors
 from sampan.core.object import Object
 from sampan.core.value_rules import decimal_integer_errors
@@ -178,12 +179,10 @@ def _check_comparison(operator: str, value: str, path: Path, errors: Errors, opt
     else:
         texts = decimal_integer_errors(value)
         errors.extend(invalid(path.child("value"), value, text) for text in texts)
-        if texts:
-            text = f'strconv.ParseInt: parsing "{value}": invalid syntax'
-            errors.append(invalid(path.child("value"), value, text))
-        elif not -_INT64_MAX - 1 <= int(value) <= _INT64_MAX:
-            text = f'strconv.ParseInt: parsing "{value}": value out of range'
-            errors.append(invalid(path.child("value"), value, text))
+        try:
+            parse_integer(value)
+        except ValueError as error:
+            errors.append(invalid(path.child("value"), value, str(error)))
 
 
 def check_taint_effect(effect: str, path: Path, errors: Errors) -> None:

@@ -18,7 +18,7 @@ from sampan.registry.strategies.core.fields import (
     not_supported,
 )
 from sampan.registry.strategies.core.podoptions import PodOptions
-from sampan.registry.strategies.core.quantities import nano
+from sampan.registry.strategies.core.quantities import ZERO, amount
 
 Errors = list[FieldError]
 Check = Callable[[Object, Path, Errors], None]
@@ -95,7 +95,7 @@ def _check_iscsi_name(name: str, source: Object, path: Path, errors: Errors) -> 
 
 def _check_empty_dir(source: Object, path: Path, errors: Errors) -> None:
     limit = source.get("sizeLimit")
-    if limit is not None and nano(limit) < 0:
+    if limit is not None and amount(limit) < ZERO:
         errors.append(forbidden(path.child("sizeLimit"), "SizeLimit field must be a valid resource quantity"))
 
 

@@ -4,6 +4,7 @@ import ipaddress
 from collections.abc import Collection, Iterator
 
 from sampan.core.field import Path, forbidden, invalid, required
+from sampan.core.integers import integer_or
 from sampan.core.object import Object
 from sampan.core.value_rules import port_name_errors, port_number_errors
 from sampan.registry.strategies.core.addresses import check_cidr, cidr_warnings, parse_ip
@@ -44,9 +45,9 @@ def _network(cidr: str) -> Network | None:
     """A network as Go's old parser reads it, or None."""
     address, _, length = cidr.partition("/")
     ip = parse_ip(address)
-    if ip is None or not length.isascii() or not length.isdecimal():
+    if ip is None or not length.isdigit():
         return None
-    size = int(length) - (96 if ip.version == 4 and ":" in address else 0)
+    size = integer_or(length, -1) - (96 if ip.version == 4 and ":" in address else 0)
     try:
         return ipaddress.ip_network(f"{ip}/{size}", strict=False)
     except ValueError:

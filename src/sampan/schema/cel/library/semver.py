@@ -4,13 +4,14 @@ import re
 from typing import TypeAlias
 
 from sampan.core.field import quote
+from sampan.core.integers import parse_integer
 from sampan.schema.cel.declarations import Library, first_traversal, function, member, with_cost
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import BOOL, INT, STRING, struct
-from sampan.schema.cel.values import LibraryValue
+from sampan.schema.cel.values import UINT_MAX, LibraryValue
 
 SEMVER_TYPE = struct("kubernetes.Semver")
-_NUMBER = r"(0|[1-9][0-9]{0,18})"
+_NUMBER = r"(0|[1-9][0-9]*)"
 _PRE = r"(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 _VERSION = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-({_PRE}(?:\.{_PRE})*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?", re.ASCII
@@ -37,16 +38,23 @@ class SemverValue(LibraryValue):
 
 
 def _rank(part: str) -> _Rank:
-    """Numbers come before words."""
-    return (0, int(part[:4000]), "") if part.isdigit() else (1, 0, part)
+    """Rank numbers before words."""
+    return (0, _number(part), "") if part.isdigit() else (1, 0, part)
+
+
+def _number(digits: str) -> int:
+    return parse_integer(digits, low=0, high=UINT_MAX)
 
 
 def _parse(text: str) -> SemverValue | None:
     match = _VERSION.fullmatch(text)
     if match is None:
         return None
-    pre = tuple(_rank(part) for part in match[4].split(".")) if match[4] else ()
-    return SemverValue((int(match[1]), int(match[2]), int(match[3])), pre)
+    try:
+        pre = tuple(_rank(part) for part in match[4].split(".")) if match[4] else ()
+        return SemverValue((_number(match[1]), _number(match[2]), _number(match[3])), pre)
+    except ValueError:
+        return None
 
 
 def _normalized(text: str) -> str | None:

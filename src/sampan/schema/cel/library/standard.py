@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from sampan.core.integers import parse_integer
 from sampan.schema.cel import operators, times
 from sampan.schema.cel.declarations import (
     Library,
@@ -37,6 +38,7 @@ from sampan.schema.cel.types import (
 from sampan.schema.cel.values import (
     INT_MAX,
     INT_MIN,
+    UINT_MAX,
     Duration,
     Timestamp,
     TypeValue,
@@ -174,18 +176,16 @@ def _to_bool(value: Any) -> bool:
 
 
 def _parse_integer(text: str, wanted: str) -> int:
-    digits = text[1:] if text[:1] in ("-", "+") and wanted == "int" else text
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 4000):
-        raise _failed(text, wanted)
-    return int(text)
+    low, high = (INT_MIN, INT_MAX) if wanted == "int" else (0, UINT_MAX)
+    try:
+        return parse_integer(text, low=low, high=high)
+    except ValueError:
+        raise _failed(text, wanted) from None
 
 
 def _to_int(value: Any) -> int:
     if isinstance(value, str):
-        number = _parse_integer(value, "int")
-        if not INT_MIN <= number <= INT_MAX:
-            raise _failed(value, "int")
-        return number
+        return _parse_integer(value, "int")
     if isinstance(value, Timestamp):
         return value.ns // 10**9
     if isinstance(value, Duration):
@@ -199,10 +199,7 @@ def _to_int(value: Any) -> int:
 
 def _to_uint(value: Any) -> UInt:
     if isinstance(value, str):
-        number = _parse_integer(value, "uint")
-        if number >= 1 << 64:
-            raise _failed(value, "uint")
-        return UInt(number)
+        return UInt(_parse_integer(value, "uint"))
     if isinstance(value, float) and not 0 <= value < 2.0**64:
         raise CelRuntimeError("unsigned integer overflow")
     return operators.uint_of(int(value))
