@@ -14,7 +14,14 @@ from typing import Any
 
 import pytest
 
-from sampan.loops.resources import CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS
+from sampan.loops.resources import (
+    CONFIG_MAPS,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    PODS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+)
 from sampan.node.process.instance import instance_of
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.registry.cluster import Cluster
@@ -27,6 +34,8 @@ from tests.node.test_process_pods import create, has_phase, is_ready, message, n
 from tests.server.authentication.accounts import ISSUER, KEY
 
 OTHER_USER = 65534
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "volumeName": "v"}
+VOLUME = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
 SECRET_TEXT = "wT7-secret-of-this-test"
 
 
@@ -102,6 +111,10 @@ def made(volume: Path) -> Path:
     volume.mkdir(parents=True)
     (volume / "key").write_text("content")
     return volume
+
+
+def content_of(path: Path) -> str:
+    return path.read_text()
 
 
 def mode_of(path: Path) -> int:
@@ -330,3 +343,32 @@ async def test_a_user_without_namespaces_reaches_the_volumes_of_its_own_pod(root
         code, log = await found.run(pod(), *sh(f"cat {volume}/key"), run_as_user=1234, run_as_group=1234)
         assert (code, log) == (0, b"content")
         assert seen_by(OTHER_USER, root / "pods" / pod().metadata.uid) == ""
+
+
+@needs_mounts
+async def test_a_user_reads_a_secret_and_writes_an_empty_dir_by_the_group_of_the_volumes(root: Path) -> None:
+    security = {"runAsUser": 1234, "runAsGroup": 1235, "fsGroup": 4321, "supplementalGroups": [77]}
+    script = "{ cat /s/a; id -G; touch /e/new && stat -c %g /e/new; } | xargs > /dev/termination-log"
+    volumes = [{"name": "s", "secret": {"secretName": "s", "defaultMode": 0o400}}, {"name": "e", "emptyDir": {}}]
+    mounts = [{"name": each["name"], "mountPath": f"/{each['name']}"} for each in volumes]
+    async with node(root, identity=issuing) as cluster:
+        await cluster.create(SECRETS, {"metadata": {"name": "s"}, "stringData": {"a": "read"}})
+        container = shell(script, volumeMounts=mounts)
+        await create(cluster, container, volumes=volumes, securityContext=security, restartPolicy="Never")
+        assert (await message(cluster)).split() == ["read1235", "77", "4321", "4321"]
+
+
+@needs_mounts
+async def test_any_user_writes_to_a_claim_whose_directory_is_new(root: Path) -> None:
+    path = root.parent / "new" / "volume"
+    async with node(root, identity=issuing) as cluster:
+        claim = await cluster.create(PERSISTENT_VOLUME_CLAIMS, {"metadata": {"name": "c"}, "spec": CLAIM})
+        reference = {"namespace": "default", "name": "c", "uid": claim["metadata"]["uid"]}
+        volume = {**VOLUME, "claimRef": reference, "hostPath": {"path": str(path), "type": "DirectoryOrCreate"}}
+        await cluster.create(PERSISTENT_VOLUMES, {"metadata": {"name": "v"}, "spec": volume})
+        await cluster.patch_status(PERSISTENT_VOLUME_CLAIMS, "c", {"phase": "Bound"})
+        container = shell("echo text > /v/file", volumeMounts=[{"name": "v", "mountPath": "/v"}])
+        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+        await create(cluster, container, volumes=volumes, securityContext={"runAsUser": 1234}, restartPolicy="Never")
+        await cluster.until(PODS, "web", has_phase("Succeeded"))
+    assert content_of(path / "file") == "text\n"

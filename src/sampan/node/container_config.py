@@ -59,12 +59,20 @@ class ContainerConfigs:
             memory_limit_bytes=None if memory is None else parse(str(memory)).value(),
             run_as_user=user,
             run_as_group=group,
+            groups=_groups(place),
             host_name=host_name(place),
             termination_message_path=container.termination_message_path,
             termination_message_policy=container.termination_message_policy,
             stop_signal=container.lifecycle.stop_signal,
             read_only_root=container.security_context.read_only_root_filesystem,
         )
+
+
+def _groups(place: PodPlace) -> Sequence[int]:
+    """Return the supplementary groups: the Pod's own, and the one that its volumes belong to."""
+    context = place.pod.details.security_context
+    volumes = () if context.fs_group is None else (context.fs_group,)
+    return (*context.supplemental_groups, *volumes)
 
 
 def _user_and_group(place: PodPlace, container: ContainerDetails) -> tuple[int | None, int | None]:

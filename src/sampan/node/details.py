@@ -158,6 +158,8 @@ class SecurityContext(msgspec.Struct, rename="camel", gc=False):
     read_only_root_filesystem: bool = False
     fs_group: int | None = None
     """Of a Pod: the group that its volumes belong to."""
+    supplemental_groups: list[int] = []
+    """Of a Pod: further groups of its containers' processes."""
 
 
 class ContainerDetails(msgspec.Struct, rename="camel"):

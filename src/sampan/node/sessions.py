@@ -91,6 +91,8 @@ class ContainerConfig:
     memory_limit_bytes: int | None = None
     run_as_user: int | None = None
     run_as_group: int | None = None
+    groups: Sequence[int] = ()
+    """Supplementary groups."""
     host_name: str = ""
     termination_message_path: str = ""
     """What the container writes there is the message of its end; empty: nothing is read."""

@@ -55,6 +55,8 @@ class Program:
     cwd: str = ""
     ids: tuple[int, int] | None = None
     """User and group to become; None: those of the agent."""
+    groups: Sequence[int] = ()
+    """Supplementary groups, which root alone can give."""
     limits: Sequence[tuple[int, int, int]] = ()
     """Of setrlimit: kind, soft, hard."""
     tty: bool = False
@@ -204,6 +206,7 @@ def _spec(program: Program) -> dict[str, Any]:
         "env": dict(program.env),
         "cwd": program.cwd,
         "ids": program.ids,
+        "groups": list(program.groups),
         "limits": list(program.limits),
         "tty": program.tty,
         "namespaces": view is not None,

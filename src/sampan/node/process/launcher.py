@@ -45,6 +45,7 @@ class _Spec:
     env: dict[str, str]
     cwd: str
     ids: tuple[int, int] | None
+    groups: list[int]
     limits: list[tuple[int, int, int]]
     tty: bool
     namespaces: bool
@@ -351,9 +352,9 @@ def _run(spec: _Spec, channel: int) -> None:
         os._exit(1)
     os.umask(0o022)
     _limit(spec)
-    if spec.ids is not None:
-        uid, gid = spec.ids
-        os.setgroups([gid])
+    if spec.ids is not None or spec.groups:
+        uid, gid = spec.ids or (os.getuid(), os.getgid())
+        os.setgroups([gid, *spec.groups])
         os.setgid(gid)
         os.setuid(uid)
     _libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL)

@@ -51,6 +51,7 @@ def program_of(wanted: Wanted) -> Program:
         cwd=config.working_dir or image.working_dir,
         limits=_limits(config),
         tty=config.tty,
+        groups=config.groups if os.geteuid() == 0 else (),
     )
     if wanted.namespaces:
         view = View(

@@ -182,7 +182,10 @@ class Volumes:
             return mounted
         found = await claimed_path(pod, volume, self._references)
         if not found.is_local:
+            is_new = not found.path.exists()
             prepare_host_path(found.path, found.type)
+            if is_new and found.path.is_dir():
+                found.path.chmod(0o777)  # No owner fits: a Pod with another user may be the next to claim it.
         elif not found.path.exists():
             raise Missing(f'path "{found.path}" does not exist')
         source = volume.persistent_volume_claim
