@@ -149,12 +149,23 @@ def _right_scope(endpoint: Endpoint, request: Request) -> bool:
     if info.verb == "proxy" or (len(info.parts) > 3 and not (definition.builtin and info.subresource == "proxy")):
         return False  # paths like /api/v1/proxy/... are of the past
     if not definition.namespaced:
-        return not info.namespace or (definition.resource == "namespaces" and definition.group == "")
+        is_namespace = definition.resource == "namespaces" and definition.group == ""
+        return not info.namespace or (is_namespace and not _is_behind_namespace(request))
     if info.namespace or (info.verb in ("list", "watch") and len(info.parts) < 2):
         return True
     if definition.builtin and len(info.parts) < 2:
         raise not_allowed() if "list" in definition.verbs else no_such_resource()
     return False
+
+
+def _is_behind_namespace(request: Request) -> bool:
+    """Whether the path of a Namespace stands behind another one: `/api/v1/namespaces/a/namespaces/b`.
+
+    Such a request was authorized in namespace `a`. A Namespace's own path gives its name as the namespace as well.
+    """
+    segments = request.path.strip("/").split("/")
+    prefix = 3 if segments[2] in ("watch", "proxy") else 2
+    return len(segments) - prefix != len(request.info.parts)
 
 
 def verb_of(endpoint: Endpoint, request: Request) -> Verb:
