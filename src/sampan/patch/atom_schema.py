@@ -5,13 +5,13 @@ structured-merge-diff value/{structreflect,reflectcache}.go.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from sampan.patch.atom import ATOMIC, MISSING, SCALAR, Atom
 from sampan.patch.atom_list import Key, ListAtom
 from sampan.patch.atom_map import DEDUCED, AnyAtom, Field, MapAtom
 from sampan.patch.object_meta import OBJECT_META
+from sampan.schema.derived import derived
 from sampan.schema.structural import UNSET, ListType, MapType, Schema
 
 _SCALAR_TYPES = frozenset({"string", "integer", "number", "boolean"})
@@ -23,7 +23,7 @@ def root_atom(schema: Schema | None) -> Atom:
     return DEDUCED if schema is None else atom_of(root_schema(schema))
 
 
-@lru_cache(maxsize=1024)
+@derived
 def root_schema(schema: Schema) -> Schema:
     """The schema of a whole object; that of a custom resource leaves metadata to the server."""
     metadata = schema.properties.get("metadata")
@@ -42,9 +42,9 @@ def root_schema(schema: Schema) -> Schema:
     )
 
 
-@lru_cache(maxsize=8192)
-def atom_of(schema: Schema, *, preserve: bool = False) -> Atom:
-    """The atom of a node. `preserve`: a node above keeps unknown fields."""
+@derived
+def atom_of(schema: Schema, preserve: bool = False) -> Atom:
+    """Return the atom of a node. `preserve`: a node above keeps unknown fields."""
     preserve = preserve or schema.preserve_unknown_fields
     if schema.scalar:
         return _builtin_scalar(schema)
@@ -78,7 +78,7 @@ def _object(schema: Schema, preserve: bool) -> Atom:
         child = schema.properties.get(name)
         if child is None:
             return None
-        return Field("f:" + name, atom_of(child, preserve=preserve), _zero(child, schema.fields.get(name)))
+        return Field("f:" + name, atom_of(child, preserve), _zero(child, schema.fields.get(name)))
 
     return MapAtom(declared, entry, exact=is_exact(schema))
 
@@ -86,7 +86,7 @@ def _object(schema: Schema, preserve: bool) -> Atom:
 def _entry(schema: Schema, preserve: bool) -> Callable[[], Atom]:
     additional = schema.additional_properties
     if isinstance(additional, Schema):
-        return lambda: atom_of(additional, preserve=preserve)
+        return lambda: atom_of(additional, preserve)
     return lambda: DEDUCED
 
 
@@ -100,7 +100,7 @@ def _list(schema: Schema, preserve: bool) -> Atom:
         child = items.properties.get(name)
         default = UNSET if child is None else child.default
         found.append((name, MISSING if default is UNSET else default))
-    return ListAtom(tuple(found), lambda: atom_of(items, preserve=preserve), exact=is_exact(schema))
+    return ListAtom(tuple(found), lambda: atom_of(items, preserve), exact=is_exact(schema))
 
 
 def list_keys(schema: Schema) -> tuple[str, ...] | None:
@@ -136,7 +136,7 @@ def _zero(child: Schema, fact: str | None) -> Any:
     return MISSING if "o" in flags else _ZERO.get(child.type, MISSING)
 
 
-@lru_cache(maxsize=4096)
+@derived
 def is_exact(schema: Schema) -> bool:
     """Whether no value below may be of any type: then Python's `==` (for which 1 is True) is JSON equality.
 
@@ -161,9 +161,3 @@ def is_exact(schema: Schema) -> bool:
         if node.items is not None:
             waiting.append(node.items)
     return True
-
-
-def forget_schemas() -> None:
-    """Let go of all schemas: some of them are used no more, and what was derived would keep them."""
-    for derived in (root_schema, atom_of, is_exact):
-        derived.cache_clear()

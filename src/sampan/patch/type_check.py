@@ -65,7 +65,7 @@ def _check_map(schema: Schema, value: dict[str, Any], path: str, errors: list[st
 
 def _check_list(schema: Schema, value: list[Any], path: str, errors: list[str], preserve: bool) -> None:
     items = schema.items
-    atom = atom_of(schema, preserve=preserve)
+    atom = atom_of(schema, preserve)
     seen: set[str] = set()
     for index, item in enumerate(value):
         place = f"[{index}]"

@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.time import Clock, SystemClock
-from sampan.patch.atom_schema import forget_schemas
 from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.allocation.networks import stored_networks
 from sampan.registry.allocation.ports import stored_range
@@ -85,7 +84,6 @@ class Cluster:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self.registry.subscribe(self._endpoints.clear)
-        self.registry.subscribe(forget_schemas)
         self._add_builtins()
 
     def _strategies(self) -> dict[tuple[str, str], Strategy]:

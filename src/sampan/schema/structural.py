@@ -98,3 +98,5 @@ class Schema:
     embedded_resource: bool = False
     fields: dict[str, str] = field(default_factory=dict)
     """Of a built-in type: how Go holds each property, as "<flags> <Go type>": p pointer, o omitempty, z omitzero."""
+    derived: dict[Any, Any] | None = field(default=None, init=False, repr=False)
+    """Results of functions of this schema: see `derived.py`."""

@@ -34,9 +34,9 @@ class Overload:
     cost: Cost = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Library:
-    """Functions by name, types by name, that an environment is extended by."""
+    """Functions and types that extend an environment. Libraries are module constants, compared by identity."""
 
     overloads: tuple[Overload, ...] = ()
     types: tuple[CelType, ...] = ()

@@ -6,6 +6,7 @@ program.evaluate({"self": 3, "oldSelf": 2}, Budget())    # True
 """
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from sampan.schema.cel import literals
@@ -173,14 +174,7 @@ class Environment:
             raise CelSyntaxError("ERROR: <input>:-1:0: max recursion depth exceeded") from None
 
 
-_TABLES: dict[tuple[int, ...], tuple[tuple[Library, ...], dict[str, list[Overload]]]] = {}
-
-
+@lru_cache(maxsize=64)
 def _functions(libraries: tuple[Library, ...]) -> dict[str, list[Overload]]:
-    """The table of the libraries' functions, built once for each choice of libraries."""
-    key = tuple(id(library) for library in libraries)
-    found = _TABLES.get(key)
-    if found is None:
-        found = libraries, by_name(overload for library in libraries for overload in library.overloads)
-        _TABLES[key] = found
-    return found[1]
+    """Return the libraries' functions by name, computed once for each selection of libraries."""
+    return by_name(overload for library in libraries for overload in library.overloads)
