@@ -37,31 +37,54 @@ async def test_all_is_well(path: str) -> None:
     assert (response.status, response.body) == (200, b"ok")
 
 
-async def test_verbose_lists_the_checks() -> None:
+HOOKS_1_36 = """\
+start-apiserver-admission-initializer generic-apiserver-start-informers priority-and-fairness-config-consumer
+priority-and-fairness-filter storage-object-count-tracker-hook start-apiextensions-informers
+start-apiextensions-controllers crd-informer-synced start-system-namespaces-controller
+peer-endpoint-reconciler-controller start-cluster-authentication-info-controller
+start-kube-apiserver-identity-lease-controller start-kube-apiserver-identity-lease-garbage-collector storage-readiness
+start-legacy-token-tracking-controller start-service-ip-repair-controllers rbac/bootstrap-roles
+scheduling/bootstrap-system-priority-classes priority-and-fairness-config-producer bootstrap-controller
+start-kubernetes-service-cidr-controller aggregator-reload-proxy-client-cert start-kube-aggregator-informers
+apiservice-status-local-available-controller apiservice-status-remote-available-controller
+apiservice-registration-controller apiservice-discovery-controller kube-apiserver-autoregistration"""
+STARTED = [
+    *[f"poststarthook/{hook}" for hook in HOOKS_1_36.split()],
+    "autoregister-completion",
+    "poststarthook/apiservice-openapi-controller",
+    "poststarthook/apiservice-openapiv3-controller",
+]
+
+
+async def listed(client: Client, endpoint: str) -> list[str]:
+    """The names of checks that pass, in order."""
+    *lines, last = (await client.get(f"/{endpoint}?verbose")).body.decode().splitlines()
+    assert last == f"{endpoint} check passed"
+    assert all(line.startswith("[+]") and line.endswith(" ok") for line in lines)
+    return [line.removeprefix("[+]").removesuffix(" ok") for line in lines]
+
+
+@pytest.mark.parametrize("endpoint", ["healthz", "livez"])
+async def test_verbose_lists_the_checks_in_kubernetes_order(endpoint: str) -> None:
     _, _, client = health()
-    response = await client.get("/livez?verbose")
-    assert response.body == b"".join(
-        b"[+]%b ok\n" % name
-        for name in (b"ping", b"log", b"loopback-serving-certificate", b"etcd", b"autoregister-completion")
-    ) + (b"livez check passed\n")
+    assert await listed(client, endpoint) == ["ping", "log", "loopback-serving-certificate", "etcd", *STARTED]
 
 
 async def test_checks_that_are_added_come_before_those_of_the_servers_own_state() -> None:
     found, _, client = health()
     found.add("kms-providers", passing, endpoints=("healthz", "readyz"))
-    lines = (await client.get("/readyz?verbose")).body.decode().splitlines()[:-1]
-    assert [line.removeprefix("[+]").removesuffix(" ok") for line in lines] == [
-        "ping",
-        "log",
-        "etcd",
-        "etcd-readiness",
-        "storage-space",
-        "storage-integrity",
-        "kms-providers",
-        "informer-sync",
-        "autoregister-completion",
-        "shutdown",
-    ]
+    store = ["ping", "log", "etcd", "etcd-readiness", "storage-space", "storage-integrity"]
+    assert await listed(client, "readyz") == [*store, "kms-providers", "informer-sync", *STARTED, "shutdown"]
+
+
+@pytest.mark.parametrize("name", STARTED)
+async def test_each_post_start_hook_can_be_asked_alone_and_excluded(name: str) -> None:
+    _, lifecycle, client = health()
+    assert (await client.get(f"/healthz/{name}")).body == b"ok"
+    lifecycle.serving = False
+    alone = await client.get(f"/healthz/{name}")
+    assert (alone.status, alone.body) == (500, b"internal server error: not finished\n")
+    assert f"[+]{name} excluded: ok\n".encode() in (await client.get(f"/readyz?verbose&exclude={name}")).body
 
 
 async def test_a_failure_lists_the_checks_and_withholds_the_reason() -> None:

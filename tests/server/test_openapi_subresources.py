@@ -88,3 +88,15 @@ async def test_the_form_that_the_client_prefers_is_sent(api: Api, accept: str, m
 
 async def test_other_forms_are_not_acceptable(api: Api) -> None:
     assert (await api.get("/openapi/v2", accept="text/html")).code == 406
+
+
+async def test_lists_of_parameters_are_left_out_when_they_are_empty(api: Api) -> None:
+    def empty(node: Any, where: str) -> list[str]:
+        if isinstance(node, dict):
+            here = [where] if node.get("parameters") == [] else []
+            return here + [each for key, value in node.items() for each in empty(value, f"{where} {key}")]
+        return [each for value in node for each in empty(value, where)] if isinstance(node, list) else []
+
+    documents = (await api.get("/openapi/v3")).body["paths"]
+    for path in ("/openapi/v2", *(f"/openapi/v3/{name}" for name in documents)):
+        assert empty((await api.get(path)).body["paths"], path) == []

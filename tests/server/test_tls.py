@@ -1,6 +1,7 @@
 """TLS of the server: whose certificate is taken, which one is shown, and what happens when files change."""
 
 import asyncio
+import contextlib
 import datetime
 import gc
 import os
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -365,3 +367,53 @@ async def test_handshakes_that_come_to_nothing_are_counted(files: Files) -> None
         await ask(port, client_context(files))
     gc.collect()  # asyncio's own event loop leaves them in cycles
     assert server.handshake_errors == 1
+
+
+@pytest.mark.parametrize("version", [V12, V13])
+@pytest.mark.parametrize("name", ["localhost", "b.test"], ids=["default", "sni"])
+def test_the_certificate_request_names_the_client_authorities(
+    tmp_path: Path, version: ssl.TLSVersion, name: str
+) -> None:
+    files = make_files(tmp_path)
+    other = make_ca("other-ca", NOW)
+    serving, sni = files.serving("default", "localhost"), (files.serving("b", "b.test"),)
+    settings = TlsSettings(serving, sni=sni, client_ca_files=(files.ca_file, files.write("other", other).certificate))
+    request = certificate_request(ServingTls(settings), files, name, version)
+    for authority in (files.ca, other):
+        assert authority.certificate.subject.public_bytes() in request
+
+
+def test_without_client_authorities_no_certificate_is_requested(tmp_path: Path) -> None:
+    files = make_files(tmp_path)
+    tls = ServingTls(TlsSettings(files.serving("default", "localhost")))
+    assert certificate_request(tls, files, "localhost", V13) == b""
+
+
+def test_authorities_that_are_reloaded_are_named(tmp_path: Path) -> None:
+    files = make_files(tmp_path)
+    file = files.write("clients", make_ca("first", NOW)).certificate
+    tls = ServingTls(TlsSettings(files.serving("default", "localhost"), client_ca_files=(file,)))
+    later = make_ca("second one", NOW)
+    files.write("clients", later)
+    assert tls.reload()
+    assert later.certificate.subject.public_bytes() in certificate_request(tls, files, "localhost", V13)
+
+
+def certificate_request(tls: ServingTls, files: Files, name: str, version: ssl.TLSVersion) -> bytes:
+    """The CertificateRequest message that a client gets in a handshake; empty if none comes."""
+    seen: list[bytes] = []
+    context: Any = client_context(files)
+    context.maximum_version = version
+
+    def on_message(_: object, direction: str, __: int, content: int, kind: int, data: bytes) -> None:
+        if (direction, content, kind) == ("read", 22, 13):
+            seen.append(data)
+
+    context._msg_callback = on_message
+    to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = context.wrap_bio(to_client, to_server, server_hostname=name)
+    server = tls.context.wrap_bio(to_server, to_client, server_side=True)
+    for side in (client, server, client, server):
+        with contextlib.suppress(ssl.SSLWantReadError):
+            side.do_handshake()
+    return b"".join(seen)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from sampan.core.field import quote
 from sampan.server.health_metrics import HealthMetrics
 from sampan.server.lifecycle import Lifecycle
+from sampan.server.post_start_hooks import AFTER_AUTOREGISTER, BEFORE_AUTOREGISTER, check_names
 from sampan.server.request import Counted, Request, Response
 from sampan.server.status import text_response
 from sampan.storage.store import StoreDamaged, StoreFull
@@ -21,7 +22,9 @@ ENDPOINTS = ("healthz", "livez", "readyz")
 STORE_TIMEOUT_S = 2.0
 _STORE_FAULTS = (("storage-space", StoreFull), ("storage-integrity", StoreDamaged))
 """Checks that fail for one kind of fault each: their names tell why the store takes no writes."""
-_LAST = ("informer-sync", "autoregister-completion", "shutdown")
+_STARTED = (*check_names(BEFORE_AUTOREGISTER), "autoregister-completion", *check_names(AFTER_AUTOREGISTER))
+_LAST = ("informer-sync", *_STARTED, "shutdown")
+_NOT_STARTED = "not finished"
 
 CheckFunction = Callable[[], Awaitable[object]]
 
@@ -52,14 +55,15 @@ class Health:
 
         async def synced() -> None:
             if not lifecycle.serving:
-                raise RuntimeError("not everything has been loaded")
+                raise RuntimeError(_NOT_STARTED)
 
         async def not_stopping() -> None:
             if lifecycle.stopping:
                 raise RuntimeError("process is shutting down")
 
         self.add("informer-sync", synced, endpoints=("readyz",))
-        self.add("autoregister-completion", synced)
+        for name in _STARTED:
+            self.add(name, synced)
         self.add("shutdown", not_stopping, endpoints=("readyz",))
 
     def add(self, name: str, run: CheckFunction, endpoints: Sequence[str] = ENDPOINTS) -> None:

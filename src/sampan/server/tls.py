@@ -21,6 +21,7 @@ from cryptography import x509
 
 from sampan.core.file_stamps import Stamps, stamps
 from sampan.core.tls_trust import trust
+from sampan.server.client_ca_names import name_client_cas
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.sni import CertKey, ServerNames, names_in
 
@@ -139,6 +140,7 @@ class ServingTls:
         if self._settings.cipher_suites:
             context.set_ciphers(":".join(CIPHER_SUITES[name] for name in self._settings.cipher_suites))
         context._msg_callback = self._listen
+        name_client_cas(context, self._settings.client_ca_files)
         made: ssl.SSLContext = context
         return made
 

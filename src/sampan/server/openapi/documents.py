@@ -86,10 +86,14 @@ def _gvk(operation: Operation) -> Json:
     return {"group": operation.gvk.group, "version": operation.gvk.version, "kind": operation.gvk.kind}
 
 
+def _unless_empty(name: str, value: list[Json]) -> Json:
+    """Return a member of an object; an empty list is left out, as by Go's `omitempty`."""
+    return {name: value} if value else {}
+
+
 def _item_v3(item: PathItem) -> Json:
     result: Json = {operation.method: _operation_v3(operation) for operation in item.operations}
-    result["parameters"] = [_parameter_v3(parameter) for parameter in item.parameters]
-    return result
+    return result | _unless_empty("parameters", [_parameter_v3(parameter) for parameter in item.parameters])
 
 
 def _operation_v3(operation: Operation) -> Json:
@@ -103,7 +107,7 @@ def _operation_v3(operation: Operation) -> Json:
         "description": operation.description,
         "operationId": operation.id,
         "tags": [_tag(operation)],
-        "parameters": [_parameter_v3(parameter) for parameter in operation.parameters],
+        **_unless_empty("parameters", [_parameter_v3(parameter) for parameter in operation.parameters]),
         "responses": responses,
         "x-kubernetes-action": operation.action,
         "x-kubernetes-group-version-kind": _gvk(operation),
@@ -130,8 +134,7 @@ def _parameter_v3(parameter: Parameter) -> Json:
 
 def _item_v2(item: PathItem) -> Json:
     result: Json = {operation.method: _operation_v2(operation) for operation in item.operations}
-    result["parameters"] = [_parameter_v2(parameter) for parameter in item.parameters]
-    return result
+    return result | _unless_empty("parameters", [_parameter_v2(parameter) for parameter in item.parameters])
 
 
 def _operation_v2(operation: Operation) -> Json:
@@ -151,7 +154,7 @@ def _operation_v2(operation: Operation) -> Json:
         "schemes": ["https"],
         "consumes": list(operation.consumes) or ["*/*"],
         "produces": list(operation.produces),
-        "parameters": parameters,
+        **_unless_empty("parameters", parameters),
         "responses": responses,
         "x-kubernetes-action": operation.action,
         "x-kubernetes-group-version-kind": _gvk(operation),
