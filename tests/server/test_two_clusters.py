@@ -26,7 +26,7 @@ async def shown(api: Api) -> dict[str, Any]:
     """Everything of the resource that a client of the cluster sees."""
     paths = (
         CRD,
-        SHIRTS,
+        f"{SHIRTS}/a",
         "/apis",
         "/apis/stable.example.com/v1",
         "/openapi/v3",
