@@ -28,7 +28,7 @@ from sampan.storage.sqlite import load, restore
 
 etcd_target.TTL_S, etcd_target.RENEW_S = 1, 0.3  # tests need not wait for the lease of a killed copy
 
-SIGNAL = {"killed": signal.SIGKILL, "interrupted": signal.SIGINT}[sys.argv[1]]
+SIGNAL = {"killed": signal.SIGKILL, "interrupted": signal.SIGTERM}[sys.argv[1]]
 WHERE = {
     "marked": (EtcdCopyTarget, "create", 0),
     "first": (EtcdCopyTarget, "create", 1),

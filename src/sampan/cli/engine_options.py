@@ -1,9 +1,7 @@
 """What the commands share that work on stores: how etcd is reached, and how errors are said."""
 
 import functools
-import signal
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,25 +57,6 @@ def engine_of(text: str, access: EtcdAccess) -> UpSettings:
         return parse_engine(text, access)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-
-
-@contextmanager
-def tidy_end() -> Iterator[None]:
-    """Whoever ends the block by a signal (`timeout`, systemd, a closed terminal) is heeded as Ctrl-C is: what is half
-    done is taken away first.
-    """
-    if threading.current_thread() is not threading.main_thread():  # where signals cannot be set
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    for number, handler in before.items():
-        if handler is signal.SIG_DFL:  # nohup ignores
-            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from sampan.cli.command_group import CommandGroup
 from sampan.cli.plain_error import PlainError
 from sampan.cli.plugins.completion import PluginCommand, plugin_names
 from sampan.cli.plugins.run import run_plugin
+from sampan.cli.signals import orderly_end
 
 _COMMANDS = {
     "api-resources": "sampan.cli.objects.api_resources",
@@ -70,7 +71,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         if given and given[0] not in _COMMANDS:
             run_plugin(given)
-        result = cli.main(arguments, prog_name="sampan", standalone_mode=False)
+        with orderly_end():
+            result = cli.main(arguments, prog_name="sampan", standalone_mode=False)
     except PlainError as error:
         click.echo(error.message, err=True)
         return 1

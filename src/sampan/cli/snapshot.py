@@ -10,7 +10,7 @@ import click
 from sampan.app.engine import EtcdAccess, rows_of
 from sampan.app.lock import locked_directory
 from sampan.app.settings import UpSettings
-from sampan.cli.engine_options import MADE_BY, engine_of, etcd_access_options, store_errors, tidy_end
+from sampan.cli.engine_options import MADE_BY, engine_of, etcd_access_options, store_errors
 from sampan.cli.progress import Advance, progress_bar
 from sampan.storage.snapshot import Summary, verify, write_snapshot
 from sampan.storage.sqlite.restore import BUMP_REVISION, check_empty, credentials, restore
@@ -51,7 +51,7 @@ def save_command(
     settings = _source(data, source, access)
     if with_credentials:
         click.echo(f"Warning: {file} will hold the keys of this server: whoever reads it can be its admin", err=True)
-    with tidy_end(), store_errors(file), progress_bar("saving") as progress:
+    with store_errors(file), progress_bar("saving") as progress:
         files = credentials(settings.data) if with_credentials else {}
         summary = asyncio.run(_save(settings, file, files, force=force, progress=progress))
     click.echo(f"saved {summary.totals.keys} keys at revision {summary.header.revision} to {file}")
@@ -87,7 +87,7 @@ def restore_command(file: Path, data: Path, *, bump_revision: int) -> None:
     Whoever watched the server is told to list anew (410).
     """
     summary = _verified(file)
-    with tidy_end(), store_errors(data), progress_bar("restoring") as progress:
+    with store_errors(data), progress_bar("restoring") as progress:
         check_empty(data)
         with locked_directory(data):
             check_empty(data)

@@ -9,7 +9,7 @@ import click
 
 from sampan.app.copy import CopyOptions, copy_storage
 from sampan.app.engine import EtcdAccess
-from sampan.cli.engine_options import MADE_BY, engine_of, etcd_access_options, store_errors, tidy_end
+from sampan.cli.engine_options import MADE_BY, engine_of, etcd_access_options, store_errors
 from sampan.cli.progress import progress_bar
 from sampan.storage.sqlite.check import check
 from sampan.storage.sqlite.restore import DATABASE
@@ -37,7 +37,7 @@ def copy_command(source: str, target: str, *, access: EtcdAccess, clear_partial:
     Until then no server starts on the target. A copy that was cut short is begun anew, to etcd with --clear-partial.
     """
     whence, whither = engine_of(source, access), engine_of(target, access)
-    with tidy_end(), store_errors(target), progress_bar("copying") as progress, _left_overs() as begun:
+    with store_errors(target), progress_bar("copying") as progress, _left_overs() as begun:
         options = CopyOptions(MADE_BY, source, clear_partial, begun)
         keys = asyncio.run(copy_storage(whence, whither, options, progress))
     click.echo(f"copied {keys} keys from {source} to {target}, and found them there")
