@@ -1,6 +1,7 @@
 """What is decided without a cluster: restarts, addresses, annotations."""
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 
@@ -31,8 +32,10 @@ def ended(restart_count: int, *, ran_s: float = 1.0, ago_s: float = 0.0, code: i
         (ended(6), 300),
         (ended(1000), 300),
         (ended(6, ran_s=600), 0),
+        (replace(ended(6), reason="Unknown"), 0),
+        (replace(ended(6), reason="ContainerStatusUnknown"), 0),
     ],
-    ids=["first", "second", "third", "doubles", "at most", "for ever", "ran long"],
+    ids=["first", "second", "third", "doubles", "at most", "for ever", "ran long", "killed with its agent", "lost"],
 )
 def test_the_wait_before_a_restart(record: ContainerRecord, wait_s: float) -> None:
     assert backoff_s(record) == wait_s

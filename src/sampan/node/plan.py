@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sampan.node.runtime import ContainerRecord
+from sampan.node.status_records import KILLED_REASON, LOST_REASON
 from sampan.node.views import Container, Pod
 
 BACKOFF_FIRST_S: Final = 10.0
 BACKOFF_MAX_S: Final = 300.0
+_LOST_REASONS: Final = (LOST_REASON, KILLED_REASON)
 _BACKOFF_RESET_S: Final = 600.0
 """A container that ran so long before it ended is started again at once."""
 
@@ -99,8 +101,11 @@ def runs_again(container: Container, record: ContainerRecord, policy: str) -> bo
 
 
 def backoff_s(record: ContainerRecord) -> float:
-    """How long after its end a container waits: not before its first restart, then 10 s, doubling."""
-    if record.restart_count == 0 or record.finished_at is None:
+    """Return how long after its end a container waits: not before its first restart, then 10 s, doubling.
+
+    One that ended with its agent has not crashed: it starts at once, as after a restart of the kubelet.
+    """
+    if record.restart_count == 0 or record.finished_at is None or record.reason in _LOST_REASONS:
         return 0.0
     if (record.finished_at - record.started_at).total_seconds() >= _BACKOFF_RESET_S:
         return 0.0

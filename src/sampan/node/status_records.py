@@ -14,6 +14,8 @@ from sampan.core.time import parse_time
 from sampan.node.runtime import ContainerRecord
 from sampan.node.views import Pod
 
+KILLED_REASON: Final = "Unknown"
+"""Reason of a container that was killed together with its agent, as containerd has it."""
 LOST_EXIT_CODE: Final = 137
 LOST_REASON: Final = "ContainerStatusUnknown"
 LOST_MESSAGE: Final = "The container could not be located when the pod was terminated"

@@ -12,6 +12,7 @@ from typing import Final
 from sampan.node.process.proc import boot_id, kill_family, kill_marked
 from sampan.node.process.state import KeptContainer, KeptSandbox, State
 from sampan.node.runtime import ContainerRecord
+from sampan.node.status_records import KILLED_REASON
 
 _KILLED: Final = 137
 _MESSAGE: Final = "the node agent ended while the container was running"
@@ -53,7 +54,7 @@ def _end(kept: KeptContainer, boot: str, now: dt.datetime) -> KeptContainer:
         ready=False,
         started=False,
         exit_code=_KILLED,
-        reason="Unknown",
+        reason=KILLED_REASON,
         message=_MESSAGE,
     )
     return KeptContainer(record)
