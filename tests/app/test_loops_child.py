@@ -50,6 +50,13 @@ def test_of_several_servers_the_lease_of_the_loops_tells_of_the_scheduler_too() 
     assert alone["scheduler"].leases == ("kube-scheduler",)
 
 
+def test_ranges_for_nodes_are_allocated_only_if_that_is_said() -> None:
+    assert not any("cidr" in word for word in command_of(UpSettings()) or ())
+    command = command_of(UpSettings(allocate_node_cidrs=True, cluster_cidr="10.1.0.0/16", node_cidr_mask_size=26))
+    options = ["--allocate-node-cidrs=true", "--cluster-cidr=10.1.0.0/16", "--node-cidr-mask-size=26"]
+    assert [word for word in command or () if "cidr" in word] == options
+
+
 def test_the_command_says_what_is_wanted() -> None:
     command = command_of(UpSettings(data=Path("d"), controllers="*,-job-controller", scheduler=False, nodes=2))
     assert command is not None

@@ -166,7 +166,7 @@ def test_what_keeps_a_server_from_etcd_is_said_in_a_line(
     assert says in error_of(capsys, tmp_path / "data", "--storage=etcd", option.format(file=__file__))
 
 
-@pytest.mark.parametrize("option", ["--etcd-servers=http://127.0.0.1:2379", "--etcd-prefix=/registry"])
+@pytest.mark.parametrize("option", ["--etcd-always-ask", "--etcd-prefix=/registry"])
 def test_what_is_said_of_an_etcd_that_is_not_used_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
 ) -> None:

@@ -49,6 +49,8 @@ def up(settings: UpSettings, announce: Announce) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     configure_logging(settings.log_level, settings.log_format)
     raise_open_files_limit()
+    for note in settings.notes:
+        _log.warning(note)
     while True:
         try:
             _run_once(settings, announce)

@@ -26,6 +26,12 @@ class UpSettings:
     """The address to listen on."""
     port: int = 6443
     """0: any free one."""
+    advertise_address: str = ""
+    """The IP address in the endpoints of the Service `kubernetes`; empty: the one that the server is bound to."""
+    service_cluster_ip_ranges: tuple[str, ...] = ()
+    """Networks of a new cluster's Services: one, or one of each family, the primary first; empty: 10.96.0.0/16."""
+    service_node_port_range: tuple[int, int] | None = None
+    """First and last node port of a new cluster; None: 30000 and 32767."""
     storage: str = "sqlite"
     """One of `STORAGES`; memory forgets everything at the end."""
     etcd_servers: tuple[str, ...] = ("http://127.0.0.1:2379",)
@@ -52,7 +58,9 @@ class UpSettings:
     """Who else signs client certificates, besides the server's own CA."""
     tls_cert_file: Path | None = None
     tls_private_key_file: Path | None = None
-    """A serving certificate of one's own; both or none."""
+    """The serving certificate and its key; both or none."""
+    cert_dir: Path | None = None
+    """Where apiserver.crt and apiserver.key are, or are put, unless `tls_cert_file` is given; None: in `data`."""
     tls_sni_cert_keys: tuple[CertKey, ...] = ()
     """Further serving certificates, for clients that ask for their names."""
     tls_min_version: str = "VersionTLS12"
@@ -89,6 +97,11 @@ class UpSettings:
     """Whether the scheduler runs beside the server."""
     loops_probe_address: str = ""
     """Where the loops beside the server answer /healthz, /readyz and /metrics, without TLS; empty: nowhere."""
+    allocate_node_cidrs: bool = False
+    """Whether the node-ipam-controller gives Nodes parts of `cluster_cidr`."""
+    cluster_cidr: str = ""
+    node_cidr_mask_size: int | None = None
+    """The prefix length of such a part; empty and None: the defaults of the loops."""
     nodes: int = 1
     """How many nodes run beside the server; of processes there is one at most."""
     node_runtime: str = "simulated"
@@ -125,9 +138,11 @@ class UpSettings:
     drain_timeout_s: float = 60.0
     """How long requests under way may take after the end was asked for."""
     request_timeout_s: float = 60.0
+    notes: tuple[str, ...] = ()
+    """Warnings about options, to be logged at the start."""
 
     def flags(self) -> tuple[tuple[str, str], ...]:
         """For /flagz."""
-        names = [name for name in self.__dataclass_fields__ if name not in ("authentication", "audit")]
+        names = [name for name in self.__dataclass_fields__ if name not in ("authentication", "audit", "notes")]
         own = tuple((name.replace("_", "-"), str(getattr(self, name))) for name in names)
         return (*own, *self.authentication.flags(), *self.audit.flags())

@@ -24,6 +24,7 @@ from sampan.app.aggregation import aggregation_settings
 from sampan.app.at_rest import AtRest, at_rest_of
 from sampan.app.authentication import Authentication
 from sampan.app.authorization import authorizers_of, keep_authorizers
+from sampan.app.cert_dir import with_cert_dir
 from sampan.app.cluster import run_cluster
 from sampan.app.data_directory import check_database, note_engine
 from sampan.app.engine import check_whole
@@ -37,6 +38,7 @@ from sampan.app.observability import Observability
 from sampan.app.presence import Presence
 from sampan.app.proxy import proxy_settings
 from sampan.app.read_only import run_read_only
+from sampan.app.service_ranges import allocators_of, compare_ranges
 from sampan.app.settings import UpSettings
 from sampan.app.storage import store_of, translation_of
 from sampan.registry.builtin_upgrade import BuiltinUpgrade
@@ -44,7 +46,6 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.kubernetes_service import KubernetesService
 from sampan.registry.servers.addresses import Address
 from sampan.registry.servers.identity import ServerName
-from sampan.registry.strategies.core.allocators import Allocators
 from sampan.server.admission.settings import SERVICE_ACCOUNT
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.filters.cors import compile_origins
@@ -86,6 +87,7 @@ async def run(settings: UpSettings, announce: Announce) -> None:
 
 
 async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) -> None:
+    settings = with_cert_dir(settings, partial(_prepared, settings))
     port = sock.getsockname()[1]
     address = f"{client_host(settings.bind)}:{port}"
     credentials = _credentials(settings, f"https://{address}")
@@ -106,7 +108,8 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     )
     http = _http_server(settings, api)
     ready = asyncio.Event()
-    presence = Presence(settings, cluster, Address(advertised_address(sock), port), authentication.keys)
+    own = Address(settings.advertise_address or advertised_address(sock), port)
+    presence = Presence(settings, cluster, own, authentication.keys)
     at_rest.attach(api, presence.name)
     accounts = how.admission.is_on(SERVICE_ACCOUNT)
     running = _running(settings, api, service=presence.service, accounts=accounts, started=ready.set)
@@ -163,7 +166,7 @@ def _metrics(port: int) -> SecurityMetrics:
 def _cluster(settings: UpSettings, at_rest: AtRest) -> Cluster:
     """Return the cluster on its store, neither started nor open. Raises `StartError`."""
     translation = translation_of(settings)
-    cluster = Cluster(store_of(settings, at_rest, translation=translation))
+    cluster = Cluster(store_of(settings, at_rest, translation=translation), allocators=allocators_of(settings))
     translation.upgrade = BuiltinUpgrade(cluster.registry, cluster.compiler, lambda: cluster.allocators.primary_family)
     return cluster
 
@@ -248,6 +251,7 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
 def _settle(settings: UpSettings, cluster: Cluster, tls: ServingTls) -> None:
     """What has been loaded stays: the collector need not look at it, now or later, and seldom at the rest."""
     note_engine(settings)
+    compare_ranges(settings, cluster.allocators)
     _certify_service(settings, cluster, tls)
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
@@ -286,18 +290,30 @@ def _bind(settings: UpSettings) -> socket.socket:
 
 def _credentials(settings: UpSettings, server: str) -> Credentials:
     """Make what is missing, and write the kubeconfig for the port of this start."""
-    now = datetime.datetime.now(datetime.UTC)
+    credentials = _prepared(settings)
     try:
-        likely = (Allocators().first,)
-        credentials = prepare_credentials(settings.data, serving_hosts(settings.bind), now, likely=likely)
         trusted, name = _trusted(settings, credentials), _server_name(settings)
         content = kubeconfig(server, trusted, credentials.admin, tls_server_name=name)
         write_private(settings.data / "kubeconfig", content)
     except OSError as error:
         raise unusable_directory(settings.data, error) from error
+    return credentials
+
+
+def _prepared(settings: UpSettings) -> Credentials:
+    """Read the credentials, and make those that are missing. Raises `StartError`."""
+    likely = (allocators_of(settings).first,)
+    try:
+        return prepare_credentials(settings.data, _hosts(settings), datetime.datetime.now(datetime.UTC), likely=likely)
+    except OSError as error:
+        raise unusable_directory(settings.data, error) from error
     except ValueError as error:
         raise StartError(str(error)) from error
-    return credentials
+
+
+def _hosts(settings: UpSettings) -> tuple[str, ...]:
+    advertised = (settings.advertise_address,) if settings.advertise_address else ()
+    return (*serving_hosts(settings.bind), *advertised)
 
 
 def _certify_service(settings: UpSettings, cluster: Cluster, tls: ServingTls) -> None:
@@ -305,7 +321,7 @@ def _certify_service(settings: UpSettings, cluster: Cluster, tls: ServingTls) ->
     service = cluster.reader.get("", "services", "default", "kubernetes")
     if service is None or settings.tls_cert_file is not None:
         return
-    hosts = (*serving_hosts(settings.bind), *service["spec"].get("clusterIPs", ()))
+    hosts = (*_hosts(settings), *service["spec"].get("clusterIPs", ()))
     try:
         prepare_serving(settings.data, hosts, datetime.datetime.now(datetime.UTC))
     except (OSError, ValueError) as error:

@@ -25,7 +25,7 @@ _OPTIONS = (
         show_default=True,
         callback=_urls,
         metavar="URLS",
-        help="With --storage etcd: its endpoints, with commas between them.",
+        help="Endpoints of etcd, with commas between them. Given without --storage, it means --storage etcd.",
     ),
     click.option("--etcd-cafile", type=_FILE, help="Who signs the certificates of etcd's servers."),
     click.option("--etcd-certfile", type=_FILE, help="What etcd is shown."),
@@ -46,13 +46,25 @@ def etcd_options(command: Command) -> Command:
     return command
 
 
-def check_etcd_options(storage: str) -> None:
-    """Raises `click.UsageError` for options about etcd of a server that keeps nothing there: whoever
-    gave them would believe that it does.
+def settle_storage(options: dict[str, Any]) -> tuple[str, ...]:
+    """Choose etcd as the storage if --etcd-servers is given and --storage is not, as for kube-apiserver.
+
+    With another --storage the options about etcd have no effect; returns a note for the log, if any is given. Raises
+    `click.UsageError` for other options about etcd without either of the two: the caller believes that etcd is used.
     """
-    context = click.get_current_context()
-    for option in context.command.params:
-        name = option.name or ""
-        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
-        if given and name.startswith("etcd_") and storage != "etcd":
-            raise click.UsageError(f"{option.opts[0]} needs --storage etcd: with {storage} nothing is kept in etcd")
+    given = [option for option in click.get_current_context().command.params if _is_given(option)]
+    about_etcd = [option.opts[0] for option in given if (option.name or "").startswith("etcd_")]
+    if not about_etcd or options["storage"] == "etcd":
+        return ()
+    if any(option.name == "storage" for option in given):
+        return (f"options without effect, as the storage is {options['storage']}: {', '.join(about_etcd)}",)
+    if "--etcd-servers" not in about_etcd:
+        text = f"{about_etcd[0]} needs --storage etcd: with {options['storage']} nothing is kept in etcd"
+        raise click.UsageError(text)
+    options["storage"] = "etcd"
+    return ()
+
+
+def _is_given(option: click.Parameter) -> bool:
+    source = click.get_current_context().get_parameter_source(option.name or "")
+    return source is not ParameterSource.DEFAULT

@@ -9,13 +9,15 @@ from sampan.app.loops.choice import UnknownController, chosen_controllers
 from sampan.app.loops.settings import USAGE_ERROR
 from sampan.app.main import up
 from sampan.app.settings import HTTP2, RUNTIMES, STORAGES, UpSettings
+from sampan.cli.apiserver_options import apiserver_options, take_ignored
 from sampan.cli.audit_options import audit_options, take_audit
 from sampan.cli.authentication_options import authentication_options, take_authentication
 from sampan.cli.authorization_options import authorization_options
 from sampan.cli.encryption_options import check_encryption_options, encryption_options
-from sampan.cli.etcd_options import check_etcd_options, etcd_options
+from sampan.cli.etcd_options import etcd_options, settle_storage
 from sampan.cli.flow_control_options import check_flow_control_options, flow_control_options
 from sampan.cli.loop_options import host_and_port
+from sampan.cli.node_cidr_options import check_node_cidrs, node_cidr_options
 from sampan.cli.proxy_options import check_proxy_options, proxy_options
 from sampan.cli.storage_options import storage_options, take_storage
 from sampan.controllers.names import NAMES
@@ -53,9 +55,17 @@ def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tup
     show_default=True,
     help="Directory of the database, the certificates and the kubeconfig; made on the first start.",
 )
-@click.option("--bind", default=_DEFAULTS.bind, show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=_DEFAULTS.port, show_default=True, help="0 picks a free one."
+    "--bind", "--bind-address", "bind", default=_DEFAULTS.bind, show_default=True, help="Address to listen on."
+)
+@click.option(
+    "--port",
+    "--secure-port",
+    "port",
+    type=click.IntRange(0, 65535),
+    default=_DEFAULTS.port,
+    show_default=True,
+    help="0 picks a free one.",
 )
 @click.option("--storage", type=click.Choice(STORAGES), default=_DEFAULTS.storage, show_default=True)
 @click.option("--token-auth-file", type=_FILE, help='CSV of tokens: token,user,uid,"group1,group2".')
@@ -152,6 +162,8 @@ def _cipher_suites(ctx: click.Context, param: click.Parameter, text: str) -> tup
     show_default=True,
     help="process: containers are processes of this machine, as whoever runs the server.",
 )
+@node_cidr_options
+@apiserver_options
 @etcd_options
 @storage_options
 @authentication_options
@@ -192,10 +204,11 @@ def up_command(**options: Any) -> int:
     authentication = take_authentication(options)
     audit = take_audit(options)
     take_storage(options)
-    settings = UpSettings(**options, authentication=authentication, audit=audit)
+    notes = (*take_ignored(options), *settle_storage(options))
+    check_node_cidrs(dict(options))
+    settings = UpSettings(**options, authentication=authentication, audit=audit, notes=notes)
     if (settings.tls_cert_file is None) != (settings.tls_private_key_file is None):
         raise click.UsageError("--tls-cert-file and --tls-private-key-file belong together")
-    check_etcd_options(settings.storage)
     check_proxy_options(settings)
     check_flow_control_options(settings)
     check_encryption_options(settings)

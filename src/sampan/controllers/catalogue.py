@@ -35,6 +35,7 @@ from sampan.controllers import (
     service_cidrs,
     stateful_set,
     taint_eviction,
+    ttl,
     ttl_after_finished,
     volume_protection,
 )
@@ -76,5 +77,6 @@ CONTROLLERS: Final[Mapping[str, SetUp]] = {
     "statefulset-controller": stateful_set.set_up,
     "taint-eviction-controller": taint_eviction.set_up,
     "ttl-after-finished-controller": ttl_after_finished.set_up,
+    "ttl-controller": ttl.set_up,
     "volumeattributesclass-protection-controller": attributes_class_protection.set_up,
 }

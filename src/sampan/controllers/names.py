@@ -39,6 +39,7 @@ NAMES: Final = (
     "statefulset-controller",
     "taint-eviction-controller",
     "ttl-after-finished-controller",
+    "ttl-controller",
     "volumeattributesclass-protection-controller",
 )
 """In the order of the catalogue, which holds the loops themselves."""

@@ -51,6 +51,7 @@ def command_of(settings: UpSettings) -> list[str] | None:
         f"--service-account-private-key-file={_key(settings)}",
         f"--cluster-signing-cert-file={Path(settings.data) / 'pki' / 'ca.crt'}",
         f"--cluster-signing-key-file={Path(settings.data) / 'pki' / 'ca.key'}",
+        *_cidr_options(settings),
         *_node_options(settings),
         *([f"--probe-address={settings.loops_probe_address}"] if settings.loops_probe_address else []),
         *(["--leader-elect"] if settings.storage == "etcd" else []),
@@ -79,6 +80,17 @@ def components_of(settings: UpSettings, child: "LoopsChild") -> Components:
 
 def _key(settings: UpSettings) -> Path:
     return settings.authentication.service_account_signing_key_file or Path(settings.data) / "pki" / "sa.key"
+
+
+def _cidr_options(settings: UpSettings) -> list[str]:
+    if not settings.allocate_node_cidrs:
+        return []
+    size = settings.node_cidr_mask_size
+    return [
+        "--allocate-node-cidrs=true",
+        *([f"--cluster-cidr={settings.cluster_cidr}"] if settings.cluster_cidr else []),
+        *([f"--node-cidr-mask-size={size}"] if size is not None else []),
+    ]
 
 
 def _node_options(settings: UpSettings) -> list[str]:

@@ -76,7 +76,8 @@ async def _run(settings: LoopSettings) -> None:
 def set_up(context: ControllerContext, settings: LoopSettings) -> None:
     """Have the manager run the loops that the settings name. Raises `KeyError` for an unknown controller."""
     for name in settings.controllers:
-        CONTROLLERS[name](context)
+        if name != _IPAM or settings.allocate_node_cidrs:
+            CONTROLLERS[name](context)
     if settings.scheduler:
         set_up_scheduler(context)
     if settings.nodes:
@@ -89,7 +90,7 @@ def _nodes(settings: LoopSettings, shared: bool) -> SimulatedNodes | ProcessNode
     node = settings.node
     serve = NodeAddress(node.address, node.port)
     if node.runtime == "simulated":
-        given = None if _IPAM in settings.controllers else node.range_wait_s
+        given = None if _IPAM in settings.controllers and settings.allocate_node_cidrs else node.range_wait_s
         elected = bool(settings.lease)
         return SimulatedNodes(settings.nodes, shared_informer=shared, serve=serve, range_wait_s=given, elected=elected)
     images = dict(node.images)

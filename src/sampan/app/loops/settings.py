@@ -21,7 +21,9 @@ class NodeSettings:
     """Image and directory, or `host`."""
     image_directory: Path | None = None
     range_wait_s: float = 5.0
-    """How long simulated nodes wait for ranges of addresses where no node-ipam-controller is in the same process."""
+    """How long simulated nodes wait for ranges of addresses if no node-ipam-controller runs in the same process;
+    0: they register with ranges of their own.
+    """
     address: str = "127.0.0.1"
     """Where the API server finds the nodes' server."""
     pod_address: str = ""
@@ -49,6 +51,8 @@ class LoopSettings:
     cluster_signing_cert_file: Path | None = None
     cluster_signing_key_file: Path | None = None
     """The authority that signs approved CertificateSigningRequests; None: nobody does."""
+    allocate_node_cidrs: bool = False
+    """Whether the node-ipam-controller runs, if it is among `controllers`."""
     cluster_cidr: str = CLUSTER_CIDR
     """Of which range nodes get the addresses of their Pods."""
     node_cidr_mask_size: int = 24

@@ -1,0 +1,31 @@
+"""--cert-dir: where the serving certificate is, if no file names it.
+
+Source: apiserver pkg/server/options/serving.go MaybeDefaultWithSelfSignedCerts (1.36).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sampan.app.errors import StartError
+from sampan.app.settings import UpSettings
+from sampan.server.pki.directory import Credentials, write_private
+
+
+def with_cert_dir(settings: UpSettings, credentials: Callable[[], Credentials]) -> UpSettings:
+    """Return the settings with the files of --cert-dir as serving certificate.
+
+    A directory without them gets the certificate that the server makes for itself (`credentials`). As with
+    kube-apiserver it is used from then on, and not renewed. Raises `StartError`.
+    """
+    if settings.cert_dir is None or settings.tls_cert_file is not None:
+        return settings
+    certificate, key = settings.cert_dir / "apiserver.crt", settings.cert_dir / "apiserver.key"
+    if not (certificate.exists() and key.exists()):
+        made = credentials()
+        try:
+            settings.cert_dir.mkdir(parents=True, exist_ok=True)
+            write_private(key, made.serving_key_file.read_bytes())
+            write_private(certificate, made.serving_certificate_file.read_bytes())
+        except OSError as error:
+            raise StartError(f"--cert-dir: cannot write {error.filename or certificate}: {error.strerror}") from error
+    return replace(settings, tls_cert_file=certificate, tls_private_key_file=key)

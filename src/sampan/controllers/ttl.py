@@ -1,0 +1,102 @@
+"""The TTL controller: tells kubelets by an annotation how long they may cache Secrets and ConfigMaps.
+
+The larger the cluster, the longer. The steps overlap, so that a cluster at a boundary does not change all its Nodes
+back and forth. A Node gets a changed value with its next update: kubelets update their Nodes all the time.
+
+Concurrency: the informer's handler counts Nodes; a Node is reconciled by one worker at a time.
+Source: kubernetes pkg/controller/ttl/ttl_controller.go (1.36).
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sampan.client import MergePatch, NotFound
+from sampan.informer.ref import Deletion, Ref
+from sampan.loops.context import ControllerContext
+from sampan.loops.resources import NODES
+from sampan.operator.builder import Builder
+from sampan.operator.request import Request, Result
+from sampan.resource import meta
+
+NAME: Final = "ttl-controller"
+ANNOTATION: Final = "node.alpha.kubernetes.io/ttl"
+WORKERS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Sizes of a cluster, in Nodes, and the value of the annotation. A larger cluster is in the next step."""
+
+    size_min: int
+    size_max: float
+    ttl_s: int
+
+
+STEPS: Final = (
+    Step(0, 100, 0),
+    Step(90, 500, 15),
+    Step(450, 1000, 30),
+    Step(900, 2000, 60),
+    Step(1800, float("inf"), 300),
+)
+
+
+class ClusterSize:
+    """Counts Nodes, told by the informer, and knows the step that the cluster is in."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._step = 0
+
+    @property
+    def ttl_s(self) -> int:
+        """Return the value for each Node."""
+        return STEPS[self._step].ttl_s
+
+    def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
+        """Count a Node."""
+        self._count += 1
+        if self._count > STEPS[self._step].size_max:
+            self._step += 1
+
+    def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
+        """Do nothing: the size stays."""
+
+    def on_delete(self, obj: Deletion[Any]) -> None:
+        """Stop counting a Node."""
+        self._count -= 1
+        if self._count < STEPS[self._step].size_min:
+            self._step -= 1
+
+
+def set_up(context: ControllerContext) -> None:
+    """Have the manager run it."""
+    TtlController(context).start()
+
+
+class TtlController:
+    """Writes the annotation."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+        self._nodes = context.manager.client.resource(NODES)
+        self._size = ClusterSize()
+        self._registration = context.informer(NODES).add_handler(self._size)
+
+    def start(self) -> None:
+        """Have the manager run it."""
+        builder = Builder(self._context.manager).named(NAME).for_(NODES)
+        builder.with_options(max_concurrent_reconciles=WORKERS).complete(self)
+
+    async def reconcile(self, request: Request) -> Result | None:
+        """Write the annotation of one Node, if it differs. Raises `ApiError`, `TransportError`."""
+        await self._registration.synced()
+        node = await self._nodes.find(request)
+        wanted = str(self._size.ttl_s)
+        if node is None or meta(node).annotations.get(ANNOTATION) == wanted:
+            return None
+        try:
+            await self._nodes.patch(request.name, MergePatch({"metadata": {"annotations": {ANNOTATION: wanted}}}))
+        except NotFound:
+            pass
+        return None

@@ -1,0 +1,22 @@
+"""Which loops the settings of a process of loops start."""
+
+import pytest
+
+from sampan.app.loops import run
+from sampan.app.loops.settings import LoopSettings
+from sampan.controllers.names import NAMES
+from tests.client.connected import connected
+from tests.controllers.cluster import working
+
+
+@pytest.mark.parametrize("allocate", [False, True])
+async def test_the_node_ipam_controller_runs_only_with_allocate_node_cidrs(
+    monkeypatch: pytest.MonkeyPatch, allocate: bool
+) -> None:
+    started: list[str] = []
+    loops = {name: lambda context, name=name: started.append(name) for name in NAMES}
+    monkeypatch.setattr(run, "CONTROLLERS", loops)
+    async with connected() as (client, _):
+        settings = LoopSettings(controllers=NAMES, allocate_node_cidrs=allocate)
+        async with working(client, lambda context: run.set_up(context, settings)):
+            assert set(NAMES) - set(started) == (set() if allocate else {"node-ipam-controller"})
