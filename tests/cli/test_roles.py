@@ -48,7 +48,7 @@ def phase(server: Server) -> Any:
 
 
 def test_a_pod_runs_on_a_node_and_by_a_scheduler_with_their_own_roles(tmp_path: Path) -> None:
-    options = ("--storage", "memory", "--no-scheduler", "--nodes=0", "--controllers=*")
+    options = ("--storage", "memory", "--no-scheduler", "--nodes=0", "--controllers=*", "--allocate-node-cidrs")
     with running(tmp_path / "data", *options, loops=True) as server:
         node = ("node", "--simulated", "1", "--node-name", "worker")
         with (
