@@ -81,13 +81,12 @@ async def run(settings: UpSettings, announce: Announce) -> None:
         check_database(settings)
         sock = _bind(settings)
         try:
-            await _serve(settings, sock, announce)
+            await _serve(with_cert_dir(settings, partial(_prepared, settings)), sock, announce)
         finally:
             sock.close()
 
 
 async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) -> None:
-    settings = with_cert_dir(settings, partial(_prepared, settings))
     port = sock.getsockname()[1]
     address = f"{client_host(settings.bind)}:{port}"
     credentials = _credentials(settings, f"https://{address}")
@@ -108,8 +107,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
     )
     http = _http_server(settings, api)
     ready = asyncio.Event()
-    own = Address(settings.advertise_address or advertised_address(sock), port)
-    presence = Presence(settings, cluster, own, authentication.keys)
+    presence = Presence(settings, cluster, _own_address(settings, sock), authentication.keys)
     at_rest.attach(api, presence.name)
     accounts = how.admission.is_on(SERVICE_ACCOUNT)
     running = _running(settings, api, service=presence.service, accounts=accounts, started=ready.set)
@@ -314,6 +312,10 @@ def _prepared(settings: UpSettings) -> Credentials:
 def _hosts(settings: UpSettings) -> tuple[str, ...]:
     advertised = (settings.advertise_address,) if settings.advertise_address else ()
     return (*serving_hosts(settings.bind), *advertised)
+
+
+def _own_address(settings: UpSettings, sock: socket.socket) -> Address:
+    return Address(settings.advertise_address or advertised_address(sock), sock.getsockname()[1])
 
 
 def _certify_service(settings: UpSettings, cluster: Cluster, tls: ServingTls) -> None:
