@@ -14,7 +14,8 @@ class Record(msgspec.Struct, frozen=True, eq=False, gc=False):
     """One state of one object: its bytes, and beside them what selection needs. Never changed, so it is shared freely.
 
     `value` is the full JSON in the storage version with `metadata.resourceVersion` filled in; `fields` are the
-    selectable fields. Two records are equal when they are the same one.
+    selectable fields; those of custom resources have keys by `field_of_version`. Two records are equal when they are
+    the same one.
     """
 
     key: str
@@ -26,6 +27,14 @@ class Record(msgspec.Struct, frozen=True, eq=False, gc=False):
     labels: dict[str, str]
     fields: dict[str, str]
     uid: str
+
+
+def field_of_version(version: str, name: str = "") -> str:
+    """Return the key of a selectable field of one version in `Record.fields`.
+
+    Custom resources have selectable fields for each version. The key without a name is present if they are known.
+    """
+    return f"{version}:{name}"
 
 
 Extract = Callable[[KeyValue], Record]

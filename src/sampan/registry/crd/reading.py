@@ -13,7 +13,7 @@ from sampan.core.object import Object
 from sampan.registry.crd.custom_resource import CustomResourceStrategy
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.storage.encoding import decode, encode, extractor
-from sampan.storage.records import Extract, Record
+from sampan.storage.records import Extract, Record, field_of_version
 from sampan.storage.store import KeyValue
 from sampan.wire import json as wire_json
 
@@ -86,17 +86,30 @@ def record_extractor(definition: ResourceDefinition) -> Extract:
 
 
 def _selectable(definition: ResourceDefinition) -> Callable[[Object], dict[str, str]] | None:
-    """The selectable fields of all versions."""
-    strategies = [strategy_of(version) for version in definition.versions.values() if version.selectable_fields]
-    if not strategies:
+    """Return what computes the selectable fields of an object in each version that declares some.
+
+    The fields of a version are those of the object in that version. They are missing if the server cannot convert it
+    here: with a webhook in all versions but the stored one, with rules if they fail.
+    """
+    versions = [version for version in definition.versions.values() if version.selectable_fields]
+    if not versions:
         return None
-    if len(strategies) == 1:
-        return strategies[0].selectable_fields
+    storage = definition.versions[definition.storage_version]
+    converters = {version.name: converter(definition, storage, version) for version in versions}
 
     def fields(obj: Object) -> dict[str, str]:
         found: dict[str, str] = {}
-        for strategy in strategies:
-            found |= strategy.selectable_fields(obj)
+        for version in versions:
+            own = obj.get("apiVersion") == version.api_version_of(definition.group)
+            if not own and definition.webhook is not None:
+                continue
+            try:
+                converted = obj if own else converters[version.name](obj)
+            except errors.StatusError:
+                continue
+            values = strategy_of(version).selectable_fields(converted)
+            found |= {field_of_version(version.name, name): value for name, value in values.items()}
+            found[field_of_version(version.name)] = ""
         return found
 
     return fields

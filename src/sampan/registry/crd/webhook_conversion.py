@@ -38,6 +38,9 @@ _PARTIAL = "conversion_webhook_partial_response_failure"
 _INVALID = "conversion_webhook_invalid_converted_object_failure"
 
 
+_Key = tuple[str, str, int, int]
+
+
 class WebhookConversion:
     """The conversion of one CRD. `prune` knows by apiVersion how an object loses what its schema does not know."""
 
@@ -46,7 +49,7 @@ class WebhookConversion:
         self._webhook = webhook
         self._review_versions = review_versions
         self._prune = prune
-        self._kept: OrderedDict[tuple[str, str, int], Record] = OrderedDict()
+        self._kept: OrderedDict[_Key, Record] = OrderedDict()
         self._kept_bytes = 0
         self._turn = asyncio.Lock()
         self.converted: Converted = _untold
@@ -127,7 +130,7 @@ class WebhookConversion:
         values = await self.values([records[index].value for index in missing], api_version)
         for index, value in zip(missing, values, strict=True):
             record = results[index] = msgspec.structs.replace(records[index], value=value)
-            self._keep((api_version, record.key, record.revision), record)
+            self._keep(_key(records[index], api_version), record)
         return [record for record in results if record is not None]
 
     async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:
@@ -136,19 +139,28 @@ class WebhookConversion:
             return await self.records(records, api_version)
 
     def _known(self, record: Record, api_version: str) -> Record | None:
-        key = (api_version, record.key, record.revision)
+        key = _key(record, api_version)
         found = self._kept.get(key)
         if found is not None:
             self._kept.move_to_end(key)
         return found
 
-    def _keep(self, key: tuple[str, str, int], record: Record) -> None:
+    def _keep(self, key: _Key, record: Record) -> None:
         if key not in self._kept:
             self._kept_bytes += len(record.value)
         self._kept[key] = record
         while self._kept_bytes > KEPT_BYTES_MAX:
             _, oldest = self._kept.popitem(last=False)
             self._kept_bytes -= len(oldest.value)
+
+
+def _key(record: Record, api_version: str) -> _Key:
+    """Key of a converted record.
+
+    The revision is not enough: the last state of an object that a selector no longer selects has the revision of the
+    change, as the new state has.
+    """
+    return api_version, record.key, record.revision, hash(record.value)
 
 
 class _Call:

@@ -16,7 +16,10 @@ import msgspec
 
 from sampan.core.errors import StatusError
 from sampan.registry.definition import WebhookConversion
-from sampan.storage.records import Delivery
+from sampan.registry.endpoint import Endpoint
+from sampan.server.verbs.selection import Selection
+from sampan.storage.encoding import respliced_record
+from sampan.storage.records import CacheEvent, Delivery, EventType, Record
 
 RETRY_FIRST_S = 0.5
 RETRY_MAX_S = 10.0
@@ -30,9 +33,11 @@ class TimeIsUp(Exception):
 class ConvertedEvents:
     """The events of one watch. `began`: up to which revision they are the state at its beginning; 0: it has none."""
 
-    def __init__(self, webhook: WebhookConversion, api_version: str, began: int) -> None:
+    def __init__(self, webhook: WebhookConversion, endpoint: Endpoint, began: int, selection: Selection) -> None:
         self._webhook = webhook
-        self._api_version = api_version
+        self._selection = selection
+        self._endpoint = endpoint
+        self._api_version = endpoint.api_version
         self._began = began
 
     async def present(self, events: list[Delivery], end: float) -> list[Delivery]:
@@ -56,11 +61,45 @@ class ConvertedEvents:
         raise AssertionError("pauses never end")
 
     async def _converted(self, events: list[Delivery]) -> list[Delivery]:
+        if self._selection.unconverted is not None:
+            return await self._selected(events)
         records = await self._webhook.shared_records([event.record for _, event in events], self._api_version)
         return [
             (kind, msgspec.structs.replace(event, record=record))
             for (kind, event), record in zip(events, records, strict=True)
         ]
+
+    async def _selected(self, events: list[Delivery]) -> list[Delivery]:
+        """Convert both states of each change, and decide by them whether the object is selected now and was before.
+
+        The watcher has passed on every change of an object whose fields in the version it could not know.
+        """
+        states = [state for kind, event in events for state in _states(kind, event)]
+        records = iter(await self._webhook.shared_records(states, self._api_version))
+        found: list[Delivery] = []
+        for kind, event in events:
+            record, *previous = [next(records) for _ in _states(kind, event)]
+            delivery = self._decided(kind, event, record, previous[0] if previous else None)
+            if delivery is not None:
+                found.append(delivery)
+        return found
+
+    def _decided(self, kind: EventType, event: CacheEvent, record: Record, previous: Record | None) -> Delivery | None:
+        now = self._selection.confirms(self._endpoint, record)
+        if kind != "MODIFIED":
+            return (kind, msgspec.structs.replace(event, record=record, frames={})) if now else None
+        before = previous is not None and self._selection.confirms(self._endpoint, previous)
+        if now:
+            return "MODIFIED" if before else "ADDED", msgspec.structs.replace(event, record=record, frames={})
+        if not before or previous is None:
+            return None
+        last = respliced_record(previous, event.revision)
+        return "DELETED", msgspec.structs.replace(event, type="DELETED", record=last, frames={})
+
+
+def _states(kind: EventType, event: CacheEvent) -> list[Record]:
+    """The new state, and the one before it where both count."""
+    return [event.record, event.previous] if kind == "MODIFIED" and event.previous is not None else [event.record]
 
 
 def _pauses() -> Iterator[float]:

@@ -87,13 +87,17 @@ def _status_of(scope: Scope, deleted: Deleted) -> dict[str, Any]:
 
 
 async def delete_collection(scope: Scope) -> Response:
-    """200 with the list of what was deleted. One by one; not atomic."""
+    """Return 200 with the list of what was deleted. One by one; not atomic.
+
+    The answer is made first: if an object cannot be converted to the version of the request, nothing is deleted.
+    """
     endpoint = scope.endpoint
     media = acceptable_for_list(scope)
     options = list_options(scope.request)
     parameters = await _parameters(scope)
     query = await query_of(scope, options)
     page = await read_page(scope, options, query)
+    response = await page_response(scope, query, page, media)
     for record in page.records:
         ctx = Context(
             user=scope.ctx.user,
@@ -107,4 +111,4 @@ async def delete_collection(scope: Scope) -> Response:
         except errors.StatusError as error:
             if error.reason is not errors.Reason.NOT_FOUND:
                 raise
-    return await page_response(scope, query, page, media)
+    return response

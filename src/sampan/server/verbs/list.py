@@ -4,7 +4,7 @@ Source: apiserver pkg/storage/{cacher,etcd3}/ list semantics, pkg/endpoints/hand
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sampan.core import errors
@@ -20,7 +20,7 @@ from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import Selection, selection_of
 from sampan.server.verbs.tables import ROW_AGE_MAX_S, Tabler
 from sampan.storage.cache import WatchCache
-from sampan.storage.records import Page
+from sampan.storage.records import Page, Record
 from sampan.storage.store import Compacted, FutureRevision
 from sampan.wire import json as wire_json
 from sampan.wire.continue_token import ContinueToken, decode_token, encode_token
@@ -97,19 +97,19 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
     form = (media.format == "protobuf", media.transform, media.version) if media is not None else ()
     include = _include(scope, media)
     key = (scope.endpoint.gvk, query, options.label_selector, options.field_selector, form, include)
-    anew = not options.resource_version and scope.endpoint.definition.webhook is not None
+    anew = _anew(scope, options)
     tail = None if query.exact or anew else shared.bodies.get(key, cache.changed, now)
     if tail is not None:
         cache.counts.list(tail.size)
         return tail, cache.revision
+    stamp = cache.changed
     page = await read_page(scope, options, query)
     scope.request.step("Listing from storage done")
-    revision = cache.revision
-    tail = await _tail_of(scope, page, media, cache.changed, anew=anew)
+    tail = await _tail_of(scope, page, media, stamp, anew=anew)
     if not query.exact:
         cache.counts.list(tail.size)
         shared.bodies.put(key, tail)
-    return tail, revision
+    return tail, page.revision
 
 
 async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int, *, anew: bool = False) -> ListTail:
@@ -164,7 +164,35 @@ async def query_of(scope: Scope, options: ListOptions) -> Query:
 
 
 async def read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
-    """The records that a list request asks for. Raises 410, 504."""
+    """Return the records that a list request asks for. Raises 410, 500 when they cannot be converted, 504."""
+    page = await _read_page(scope, options, query)
+    return page if query.selection.unconverted is None else await _confirmed(scope, options, query, page)
+
+
+async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Page) -> Page:
+    """Convert a page to the version of the request and keep what is selected; go on until the limit is reached.
+
+    All pages are of one revision, whatever is written while a webhook converts them.
+    """
+    chosen: list[Record] = []
+    revision = page.revision
+    while True:
+        records = await scope.endpoint.store.present_records(page.records, anew=_anew(scope, options))
+        chosen += [record for record in records if query.selection.confirms(scope.endpoint, record)]
+        if not page.more or len(chosen) >= query.limit:
+            break
+        query = replace(query, after_key=page.records[-1].key, exact=revision)
+        page = await _read_page(scope, options, query)
+    more = page.more or len(chosen) > query.limit > 0
+    return Page(chosen[: query.limit or None], more, None, revision)
+
+
+def _anew(scope: Scope, options: ListOptions) -> bool:
+    """Return whether a webhook has to convert even what it converted before: the client wants the newest state."""
+    return not options.resource_version and scope.endpoint.definition.webhook is not None
+
+
+async def _read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
     store, selection = scope.endpoint.store, query.selection
     cache = store.cache
     if selection.name and not query.after_key and not query.exact:

@@ -11,17 +11,43 @@ from sampan.core import errors
 from sampan.core.selectors import FieldSelector, Selector, parse_fields, parse_labels
 from sampan.registry.endpoint import Endpoint
 from sampan.server.verbs.options import ListOptions
-from sampan.storage.records import Record
+from sampan.storage.records import Record, field_of_version
 
 _METADATA_FIELDS = frozenset({"metadata.name", "metadata.namespace"})
 
 
 @dataclass(frozen=True, slots=True)
+class Unconverted:
+    """The fields of a selector that depend on the version, for records whose fields in it are not known."""
+
+    fields: FieldSelector
+    known: str
+
+    def confirms(self, endpoint: Endpoint, record: Record) -> bool:
+        """Return whether a converted record is selected. Raises `StatusError` 500 if it could not be converted."""
+        if self.known in record.fields:
+            return True
+        obj = endpoint.object_of(record.value)
+        if obj["apiVersion"] != endpoint.api_version:
+            raise errors.internal_error(f"an object of {obj['apiVersion']} was not converted")
+        return self.fields.matches(endpoint.store.strategy.selectable_fields(obj))
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
-    """`matches` is None when everything is wanted; `name` is set when only one object can match."""
+    """`matches` is None when everything is wanted; `name` is set when only one object can match.
+
+    With `unconverted`, records match that are to be converted first because their selectable fields in the version
+    of the request are not known; `confirms` decides then.
+    """
 
     matches: Callable[[Record], bool] | None
     name: str = ""
+    unconverted: Unconverted | None = None
+
+    def confirms(self, endpoint: Endpoint, record: Record) -> bool:
+        """Return whether a record that matches is selected; its value is in the version of the endpoint."""
+        return self.unconverted is None or self.unconverted.confirms(endpoint, record)
 
     @property
     def everything(self) -> bool:
@@ -44,7 +70,22 @@ def selection_of(endpoint: Endpoint, options: ListOptions, request_name: str = "
     if fields is not None and not fields.empty:
         fields = _renamed(endpoint, fields)
     name = _single_name(fields, request_name)
-    return Selection(_predicate(labels, fields, name), name)
+    if fields is None or endpoint.definition.builtin:
+        return Selection(_predicate(labels, fields, name), name)
+    own, rest = _by_version(fields)
+    if own.empty:
+        return Selection(_predicate(labels, rest, name), name)
+    version = endpoint.version.name
+    known = field_of_version(version)
+    of_version = own.transform(lambda field, value: (field_of_version(version, field), value))
+    return Selection(_predicate(labels, rest, name, of_version, known), name, Unconverted(own, known))
+
+
+def _by_version(fields: FieldSelector) -> tuple[FieldSelector, FieldSelector]:
+    """Split a selector on a custom resource into what depends on the version and what does not."""
+    own = [requirement for requirement in fields.requirements if requirement.field not in _METADATA_FIELDS]
+    rest = [requirement for requirement in fields.requirements if requirement.field in _METADATA_FIELDS]
+    return FieldSelector(own), FieldSelector(rest)
 
 
 def _single_name(fields: FieldSelector | None, request_name: str) -> str:
@@ -79,16 +120,30 @@ def _unsupported(endpoint: Endpoint, label: str, supported: frozenset[str]) -> s
 
 
 @functools.lru_cache(maxsize=1024)
-def _predicate(labels: Selector | None, fields: FieldSelector | None, name: str) -> Callable[[Record], bool] | None:
-    """Equal selectors give the same predicate, so that watchers with equal selectors share its verdicts."""
-    label_matches = None if labels is None or labels.empty else labels.matches
-    field_matches = None if fields is None or fields.empty else fields.matches
-    if field_matches is None and name:
-        if label_matches is None:
-            return lambda record: record.name == name
-        return lambda record: record.name == name and label_matches(record.labels)
-    if label_matches is None:
-        return None if field_matches is None else lambda record: field_matches(record.fields)
-    if field_matches is None:
-        return lambda record: label_matches(record.labels)
-    return lambda record: label_matches(record.labels) and field_matches(record.fields)
+def _predicate(
+    labels: Selector | None,
+    fields: FieldSelector | None,
+    name: str,
+    of_version: FieldSelector | None = None,
+    known: str = "",
+) -> Callable[[Record], bool] | None:
+    """Return the conjunction of the selectors; None if it selects everything.
+
+    `of_version` applies to records whose `fields` have the key `known`. Equal selectors give the same predicate, so
+    that watchers with equal selectors share its verdicts.
+    """
+    tests: list[Callable[[Record], bool]] = []
+    if name and (fields is None or fields.empty):
+        tests.append(lambda record: record.name == name)
+    if labels is not None and not labels.empty:
+        label_matches = labels.matches
+        tests.append(lambda record: label_matches(record.labels))
+    if fields is not None and not fields.empty:
+        field_matches = fields.matches
+        tests.append(lambda record: field_matches(record.fields))
+    if of_version is not None:
+        version_matches = of_version.matches
+        tests.append(lambda record: known not in record.fields or version_matches(record.fields))
+    if len(tests) < 2:
+        return tests[0] if tests else None
+    return lambda record: all(test(record) for test in tests)

@@ -66,7 +66,9 @@ class Stream:
             while (now := loop.time()) < end:
                 batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
                 if batch.events:
-                    yield await self._chunk(batch.events, end)
+                    chunk = await self._chunk(batch.events, end)
+                    if chunk:  # An empty chunk would end the answer.
+                        yield chunk
                 if self.bookmarks and loop.time() >= next_bookmark:
                     yield self._single(self.bookmark(batch.revision, False))
                     next_bookmark = self._next_bookmark(loop.time(), end)
@@ -84,7 +86,10 @@ class Stream:
         """These events, joined. Watchers of the same events that read the same form share the chunk."""
         form = self.framer.form
         if self.converted is not None:
-            chunk = self._joined(await self.converted.present(events, end))
+            events = await self.converted.present(events, end)
+            if not events:
+                return b""
+            chunk = self._joined(events)
         elif form is None:
             chunk = self._joined(events)
         else:
@@ -154,7 +159,7 @@ async def watch(scope: Scope) -> Response:
         listed=partial(_count_list, scope),
         converted=webhook
         if webhook is None
-        else ConvertedEvents(webhook, endpoint.api_version, cache.revision if after is None else 0),
+        else ConvertedEvents(webhook, endpoint, cache.revision if after is None else 0, selection),
     )
     return Response(200, content_type=_content_type(media), stream=stream.chunks(), finished=watcher.close)
 
