@@ -57,10 +57,6 @@ async def test_subresources_have_their_methods(api: Api, group_version: str, pat
     assert (await paths(api, group_version))[path].keys() - {"parameters"} == methods
 
 
-async def test_subresources_that_are_not_served_are_not_named(api: Api) -> None:
-    assert f"{POD}/portforward" not in await paths(api, "api/v1")
-
-
 async def test_what_is_sent_is_defined_where_it_is_named(api: Api) -> None:
     document = (await api.get("/openapi/v3/api/v1")).body
     assert "io.k8s.api.policy.v1.Eviction" in document["components"]["schemas"]

@@ -3,13 +3,15 @@
 Source: kube-openapi pkg/{builder,builder3} as kube-apiserver configures them (1.36).
 """
 
+from collections.abc import Iterable
 from typing import Any
 
-from sampan.core.gvk import package_of
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.builtin import Definitions
-from sampan.server.openapi.operations import META, Operation, Parameter, PathItem, base_path, path_items
+from sampan.server.openapi.connect_operations import connect_items
+from sampan.server.openapi.discovery_operations import group_items, server_items, version_item
+from sampan.server.openapi.operations import META, Operation, Parameter, PathItem, base_path, path_items, tag_of
 from sampan.server.openapi.schemas import closure, custom_definitions, kind_name
 from sampan.server.version import GIT_VERSION
 
@@ -50,7 +52,9 @@ def document_v3(served: Served, builtins: Definitions) -> Json:
 def document_v2(registry: ResourceRegistry, builtins: Definitions) -> Json:
     """The one document of everything."""
     served = [pair for pairs in group_versions(registry).values() for pair in pairs]
-    items, known, roots = _collect(served, builtins, openapi=2)
+    groups = dict.fromkeys(definition.group for definition, _ in served if definition.builtin)
+    others = [*server_items(), *group_items(groups)]
+    items, known, roots = _collect(served, builtins, openapi=2, others=others)
     paths = {item.path: _item_v2(item) for item in items}
     return {
         "swagger": "2.0",
@@ -63,9 +67,10 @@ def document_v2(registry: ResourceRegistry, builtins: Definitions) -> Json:
 
 
 def _collect(
-    served: Served, builtins: Definitions, *, openapi: int
+    served: Served, builtins: Definitions, *, openapi: int, others: Iterable[PathItem] = ()
 ) -> tuple[list[PathItem], dict[str, Json], list[str]]:
-    items: list[PathItem] = []
+    items = list(others)
+    items += [version_item(*found) for found in dict.fromkeys((d.group, v.name) for d, v in served if d.builtin)]
     known: dict[str, Json] = {}
     roots: dict[str, None] = dict.fromkeys([f"{META}.Status", f"{META}.DeleteOptions", f"{META}.Patch"])
     names = set(builtins.names())
@@ -73,17 +78,27 @@ def _collect(
         name = kind_name(definition, version, builtins)
         if name not in names:
             known.update(custom_definitions(definition, version, name, builtins, openapi=openapi))
-        for item in path_items(definition, version, name, builtins.name_for_kind):
-            items.append(item)
-            for operation in item.operations:
-                roots[operation.answer] = None
-                if operation.body:
-                    roots[operation.body] = None
+        own = list(path_items(definition, version, name, builtins.name_for_kind))
+        if definition.builtin:
+            own += connect_items(definition, version)
+        for item in own:
+            item.tag = tag_of(definition.group, version.name)
+        items += own
+    for operation in [operation for item in items for operation in item.operations]:
+        roots |= dict.fromkeys([name for name in (operation.answer, operation.body) if name])
     return items, known, list(roots)
 
 
-def _gvk(operation: Operation) -> Json:
-    return {"group": operation.gvk.group, "version": operation.gvk.version, "kind": operation.gvk.kind}
+def _extensions(operation: Operation) -> Json:
+    gvk = operation.gvk
+    if gvk is None:
+        return {}
+    kind = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
+    return {"x-kubernetes-action": operation.action, "x-kubernetes-group-version-kind": kind}
+
+
+def _answer(operation: Operation, prefix: str) -> Json:
+    return {"$ref": f"{prefix}{operation.answer}"} if operation.answer else {"type": "string"}
 
 
 def _unless_empty(name: str, value: list[Json]) -> Json:
@@ -92,12 +107,12 @@ def _unless_empty(name: str, value: list[Json]) -> Json:
 
 
 def _item_v3(item: PathItem) -> Json:
-    result: Json = {operation.method: _operation_v3(operation) for operation in item.operations}
+    result: Json = {operation.method: _operation_v3(operation, item.tag) for operation in item.operations}
     return result | _unless_empty("parameters", [_parameter_v3(parameter) for parameter in item.parameters])
 
 
-def _operation_v3(operation: Operation) -> Json:
-    answer = {"schema": {"$ref": f"#/components/schemas/{operation.answer}"}}
+def _operation_v3(operation: Operation, tag: str) -> Json:
+    answer = {"schema": _answer(operation, "#/components/schemas/")}
     responses: Json = {
         str(code): {"description": _REASONS[code], "content": dict.fromkeys(operation.produces, answer)}
         for code in operation.codes
@@ -106,11 +121,10 @@ def _operation_v3(operation: Operation) -> Json:
     result: Json = {
         "description": operation.description,
         "operationId": operation.id,
-        "tags": [_tag(operation)],
+        "tags": [tag],
         **_unless_empty("parameters", [_parameter_v3(parameter) for parameter in operation.parameters]),
         "responses": responses,
-        "x-kubernetes-action": operation.action,
-        "x-kubernetes-group-version-kind": _gvk(operation),
+        **_extensions(operation),
     }
     if operation.body:
         schema = {"schema": {"$ref": f"#/components/schemas/{operation.body}"}}
@@ -133,12 +147,12 @@ def _parameter_v3(parameter: Parameter) -> Json:
 
 
 def _item_v2(item: PathItem) -> Json:
-    result: Json = {operation.method: _operation_v2(operation) for operation in item.operations}
+    result: Json = {operation.method: _operation_v2(operation, item.tag) for operation in item.operations}
     return result | _unless_empty("parameters", [_parameter_v2(parameter) for parameter in item.parameters])
 
 
-def _operation_v2(operation: Operation) -> Json:
-    answer = {"$ref": f"#/definitions/{operation.answer}"}
+def _operation_v2(operation: Operation, tag: str) -> Json:
+    answer = _answer(operation, "#/definitions/")
     responses: Json = {str(code): {"description": _REASONS[code], "schema": answer} for code in operation.codes}
     responses["401"] = {"description": "Unauthorized"}
     parameters = [_parameter_v2(parameter) for parameter in operation.parameters]
@@ -150,14 +164,13 @@ def _operation_v2(operation: Operation) -> Json:
     return {
         "description": operation.description,
         "operationId": operation.id,
-        "tags": [_tag(operation)],
+        "tags": [tag],
         "schemes": ["https"],
         "consumes": list(operation.consumes) or ["*/*"],
         "produces": list(operation.produces),
         **_unless_empty("parameters", parameters),
         "responses": responses,
-        "x-kubernetes-action": operation.action,
-        "x-kubernetes-group-version-kind": _gvk(operation),
+        **_extensions(operation),
     }
 
 
@@ -172,8 +185,3 @@ def _parameter_v2(parameter: Parameter) -> Json:
     if parameter.where == "path":
         result["required"] = True
     return result
-
-
-def _tag(operation: Operation) -> str:
-    group = package_of(operation.gvk.group)
-    return f"{group}_{operation.gvk.version}"

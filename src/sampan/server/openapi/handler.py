@@ -19,6 +19,7 @@ from sampan.server.openapi.documents import Served, document_v2, document_v3, gr
 from sampan.server.openapi.merge import Json, merged
 from sampan.server.openapi.protobuf import encode_document
 from sampan.server.openapi.protobuf_v3 import encode_document as encode_v3
+from sampan.server.openapi.shared_parameters import share_parameters
 from sampan.server.request import Counted, Headers, Request, Response
 from sampan.server.version import GIT_VERSION
 from sampan.wire import json as wire_json
@@ -168,10 +169,10 @@ class OpenApi:
             document = document_v2(self._registry, self._builtins)
             if parts:
                 try:
-                    return encode(merged(document, parts))
+                    return encode(share_parameters(merged(document, parts)))
                 except Exception:  # what others say may be anything; what we say is served all the same
                     _log.exception("the OpenAPI documents of other servers cannot be merged")
-            return encode(document)
+            return encode(share_parameters(document))
 
         async with self._lock:
             body = await asyncio.to_thread(made)

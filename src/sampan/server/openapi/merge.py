@@ -6,6 +6,8 @@ Source: kube-openapi pkg/aggregator (1.36): paths filtered, definitions that cla
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
+from sampan.server.openapi.shared_parameters import inline_parameters
+
 Json = dict[str, Any]
 
 _REFERENCE = "#/definitions/"
@@ -13,7 +15,7 @@ _REFERENCE = "#/definitions/"
 
 def below(document: Json, path: str) -> Json:
     """The part of a document that is about `path` and what is below it, with the definitions that it needs."""
-    paths = {name: item for name, item in (document.get("paths") or {}).items() if is_below(name, path)}
+    paths = {name: item for name, item in inline_parameters(document).items() if is_below(name, path)}
     definitions = document.get("definitions") or {}
     wanted: dict[str, Any] = {}
     open_ = list(_references(paths))

@@ -6,12 +6,13 @@ Source: apiserver pkg/endpoints/installer.go (1.36): paths, operation ids, actio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from sampan.core.gvk import GroupVersionKind, package_of
+from sampan.core.gvk import GroupVersionKind
 from sampan.registry.definition import ResourceDefinition, SubresourceDefinition, VersionDefinition
 from sampan.server.verbs.subresources import SUBRESOURCES
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 JSON_TYPES = ("application/json", "application/yaml")
+_STREAM_TYPES = (*JSON_TYPES, "application/json;stream=watch")
 PATCH_TYPES = (
     "application/apply-patch+yaml",
     "application/json-patch+json",
@@ -33,13 +34,16 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One method of one path. `body` and `answer` are names of definitions."""
+    """One method of one path. `body` and `answer` are names of definitions; an empty `answer` is a string.
+
+    Paths that are no resources have no `action` and no `gvk`.
+    """
 
     method: str
     id: str
     action: str
     description: str
-    gvk: GroupVersionKind
+    gvk: GroupVersionKind | None
     answer: str
     codes: tuple[int, ...] = (200,)
     parameters: tuple[Parameter, ...] = ()
@@ -55,6 +59,8 @@ class PathItem:
     path: str
     operations: list[Operation] = field(default_factory=list)
     parameters: tuple[Parameter, ...] = ()
+    tag: str = ""
+    """The group version that serves the path (`core_v1`)."""
 
 
 PRETTY = Parameter("pretty", "string", "If 'true', the answer is indented.")
@@ -83,13 +89,38 @@ _DELETE = (
     Parameter("propagationPolicy", "string", "Orphan, Background or Foreground."),
 )
 _WRITE = (_DRY_RUN, _MANAGER, _VALIDATION)
-_NAME = Parameter("name", "string", "name of the object", "path")
 _NAMESPACE = Parameter("namespace", "string", "object name and auth scope, such as for teams and projects", "path")
 
 
 def base_path(group: str, version: str) -> str:
     """`/api/v1` or `/apis/<group>/<version>`."""
     return f"/apis/{group}/{version}" if group else f"/api/{version}"
+
+
+def operation_id(definition: ResourceDefinition, version: VersionDefinition, action: str, suffix: str = "") -> str:
+    """Return `readCoreV1NamespacedPodLog` for the action `read{}`: group and version come where the braces are."""
+    scope = "Namespaced" if definition.namespaced else ""
+    where = identifier(definition.group, version.name)
+    return f"{action.format(where)}{scope}{definition.kind}{suffix}"
+
+
+def identifier(group: str, version: str = "") -> str:
+    """Return the group and version as a part of operation ids: `RbacAuthorizationV1`."""
+    words = [*(group.removesuffix(".k8s.io") or "core").replace("-", ".").split("."), version]
+    return "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def tag_of(group: str, version: str = "") -> str:
+    """Return the tag of a group's operations: `rbacAuthorization_v1`."""
+    name = identifier(group)
+    name = name[:1].lower() + name[1:]
+    return f"{name}_{version}" if version else name
+
+
+def object_parameters(definition: ResourceDefinition, kind: str) -> tuple[Parameter, ...]:
+    """Return the path parameters of one object of a resource, of which a request uses `kind`."""
+    name = Parameter("name", "string", f"name of the {kind}", "path")
+    return (name, _NAMESPACE) if definition.namespaced else (name,)
 
 
 NameOf = Callable[[GroupVersionKind], str | None]
@@ -104,6 +135,8 @@ def path_items(
     yield from maker.collection()
     if "get" in definition.verbs:
         yield maker.named()
+    if definition.builtin and "watch" in definition.verbs:
+        yield from maker.watches()
     yield from maker.subresources()
     for subresource in definition.subresources.values():
         served = SUBRESOURCES.get((definition.resource, subresource.name))
@@ -127,23 +160,27 @@ class _Maker:
         return f"{self.base}{scope}/{self.definition.resource}"
 
     @property
+    def _name(self) -> Parameter:
+        return Parameter("name", "string", f"name of the {self.gvk.kind}", "path")
+
+    @property
     def _shared(self) -> tuple[Parameter, ...]:
         return (_NAMESPACE, PRETTY) if self.definition.namespaced else (PRETTY,)
 
     def _id(self, action: str, suffix: str = "", *, scope: str | None = None) -> str:
-        group = "".join(part.capitalize() for part in package_of(self.gvk.group).split("-"))
-        version = self.gvk.version[:1].upper() + self.gvk.version[1:]
-        return f"{action}{group}{version}{self.scope if scope is None else scope}{self.gvk.kind}{suffix}"
+        where = identifier(self.gvk.group, self.gvk.version)
+        return f"{action}{where}{self.scope if scope is None else scope}{self.gvk.kind}{suffix}"
 
     def collection(self) -> Iterator[PathItem]:
         """List, create and delete many; and the list over all namespaces."""
         kind, verbs, listed = self.gvk.kind, self.definition.verbs, f"{self.kind_name}List"
         item = PathItem(self._root, parameters=self._shared)
-        produces = (*JSON_TYPES, "application/json;stream=watch")
         if "list" in verbs:
             text = f"list or watch objects of kind {kind}"
             item.operations.append(
-                Operation("get", self._id("list"), "list", text, self.gvk, listed, (200,), _LIST, produces=produces)
+                Operation(
+                    "get", self._id("list"), "list", text, self.gvk, listed, (200,), _LIST, produces=_STREAM_TYPES
+                )
             )
         if "create" in verbs:
             item.operations.append(
@@ -181,9 +218,38 @@ class _Maker:
             operation_id = self._id("list", "ForAllNamespaces", scope="")
             text = f"list or watch objects of kind {kind}"
             everywhere.operations.append(
-                Operation("get", operation_id, "list", text, self.gvk, listed, (200,), _LIST, produces=produces)
+                Operation("get", operation_id, "list", text, self.gvk, listed, (200,), _LIST, produces=_STREAM_TYPES)
             )
             yield everywhere
+
+    def watches(self) -> Iterator[PathItem]:
+        """Yield the deprecated paths that watch without a parameter. Custom resources have none."""
+        plural = self.definition.resource
+        below = "/namespaces/{namespace}" if self.definition.namespaced else ""
+        root = f"{self.base}/watch{below}/{plural}"
+        everything = f"watch all objects of kind {self.gvk.kind}; deprecated: list with the parameter watch"
+        parameters = tuple(sorted({*_LIST, *self._shared}, key=lambda each: each.name))
+        yield self._watch(root, "List", "watchlist", everything, parameters)
+        if "get" in self.definition.verbs:
+            one = f"watch one object of kind {self.gvk.kind}; deprecated: list with watch and a fieldSelector"
+            yield self._watch(f"{root}/{{name}}", "", "watch", one, (*parameters, self._name))
+        if self.definition.namespaced:
+            parameters = tuple(sorted({*_LIST, PRETTY}, key=lambda each: each.name))
+            path = f"{self.base}/watch/{plural}"
+            yield self._watch(path, "ListForAllNamespaces", "watchlist", everything, parameters, scope="")
+
+    def _watch(
+        self,
+        path: str,
+        suffix: str,
+        action: str,
+        text: str,
+        parameters: tuple[Parameter, ...],
+        scope: str | None = None,
+    ) -> PathItem:
+        name = self._id("watch", suffix, scope=scope)
+        operation = Operation("get", name, action, text, self.gvk, f"{META}.WatchEvent", produces=_STREAM_TYPES)
+        return PathItem(path, [operation], parameters)
 
     def named(self) -> PathItem:
         """Read, replace, patch and delete one."""
@@ -241,7 +307,7 @@ class _Maker:
     def _writable(
         self, path: str, suffix: str, gvk: GroupVersionKind, kind_name: str, verbs: tuple[str, ...]
     ) -> PathItem:
-        item = PathItem(path, parameters=(_NAME, *self._shared))
+        item = PathItem(path, parameters=(self._name, *self._shared))
         what = f"{suffix.lower()} of the specified {self.gvk.kind}" if suffix else f"the specified {gvk.kind}"
         if "get" in verbs:
             item.operations.append(Operation("get", self._id("read", suffix), "get", f"read {what}", gvk, kind_name))

@@ -51,11 +51,15 @@ def _additional(number: int, value: Any) -> bytes:
     return field(number, flag(2, value) if isinstance(value, bool) else field(1, _schema(value)))
 
 
+def _parameter_or_reference(value: Json) -> bytes:
+    return field(2, text(1, value["$ref"])) if "$ref" in value else field(1, _parameter(value))
+
+
 def _parameter(value: Json) -> bytes:
     if value["in"] == "body":
-        return field(1, field(1, _message("BodyParameter", value)))
+        return field(1, _message("BodyParameter", value))
     place, name = {"query": (3, "QueryParameter"), "path": (4, "PathParameter")}[value["in"]]
-    return field(1, field(2, field(place, _message(name, value))))
+    return field(2, field(place, _message(name, value)))
 
 
 def _response(value: Json) -> bytes:
@@ -109,7 +113,7 @@ _OPERATION_FIELDS: Final = (
     ("operationId", 5, text),
     ("produces", 6, texts),
     ("consumes", 7, texts),
-    ("parameters", 8, each(_parameter)),
+    ("parameters", 8, each(_parameter_or_reference)),
     ("responses", 9, named(1, _response)),
     ("schemes", 10, texts),
     ("deprecated", 11, flag),
@@ -119,13 +123,14 @@ _DOCUMENT_FIELDS: Final = (
     ("info", 2, _one("Info")),
     ("paths", 8, named(2, lambda item: _message("PathItem", item))),
     ("definitions", 9, named(1, _schema)),
+    ("parameters", 10, named(1, _parameter)),
     ("security", 12, each(_requirement)),
     ("securityDefinitions", 13, named(1, _security_definition)),
 )
+_METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
 _PATH_FIELDS: Final = (
-    *((method, number, _one("Operation")) for number, method in enumerate(("get", "put", "post", "delete"), 2)),
-    ("patch", 8, _one("Operation")),
-    ("parameters", 9, each(_parameter)),
+    *((method, number, _one("Operation")) for number, method in enumerate(_METHODS, 2)),
+    ("parameters", 9, each(_parameter_or_reference)),
 )
 _MESSAGES: Final[dict[str, tuple[int, Fields]]] = {
     "Document": (16, _DOCUMENT_FIELDS),
