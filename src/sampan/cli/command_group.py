@@ -1,6 +1,7 @@
 """`CommandGroup`: a command whose subcommands live in modules that are loaded when they are asked for."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,21 @@ class CommandGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, for --help."""
         return list(self._modules)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant. Raises `UsageError` with a suggestion for a name that is none."""
+        name = args[0]
+        if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
+            ctx.fail(self.unknown(ctx, name))
+        return super().resolve_command(ctx, args)
+
+    def unknown(self, ctx: click.Context, name: str) -> str:
+        """Message for a command that does not exist."""
+        close = get_close_matches(name, self.list_commands(ctx), 1)
+        hint = f" Did you mean {ctx.command_path} {close[0]}?" if close else f" See {ctx.command_path} --help."
+        return f"unknown command {name!r}.{hint}"
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name."""

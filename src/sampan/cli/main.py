@@ -35,6 +35,10 @@ _COMMANDS = {
     "wait": "sampan.cli.objects.wait",
 }
 """The module of each command; it calls the command `<name>_command`."""
+_OF_KUBECTL = """
+annotate attach auth autoscale certificate cluster-info config cordon cp create debug diff drain edit events exec
+explain expose kustomize label logs patch port-forward proxy replace rollout run scale set taint top uncordon
+"""
 
 
 class SampanGroup(CommandGroup):
@@ -45,12 +49,29 @@ class SampanGroup(CommandGroup):
         found = super().get_command(ctx, cmd_name)
         return PluginCommand(cmd_name) if found is None and ctx.resilient_parsing else found
 
+    def unknown(self, ctx: click.Context, name: str) -> str:
+        """Message for a command that does not exist here; it may be one of kubectl's."""
+        if name in _OF_KUBECTL.split():
+            return f"only kubectl has the command {name}: use kubectl {name} with the same kubeconfig."
+        return super().unknown(ctx, name)
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names of commands and of plug-ins."""
         return [*super().shell_complete(ctx, incomplete), *plugin_names(incomplete, _COMMANDS)]
 
 
+def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        version = cli.get_command(ctx, "version")
+        assert version is not None
+        ctx.invoke(version)
+        ctx.exit()
+
+
 @click.group(cls=SampanGroup, modules=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
 def cli() -> None:
     """Kubernetes' declarative API in Python."""
 

@@ -45,6 +45,15 @@ class JsonPath:
         except _Failed:
             return []
 
+    def evaluate(self, obj: Any) -> list[Any]:
+        """As `find`, but a path that does not fit the object is an error. Raises `ValueError` then."""
+        if self._names is not None:
+            return self.find(obj)
+        try:
+            return _run(self._steps, [obj])
+        except _Failed as error:
+            raise ValueError(str(error)) from None
+
     def first(self, obj: Any, default: Any = None) -> Any:
         """The first value at the path, or `default`."""
         found = self.find(obj)

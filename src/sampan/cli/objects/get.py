@@ -8,9 +8,11 @@ import click
 
 from sampan.cli.objects.colours import colours_wanted
 from sampan.cli.objects.completion import complete_type
-from sampan.cli.objects.output import FORMATS, as_list, print_object, without_managed_fields
+from sampan.cli.objects.formats import HELP, Format, take_format
+from sampan.cli.objects.output import as_list, print_object, without_managed_fields
 from sampan.cli.objects.server_table import ACCEPT, Shown, as_table, columns, rows
 from sampan.cli.objects.session import explain, on_server
+from sampan.cli.objects.sorting import sorted_by
 from sampan.cli.objects.table import TablePrinter
 from sampan.cli.objects.targets import Target, TargetError, targets_in, targets_of, type_name
 from sampan.client import ApiError, Client, ListOptions, NotFound
@@ -26,12 +28,18 @@ from sampan.wire import json
 class Wanted:
     """What is to be seen, and how."""
 
-    output: str
+    output: Format
     shown: Shown
     options: ListOptions
     managed_fields: bool = False
     ignore_not_found: bool = False
     everywhere: bool = False
+    sort_by: str = ""
+
+    @property
+    def keeps_managed_fields(self) -> bool:
+        """Whether managedFields are shown, as always where a template names the fields."""
+        return self.managed_fields or self.output.template is not None or self.output.columns is not None
 
 
 @click.command("get")
@@ -45,7 +53,8 @@ class Wanted:
     help="Files or folders of manifests; - for standard input.",
 )
 @click.option("-R", "--recursive", is_flag=True, help="Folders below the folders of -f too.")
-@click.option("-o", "--output", type=click.Choice(FORMATS), help="Format; by default a table.")
+@click.option("-o", "--output", callback=take_format, help=f"Format; by default a table. {HELP}.")
+@click.option("--sort-by", default="", metavar="PATH", help="Order by a field: .metadata.creationTimestamp.")
 @click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces.")
 @click.option("-l", "--selector", default="", help="Label selector: app=web,tier!=cache.")
 @click.option("--field-selector", default="", help="Field selector: status.phase=Running.")
@@ -64,7 +73,8 @@ async def get_command(
     resources: tuple[str, ...],
     files: tuple[str, ...],
     recursive: bool,
-    output: str | None,
+    output: Format,
+    sort_by: str,
     all_namespaces: bool,
     selector: str,
     field_selector: str,
@@ -84,15 +94,18 @@ async def get_command(
     sampan get pods -A -o wide
     sampan get deployment/web service/web -o yaml
     sampan get pods -l app=web -w
+    sampan get pods -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName
+    sampan get pods -o jsonpath='{range .items[*]}{.metadata.name}{"\\n"}{end}' --sort-by=.metadata.creationTimestamp
     """
     names = tuple(name for name in label_columns.split(",") if name)
     wanted = Wanted(
-        output or "",
-        Shown(wide=output == "wide", namespace=all_namespaces, labels=show_labels, label_columns=names),
+        output,
+        Shown(wide=output.name == "wide", namespace=all_namespaces, labels=show_labels, label_columns=names),
         ListOptions(label_selector=selector, field_selector=field_selector, limit=chunk_size),
         managed_fields=show_managed_fields,
         ignore_not_found=ignore_not_found,
         everywhere=all_namespaces,
+        sort_by=sort_by,
     )
     if files:
         targets = await targets_in(client, files, recursive=recursive)
@@ -102,9 +115,9 @@ async def get_command(
     if watch or watch_only:
         await _watch(client, targets, wanted, printer, first=not watch_only)
         return 0
-    if wanted.output in ("", "wide"):
+    if wanted.output.is_table:
         return await _print_tables(client, targets, wanted, printer)
-    return await _print_objects(client, targets, wanted)
+    return await _print_objects(client, targets, wanted, printer)
 
 
 async def _print_tables(client: Client, targets: Sequence[Target], wanted: Wanted, printer: TablePrinter) -> int:
@@ -112,11 +125,10 @@ async def _print_tables(client: Client, targets: Sequence[Target], wanted: Wante
     for target in targets:
         form = replace(wanted.shown, prefix=f"{type_name(target.info)}/") if several else wanted.shown
         form = form if target.info.namespaced or not form.namespace or several else replace(form, namespace=False)
-        async for page, error in _answers(client, target, wanted, ACCEPT):
+        async for table, error in _tables(client, target, wanted):
             if error is not None:
                 code = _say(error, wanted)
                 continue
-            table = as_table(page, target.info)
             lines = list(rows(table, form))
             if not lines:
                 continue
@@ -129,7 +141,22 @@ async def _print_tables(client: Client, targets: Sequence[Target], wanted: Wante
     return code
 
 
-async def _print_objects(client: Client, targets: Sequence[Target], wanted: Wanted) -> int:
+async def _tables(client: Client, target: Target, wanted: Wanted) -> AsyncIterator[tuple[Object, ApiError | None]]:
+    """Tables of the answers as they come; with `--sort-by` a single one."""
+    found: list[Object] = []
+    async for page, error in _answers(client, target, wanted, ACCEPT):
+        if error is not None:
+            yield {}, error
+        elif wanted.sort_by:
+            found.append(as_table(page, target.info))
+        else:
+            yield as_table(page, target.info), None
+    if found:
+        lines = [row for table in found for row in table.get("rows") or []]
+        yield {**found[0], "rows": sorted_by(lines, wanted.sort_by, lambda row: row["object"])}, None
+
+
+async def _print_objects(client: Client, targets: Sequence[Target], wanted: Wanted, printer: TablePrinter) -> int:
     code = 0
     objects: list[Object] = []
     for target in targets:
@@ -142,15 +169,29 @@ async def _print_objects(client: Client, targets: Sequence[Target], wanted: Want
                 ]
             else:
                 objects.append(page)
-    if not wanted.managed_fields:
+    if not wanted.keeps_managed_fields:
         objects = [without_managed_fields(obj) for obj in objects]
-    if wanted.output == "name":
+    if wanted.sort_by:
+        objects = sorted_by(objects, wanted.sort_by, lambda obj: obj)
+    if wanted.output.name == "name":
         for obj in objects:
             print_object(obj, "name")
+    elif wanted.output.columns is not None:
+        printer.print(wanted.output.columns.names, map(wanted.output.columns.cells, objects))
     elif objects or not code:
         single = len(objects) == 1 and len(targets) == 1 and len(targets[0].names) == 1
-        print_object(objects[0] if single else as_list(objects), wanted.output)
+        _print_document(objects[0] if single else as_list(objects), wanted.output)
     return code
+
+
+def _print_document(obj: Object, form: Format, *, document: bool = False) -> None:
+    """Print an object or a list as the template says, or whole."""
+    if form.template is None:
+        print_object(obj, form.name, document=document)
+    elif form.name == "jsonpath-as-json":
+        print_object(form.template.values(obj), "json")
+    else:
+        click.echo(form.template.render(obj), nl=False)
 
 
 async def _answers(
@@ -158,15 +199,18 @@ async def _answers(
 ) -> AsyncIterator[tuple[Object, ApiError | None]]:
     """Each named object, or each page of the list. What is refused comes as an error, and the rest goes on."""
     headers = {"accept": accept}
+    extra = {"includeObject": "Object"} if wanted.sort_by and accept is ACCEPT else {}
     for name in target.names:
         try:
-            yield json.decode(await client.rest.call("GET", target.path(client, name), headers=headers)), None
+            body = await client.rest.call("GET", target.path(client, name), query=extra, headers=headers)
+            yield json.decode(body), None
         except ApiError as error:
             yield {}, error
     options = wanted.options
     while not target.names:
         try:
-            body = await client.rest.call("GET", target.path(client), query=options.query(), headers=headers)
+            query = {**options.query(), **extra}
+            body = await client.rest.call("GET", target.path(client), query=query, headers=headers)
         except ApiError as error:
             yield {}, error
             return
@@ -192,8 +236,7 @@ async def _watch(
         if first:
             await target.client(client).get(target.names[0])
         target = replace(target, names=())
-    tables = wanted.output in ("", "wide")
-    accept = ACCEPT if tables else "application/json"
+    accept = ACCEPT if wanted.output.is_table else "application/json"
     version = ""
     async for page, error in _answers(client, target, wanted, accept):
         if error is not None:
@@ -209,7 +252,7 @@ async def _watch(
 
 
 def _print_change(target: Target, document: Object, wanted: Wanted, printer: TablePrinter) -> None:
-    if wanted.output in ("", "wide"):
+    if wanted.output.is_table:
         table = as_table(document, target.info)
         lines = list(rows(table, wanted.shown))
         if lines:
@@ -217,7 +260,11 @@ def _print_change(target: Target, document: Object, wanted: Wanted, printer: Tab
         return
     for obj in document.get("items", [document]):
         whole = {"apiVersion": target.info.api_version, "kind": target.info.kind, **obj}
-        print_object(whole if wanted.managed_fields else without_managed_fields(whole), wanted.output, document=True)
+        shown = whole if wanted.keeps_managed_fields else without_managed_fields(whole)
+        if wanted.output.columns is not None:
+            printer.print(wanted.output.columns.names, [wanted.output.columns.cells(shown)])
+        else:
+            _print_document(shown, wanted.output, document=True)
 
 
 def _say(error: ApiError, wanted: Wanted) -> int:

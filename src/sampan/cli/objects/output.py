@@ -1,6 +1,7 @@
 """Objects in the formats of `-o`: yaml, json, name."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 import orjson
@@ -24,7 +25,7 @@ def as_list(objects: Sequence[Object]) -> Object:
     return {"apiVersion": "v1", "items": list(objects), "kind": "List", "metadata": {"resourceVersion": ""}}
 
 
-def print_object(obj: Object, form: str, *, document: bool = False) -> None:
+def print_object(obj: Any, form: str, *, document: bool = False) -> None:
     """Print one object; with `document` as one of several YAML documents."""
     if form == "name":
         click.echo(object_name(obj))
@@ -41,7 +42,7 @@ def object_name(obj: Object) -> str:
     return display_name(info, obj["metadata"]["name"])
 
 
-def _four_spaces(obj: Object) -> str:
+def _four_spaces(obj: Any) -> str:
     """kubectl's JSON: keys sorted, four spaces a level."""
     text = orjson.dumps(obj, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2).decode()
     lines = []

@@ -1,0 +1,65 @@
+"""`Format`: what `-o` asks for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from sampan.cli.objects.custom_columns import CustomColumns
+from sampan.cli.objects.jsonpath_template import JsonPathTemplate
+
+PLAIN = ("json", "yaml", "name", "wide")
+_TEMPLATED = ("custom-columns", "custom-columns-file", "jsonpath", "jsonpath-as-json", "jsonpath-file")
+_OF_KUBECTL = ("go-template", "go-template-file", "template", "templatefile", "kyaml")
+HELP = (
+    "json, yaml, name, wide, jsonpath=…, jsonpath-file=…, jsonpath-as-json=…, custom-columns=… or custom-columns-file=…"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format, with its template or columns. `name` is empty for tables."""
+
+    name: str = ""
+    template: JsonPathTemplate | None = None
+    columns: CustomColumns | None = None
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the server's own columns are shown."""
+        return self.name in ("", "wide")
+
+
+def take_format(ctx: click.Context, param: click.Parameter, text: str | None) -> Format:
+    """Callback of the option `-o`: parses `name` or `name=template`."""
+    try:
+        return _format_of(text) if text else Format()
+    except OSError as error:
+        raise click.BadParameter(f"{error.filename}: {error.strerror}", ctx, param) from error
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+
+
+def _format_of(text: str) -> Format:
+    name, _, argument = text.partition("=")
+    if name in PLAIN and not argument:
+        return Format(name)
+    if name in _OF_KUBECTL:
+        raise ValueError(f"only kubectl has the format {name}: use `kubectl get -o {name}…`, or jsonpath=… here")
+    if name not in _TEMPLATED:
+        raise ValueError(
+            f'unable to match a printer suitable for the output format "{text}", allowed formats are: '
+            f"{','.join(sorted((*PLAIN, *_TEMPLATED)))}"
+        )
+    if not argument:
+        raise ValueError(f"the format {name} needs a template: -o {name}=…")
+    if name.endswith("-file"):
+        argument = Path(argument).read_text()
+    if name == "custom-columns":
+        return Format(name, columns=CustomColumns.of(argument))
+    if name == "custom-columns-file":
+        return Format(name, columns=CustomColumns.of_template(argument))
+    try:
+        return Format(name, template=JsonPathTemplate(argument))
+    except ValueError as error:
+        raise ValueError(f"error parsing jsonpath {argument}, {error}") from error

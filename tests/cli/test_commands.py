@@ -1,0 +1,40 @@
+"""Names of commands: suggestions for mistakes, and what only kubectl has."""
+
+import pytest
+
+from sampan.cli.main import main
+
+
+def ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, str, str]:
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    seen = capsys.readouterr()
+    return end.value.code, seen.out, seen.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gte", "pods"], "unknown command 'gte'. Did you mean sampan get?"),
+        (["descirbe"], "unknown command 'descirbe'. Did you mean sampan describe?"),
+        (["qqq"], "unknown command 'qqq'. See sampan --help."),
+        (["snapshot", "restor"], "No such command 'restor'."),
+        (["logs", "a"], "only kubectl has the command logs: use kubectl logs with the same kubeconfig."),
+        (["port-forward"], "only kubectl has the command port-forward: use kubectl port-forward"),
+    ],
+)
+def test_an_unknown_command_says_what_to_type(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    code, out, error = ended(capsys, *arguments)
+    assert code != 0
+    assert out == ""
+    assert message in error
+    assert len(error.splitlines()) == 1
+
+
+def test_the_option_version_is_the_command_version(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = ended(capsys, "--version")
+    assert shown == ended(capsys, "version")
+    assert shown[:1] == (0,)
+    assert shown[1].startswith("sampan ")
