@@ -2,7 +2,6 @@
 
 import ipaddress
 import os
-import ssl
 
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
@@ -26,7 +25,7 @@ def proxy_settings(settings: UpSettings, credentials: Credentials) -> ProxySetti
             raise StartError(f"cannot read {file}")
     try:
         KubeletConnection(_NoNodes(), kubelet)
-    except (OSError, ssl.SSLError) as error:
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         raise StartError(f"cannot use the files of the kubelet client: {error}") from error
     allow = settings.proxy_allow_loopback
     return ProxySettings(kubelet, _on_loopback(settings.bind) if allow is None else allow)
