@@ -54,6 +54,31 @@ def test_fields_are_indented_below_their_names() -> None:
     )
 
 
+def test_values_of_secrets_are_not_shown_but_their_sizes() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"dbPassword": "Z2VoZWlt"}}
+    lines = list(description(secret, None))
+    assert "  dbPassword:  6 bytes" in lines
+    assert "Z2VoZWlt" not in "".join(lines)
+
+
+def test_keys_that_users_gave_are_shown_as_they_are() -> None:
+    obj = {
+        "apiVersion": "g/v1",
+        "kind": "K",
+        "metadata": {"name": "a"},
+        "data": {"logLevel": "debug"},
+        "spec": {"selector": {"matchLabels": {"myApp": "x"}}, "nodeSelector": {"diskType": "ssd"}},
+    }
+    lines = list(description(obj, None))
+    assert {"  logLevel:  debug", "      myApp:  x", "    diskType:  ssd"} <= set(lines)
+
+
+def test_the_manifest_that_was_applied_last_is_not_repeated() -> None:
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "note": "x"}
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "annotations": annotations}}
+    assert [line for line in description(obj, None) if line.startswith("Annotations")] == ["Annotations:  note: x"]
+
+
 def test_events_are_shown(run: Run, namespace: str) -> None:
     run("apply", "-n", namespace, "-f", "-", stdin=config_map("a"))
     uid = json.loads(run("get", "cm", "a", "-n", namespace, "-o", "json").out)["metadata"]["uid"]

@@ -5,6 +5,7 @@ One form suits every kind: the fields with their names in words.
 
 import datetime as dt
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,14 @@ _HIDDEN = ("managedFields", "name", "namespace", "labels", "annotations", "selfL
 _UPPER = {"api": "API", "uid": "UID", "url": "URL", "ip": "IP", "ips": "IPs", "id": "ID", "ca": "CA", "tls": "TLS"}
 _words = re.compile(r"[A-Z]+s(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _EVENTS_MAX = 500
+_HIDDEN_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration",)
+_OF_USERS = frozenset(
+    (
+        "allocatable", "annotations", "binaryData", "capacity", "data", "hard", "labels", "limits", "matchLabels",
+        "nodeSelector", "requests", "selector", "stringData", "used",
+    )
+)  # fmt: skip
+"""Fields whose keys are names that users gave, or units: they are shown as they are."""
 
 
 @click.command("describe")
@@ -103,7 +112,8 @@ def description(obj: Object, events: Sequence[Object] | None) -> Iterator[str]:
     if metadata.get("namespace"):
         top["Namespace"] = metadata["namespace"]
     top["Labels"] = _pairs(metadata.get("labels"), "=")
-    top["Annotations"] = _pairs(metadata.get("annotations"), ": ")
+    annotations = metadata.get("annotations") or {}
+    top["Annotations"] = _pairs({k: v for k, v in annotations.items() if k not in _HIDDEN_ANNOTATIONS}, ": ")
     top["API Version"] = obj.get("apiVersion", "")
     top["Kind"] = obj.get("kind", "")
     width = max(map(len, top)) + 3
@@ -113,11 +123,18 @@ def description(obj: Object, events: Sequence[Object] | None) -> Iterator[str]:
         yield from (" " * width + line for line in more)
     yield "Metadata:"
     yield from _fields({name: value for name, value in metadata.items() if name not in _HIDDEN}, 1)
-    yield from _fields(
-        {name: value for name, value in obj.items() if name not in ("apiVersion", "kind", "metadata")}, 0
-    )
+    yield from _fields(_shown(obj), 0)
     if events is not None:
         yield from _event_lines(events)
+
+
+def _shown(obj: Object) -> dict[str, Any]:
+    """Fields besides the metadata. Of a Secret only the sizes of its values, as in kubectl."""
+    fields = {name: value for name, value in obj.items() if name not in ("apiVersion", "kind", "metadata")}
+    if obj.get("kind") == "Secret" and obj.get("apiVersion") == "v1":
+        data = fields.get("data") or {}
+        fields["data"] = {name: f"{len(b64decode(value))} bytes" for name, value in data.items()}
+    return fields
 
 
 def in_words(name: str) -> str:
@@ -131,31 +148,39 @@ def _pairs(mapping: dict[str, str] | None, sign: str) -> list[str]:
     return [f"{key}{sign}{value}" for key, value in sorted((mapping or {}).items())] or ["<none>"]
 
 
-def _fields(mapping: dict[str, Any], level: int) -> Iterator[str]:
-    """Simple fields stand in a column of their own; lists and maps are indented below their names."""
+def _fields(mapping: dict[str, Any], level: int, *, verbatim: bool = False) -> Iterator[str]:
+    """Simple fields stand in a column of their own; lists and maps are indented below their names.
+
+    `verbatim`: the names are shown as they are.
+    """
     indent = "  " * level
-    simple = [in_words(name) for name, value in mapping.items() if not _is_deep(value)]
-    width = max(map(len, simple), default=0) + 3
+    labels = {name: name if verbatim else in_words(name) for name in mapping}
+    width = max((len(labels[name]) for name, value in mapping.items() if not _is_deep(value)), default=0) + 3
     for name, value in sorted(mapping.items()):
-        label = f"{indent}{in_words(name)}:"
+        label = f"{indent}{labels[name]}:"
         if not _is_deep(value):
             lines = _simple(value).split("\n")
             yield f"{label:<{len(indent) + width}}{lines[0]}".rstrip()
             yield from (" " * (len(indent) + width) + line for line in lines[1:])
         else:
             yield label
-            yield from _below(value, level + 1)
+            yield from _below(value, level + 1, verbatim=name in _OF_USERS and not _has_deep(value))
 
 
-def _below(value: Any, level: int) -> Iterator[str]:
+def _below(value: Any, level: int, *, verbatim: bool = False) -> Iterator[str]:
     if isinstance(value, dict):
-        yield from _fields(value, level)
+        yield from _fields(value, level, verbatim=verbatim)
         return
     for item in value:
         if _is_deep(item):
             yield from _below(item, level)
         else:
             yield "  " * level + _simple(item)
+
+
+def _has_deep(value: Any) -> bool:
+    """Whether it holds maps or lists: then it is no map of a user's names to texts."""
+    return not isinstance(value, dict) or any(map(_is_deep, value.values()))
 
 
 def _is_deep(value: Any) -> bool:

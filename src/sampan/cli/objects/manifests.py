@@ -54,10 +54,14 @@ def parse(name: str, body: bytes) -> Iterator[Object]:
         try:
             value = json.decode(document) if document.lstrip().startswith(b"{") else yaml.decode(document)
         except DecodeError as error:
-            raise ManifestError(f"error parsing {name}: document {number + 1}: {error}") from error
+            hint = " (YAML is indented with spaces, not tabs)" if _has_tab(document) else ""
+            raise ManifestError(f"error parsing {name}: document {number + 1}: {error}{hint}") from error
         if value is None:
             continue
         yield from _objects(name, value)
+
+
+_has_tab = re.compile(rb"^ *\t", re.MULTILINE).search
 
 
 def _objects(name: str, value: object) -> Iterator[Object]:

@@ -136,7 +136,8 @@ def explain(error: ClientError) -> str:
     if isinstance(error, ConfigError):
         return f"error: {error}"
     if isinstance(error, TransportError):
-        return f"Unable to connect to the server: {error}"
+        hint = "" if error.sent else " (is it running there? --server, --context or KUBECONFIG choose another one)"
+        return f"Unable to connect to the server: {error}{hint}"
     return f"error: {error}"
 
 

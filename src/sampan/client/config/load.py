@@ -221,7 +221,10 @@ def _nothing_chosen(kubeconfig: KubeConfig, path: str | Path | None, environ: Ma
     if path is not None:
         return f"{path}: it names no cluster"
     where = looked or "nowhere: neither KUBECONFIG nor HOME is set"
-    return f"no configuration: no kubeconfig (looked for: {where}), and this is not a pod"
+    return (
+        f"no configuration: no kubeconfig (looked for: {where}), and this is not a pod: set KUBECONFIG, for "
+        "`sampan up` to the kubeconfig in its data directory"
+    )
 
 
 def _missing(where: str, kind: str, name: str, known: Mapping[str, object]) -> str:
