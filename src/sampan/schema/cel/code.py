@@ -174,7 +174,10 @@ def _logical_pair(left: Closure, right: Closure, right_cost: int, stop: bool) ->
                 raise CelRuntimeError("no such overload")
         except EVALUATION_FAULTS as fault:
             frame[COST] += right_cost
-            other: object = right(frame)
+            try:
+                other: object = right(frame)
+            except EVALUATION_FAULTS:
+                other = None  # Both fail: the first error is the one to report.
             if other is stop:
                 return stop
             raise as_runtime_error(fault) from None

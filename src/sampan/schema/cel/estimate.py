@@ -14,6 +14,7 @@ from sampan.schema.cel.range import ONE, UNKNOWN, ZERO, Range, fixed
 from sampan.schema.cel.types import CelType, is_optional
 
 Path = tuple[str, ...]
+_SELF = "self"
 
 
 class _Entries(NamedTuple):
@@ -240,10 +241,16 @@ class _Estimator:
         return local.entries if local is not None else None
 
     def _declared_size(self, path: Path) -> Range | None:
-        """The size that the schema allows for what a path leads to."""
+        """Return the size that the schema allows for the value at a path; None if there is no path or no limit.
+
+        An iteration variable over an expression without a path (a conditional, a literal, the result of `map`) has a
+        path of its own that begins with `@items`. Kubernetes looks paths up below the schema that has the rule, and
+        does not look at how they begin: this first step stands for `self`.
+        Source: apiextensions-apiserver pkg/apiserver/schema/cel/compilation.go sizeEstimator.EstimateSize (1.36).
+        """
         if not path:
             return None
-        kind = self.variables.get(path[0])
+        kind = self.variables.get(path[0]) or self.variables.get(_SELF)
         for name in path[1:]:
             if kind is None:
                 return None
