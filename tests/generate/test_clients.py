@@ -2,6 +2,8 @@
 
 import asyncio
 import importlib
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -70,6 +72,52 @@ def test_scale_scope_and_no_status_are_honoured(tmp_path: Path, monkeypatch: pyt
     assert hasattr(module.BoatClient, "update_status")
     assert hasattr(module.BoatClient, "get_scale")
     assert not hasattr(module.BuoyClient, "update_status")
+
+
+ANOTHER_BOAT = """
+from sampan.resource import CustomResource, resource
+
+
+@resource(group="harbour.example.com", version="v2", storage=False)
+class Boat(CustomResource):
+    feet: int = 0
+
+
+@resource(group="harbour.example.org", version="v1")
+class Buoy(CustomResource):
+    depth: int = 0
+"""
+
+
+def test_a_kind_of_several_versions_has_an_informer_and_a_lister_of_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "another_boat.py").write_text(ANOTHER_BOAT)
+    write(client_files(load(["tests.resource.kinds", "another_boat"]), tmp_path / "fleet_clients"))
+    clients = importlib.import_module("fleet_clients")
+    old, new = importlib.import_module("tests.resource.kinds"), importlib.import_module("another_boat")
+
+    class Factory:
+        def informer_for(self, cls: type) -> type:
+            return cls
+
+    factory = clients.InformerFactory(Factory())
+    harbour = factory.harbour_example_com()
+    assert harbour.v1().boats().informer() is old.Boat
+    assert harbour.v1beta1().boats().informer() is old.OldBoat
+    assert harbour.v2().boats().informer() is new.Boat
+    assert factory.harbour_example_com().v1().buoys().informer() is old.Buoy
+    assert factory.harbour_example_org().v1().buoys().informer() is new.Buoy
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "-p", "fleet_clients"],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": f"{tmp_path}:{ROOT}:{ROOT / 'src'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_the_command_writes_and_checks(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from sampan.generate.declared import declared_in
 from sampan.generate.emit import docstring
 from sampan.generate.files import write
 from sampan.generate.models import ModelError, crd_model_files, openapi_model_files
@@ -18,7 +19,7 @@ from sampan.generate.names import camel_case, singular, snake_case
 from sampan.resource import ObjectMeta, declaration, object_type
 from sampan.resource.crd import crd_of
 from tests.client.connected import connected
-from tests.resource.kinds import Boat, Buoy, OldBoat
+from tests.resource.kinds import Boat, BoatSpec, Buoy, OldBoat
 from tests.server.custom_resources import CRDS
 
 
@@ -162,6 +163,85 @@ async def test_the_kinds_of_a_server(tmp_path: Path) -> None:
         check=False,
     )
     assert checked.returncode == 0, checked.stdout
+
+
+def _sparse(schema: Any, definitions: Any, value: Any, depth: int) -> Any:
+    """An object of a schema in which every field has this value, down to a depth; `...` leaves it out."""
+    reference = schema.get("$ref") or next((each.get("$ref") for each in schema.get("allOf") or []), "")
+    schema = definitions[reference.rpartition("/")[2]] if reference else schema
+    if not schema.get("properties"):
+        return [] if schema.get("type") == "array" else value
+    fields = {
+        name: _sparse(inside, definitions, value, depth - 1) if depth else value
+        for name, inside in schema["properties"].items()
+    }
+    return {name: field for name, field in fields.items() if field is not ...}
+
+
+@pytest.mark.timeout(600)
+async def test_the_models_of_all_kinds_read_what_go_writes(tmp_path: Path) -> None:
+    """Empty lists and times as null, and required fields that are missing, at every depth."""
+    kinds = 0
+    async with connected() as (client, api):
+        discovered = await client.mapper.discovered()
+        for group_version, resources in discovered.versions.items():
+            root = "apis" if group_version.group else "api"
+            document = (await api.get(f"/openapi/v3/{root}/{group_version}")).body
+            files = openapi_model_files(document, resources, tmp_path)
+            write(files)
+            [module] = [_load(path) for path in files]
+            definitions = document["components"]["schemas"]
+            for cls in declared_in(module):
+                info = declaration(cls).info
+                names = [{"group": info.gvr.group, "kind": info.kind, "version": info.gvr.version}]
+                found = (each for each in definitions.values() if each.get("x-kubernetes-group-version-kind") == names)
+                schema = next(found)
+                for value in (None, ...):
+                    for depth in range(4):
+                        sparse = _sparse(schema, definitions, value, depth) | {"metadata": {"name": "a"}}
+                        assert object_type(cls).decode(msgspec.json.encode(sparse)).metadata.name == "a"
+                for obj in await client.resource(cls, namespace="").list() if "list" in info.verbs else ():
+                    assert obj.metadata.uid
+                kinds += 1
+    assert kinds > 60
+
+
+def test_models_read_values_that_no_enumeration_names(tmp_path: Path) -> None:
+    write(crd_model_files([crd_of(Boat)], tmp_path))
+    boat = _load(tmp_path / "harbour_v1.py").Boat
+    assert object_type(boat).decode(b'{"spec":{"length":3,"mode":"Sideways"}}').spec.mode == "Sideways"
+
+
+def test_models_of_groups_with_the_same_first_word_are_all_there(tmp_path: Path) -> None:
+    other = crd_of(Boat)
+    other["spec"]["group"] = "harbour.example.org"
+    other["metadata"]["name"] = "boats.harbour.example.org"
+    assert [path.name for path in crd_model_files([crd_of(Boat), other], tmp_path)] == [
+        "harbour_example_com_v1.py",
+        "harbour_example_org_v1.py",
+    ]
+
+
+async def test_an_update_of_a_model_keeps_what_the_model_does_not_know(tmp_path: Path) -> None:
+    """The server has been upgraded since the model was made."""
+    old = crd_of(Boat)
+    version = old["spec"]["versions"][0]
+    version.pop("additionalPrinterColumns")
+    version["schema"]["openAPIV3Schema"].pop("x-kubernetes-validations")
+    for name in ("cargo", "speed"):
+        del version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"][name]
+    write(crd_model_files([old], tmp_path))
+    cls = _load(tmp_path / "harbour_v1.py").Boat
+    async with connected() as (client, api):
+        await api.create(CRDS, crd_of(Boat))
+        spec = BoatSpec(length=3, cargo={"rice": 2}, speed="5%")
+        await client.resource(Boat).create(Boat(metadata=ObjectMeta(name="a"), spec=spec))
+        boats = client.resource(cls)
+        boat = await boats.get("a")
+        boat.spec.length = 4
+        boat = await boats.update(boat)
+        found = await client.resource(Boat).get("a")
+    assert (found.spec.length, found.spec.cargo, found.spec.speed) == (4, {"rice": 2}, "5%")
 
 
 def _deployment(cls: Any) -> Any:

@@ -91,7 +91,7 @@ def test_there_may_be_many_owners_and_one_controller() -> None:
     ("owner_namespace", "namespace", "message"),
     [
         ("one", "two", "cross-namespace owner references are disallowed, owner's namespace one, obj's namespace two"),
-        ("one", "", "cluster-scoped resource must not have a namespace-scoped owner, owner's namespace one"),
+        ("one", "", "has no metadata.namespace, its owner is in namespace 'one': set the namespace before the owner"),
     ],
 )
 def test_an_owner_of_a_namespace_owns_only_there(owner_namespace: str, namespace: str, message: str) -> None:

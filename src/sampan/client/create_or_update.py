@@ -44,7 +44,7 @@ async def create_or_update(client: ResourceClient[T], name: str, mutate: Mutate[
     """Create or replace the object; nothing is written when `mutate` changes nothing.
 
     `mutate` may be called several times: when somebody else creates, changes or deletes the object meanwhile, it is
-    read again. What `T` does not know of the object is lost by an update: `create_or_patch` keeps it.
+    read again. What `T` does not know of the object stays.
     A field that `mutate` takes away and the server fills in again by a default makes every call an update.
     The status is not written where it has an endpoint of its own. Raises `ValueError` when `mutate` changes the name.
     """

@@ -80,12 +80,17 @@ def guarded(object_type: ObjectType[T]) -> ObjectType[T | Undecoded]:
         except UNREADABLE as error:
             return Undecoded(_head(body), body, str(error))
 
-    def encode(obj: T | Undecoded) -> bytes:
+    def written(obj: T | Undecoded) -> T:
         if isinstance(obj, Undecoded):
             raise ValueError(f"what could not be read cannot be written: {obj.metadata.name}")
-        return object_type.encode(obj)
+        return obj
 
-    return ObjectType(object_type.info, decode, encode)
+    return ObjectType(
+        object_type.info,
+        decode,
+        lambda obj: object_type.encode(written(obj)),
+        lambda obj: object_type.encode_update(written(obj)),
+    )
 
 
 def _what(object_type: ObjectType[T], body: bytes) -> str:

@@ -149,7 +149,10 @@ class ResourceClient(Generic[T]):
         return decoded(self.object_type, await self._endpoint.send("POST", path, body, options=options))
 
     async def update(self, obj: T, options: WriteOptions = WriteOptions()) -> T:
-        """Replace an object. Raises `Conflict` when it has changed since `obj` was read (see `retry_on_conflict`)."""
+        """Replace an object. Raises `Conflict` when it has changed since `obj` was read (see `retry_on_conflict`).
+
+        Fields that `T` does not know stay as they were read, as long as `obj` has the `metadata` that was read.
+        """
         return await self._put(obj, "", options)
 
     async def update_status(self, obj: T, options: WriteOptions = WriteOptions()) -> T:
@@ -244,7 +247,7 @@ class ResourceClient(Generic[T]):
 
     async def _put(self, obj: T, subresource: str, options: WriteOptions) -> T:
         path = self._endpoint.path_of(names_of(obj)[1], subresource, namespace=self._endpoint.namespace_of(obj))
-        body = self.object_type.encode(obj)
+        body = self.object_type.encode_update(obj)
         return decoded(self.object_type, await self._endpoint.send("PUT", path, body, options=options))
 
     def _deletion(self, options: DeleteOptions) -> dict[str, Any]:

@@ -27,18 +27,17 @@ class SubresourceClient(Generic[T]):
 
     async def create(self, name: str, obj: T, options: WriteOptions = WriteOptions()) -> T:
         """POST, where the subresource is an action: `token`, `binding`, `eviction`."""
-        return await self._send("POST", name, obj, options=options)
+        return await self._send("POST", name, obj, self.object_type.encode(obj), options)
 
     async def update(self, name: str, obj: T, options: WriteOptions = WriteOptions()) -> T:
         """Replace it. Raises `Conflict` when the object has changed since `obj` was read."""
-        return await self._send("PUT", name, obj, options=options)
+        return await self._send("PUT", name, obj, self.object_type.encode_update(obj), options)
 
     async def patch(self, name: str, patch: Patch, options: WriteOptions = WriteOptions()) -> T:
         """Change it."""
         path = self._endpoint.path_of(name, self.subresource)
         return decoded(self.object_type, await self._endpoint.patch(path, patch, options=options))
 
-    async def _send(self, method: str, name: str, obj: T, *, options: WriteOptions) -> T:
+    async def _send(self, method: str, name: str, obj: T, body: bytes, options: WriteOptions) -> T:
         path = self._endpoint.path_of(name, self.subresource, namespace=self._endpoint.namespace_of(obj))
-        body = await self._endpoint.send(method, path, self.object_type.encode(obj), options=options)
-        return decoded(self.object_type, body)
+        return decoded(self.object_type, await self._endpoint.send(method, path, body, options=options))

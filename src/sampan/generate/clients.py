@@ -4,8 +4,9 @@ clientset.samplecrd_v1().networks("default").get("x")
 factory.samplecrd().v1().networks().informer() / .lister()
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from sampan.core.gvk import GroupVersion
 from sampan.generate.emit import HEADER
 from sampan.generate.formatting import formatted
 from sampan.generate.models import module_name
-from sampan.generate.names import class_name, group_name, snake_case
+from sampan.generate.names import class_name, group_names, snake_case
 from sampan.resource.declare import declaration
+
+Groups = Mapping[str, str]
+"""The short name of each group: see `group_names`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,13 @@ class KindCode:
     status: bool
     scale: bool
     group_version: GroupVersion
+    name: str = ""
+    """The class's name in modules with the kinds of all versions: `Boat`, or `BoatV1` if there are several `Boat`s."""
+
+    @property
+    def alias(self) -> str:
+        """How such a module imports the class."""
+        return self.cls if self.name == self.cls else f"{self.cls} as {self.name}"
 
     @property
     def client(self) -> str:
@@ -40,14 +51,17 @@ def client_files(classes: Iterable[type[Any]], folder: Path) -> dict[Path, bytes
 
     Raises `TypeError` for a class that was not declared, `FormatterMissing`.
     """
-    kinds = sorted(map(_kind, classes), key=lambda kind: (kind.group_version, kind.cls))
+    kinds = _named(sorted(map(_kind, classes), key=lambda kind: (kind.group_version, kind.cls)))
     versions: dict[GroupVersion, list[KindCode]] = {}
     for kind in kinds:
         versions.setdefault(kind.group_version, []).append(kind)
-    files = {f"{module_name(each)}.py": _version_module(each, inside) for each, inside in versions.items()}
-    files["clientset.py"] = _clientset(list(versions))
+    groups = group_names(each.group for each in versions)
+    files = {
+        f"{module_name(each, groups)}.py": _version_module(each, inside, groups) for each, inside in versions.items()
+    }
+    files["clientset.py"] = _clientset(list(versions), groups)
     files["listers.py"] = _listers(kinds)
-    files["informers.py"] = _informers(versions)
+    files["informers.py"] = _informers(versions, groups)
     files["__init__.py"] = _package()
     files["py.typed"] = ""
     return {
@@ -69,6 +83,24 @@ def _kind(cls: type[Any]) -> KindCode:
     )
 
 
+def _named(kinds: Sequence[KindCode]) -> list[KindCode]:
+    """The kinds with names that are different: with the version, or group and version, where they must be."""
+    names = _distinct(
+        [(kind.cls, class_name(kind.cls, kind.group_version.version), _full_name(kind)) for kind in kinds]
+    )
+    return [replace(kind, name=name) for kind, name in zip(kinds, names, strict=True)]
+
+
+def _full_name(kind: KindCode) -> str:
+    return class_name(*kind.group_version.group.split("."), kind.group_version.version, kind.cls)
+
+
+def _distinct(choices: Sequence[Sequence[str]]) -> list[str]:
+    """For each thing the first of its names that no other thing could have."""
+    counts = Counter(name for names in choices for name in set(names))
+    return [next((name for name in names if counts[name] == 1), names[-1]) for names in choices]
+
+
 def _module(doc: str, imports: Sequence[str], *parts: str) -> str:
     future = "from __future__ import annotations"
     return "\n\n".join([HEADER, f'"""{doc}"""', future, "\n".join(sorted(set(imports))), *parts])
@@ -78,8 +110,12 @@ def _imported(kinds: Iterable[KindCode]) -> list[str]:
     return [f"from {kind.module} import {kind.cls}" for kind in kinds]
 
 
-def _version_class(group_version: GroupVersion) -> str:
-    return f"{class_name(group_name(group_version.group), group_version.version)}Client"
+def _imported_by_name(kinds: Iterable[KindCode]) -> list[str]:
+    return [f"from {kind.module} import {kind.alias}" for kind in kinds]
+
+
+def _version_class(group_version: GroupVersion, groups: Groups) -> str:
+    return f"{class_name(groups[group_version.group], group_version.version)}Client"
 
 
 _CLIENT = '''\
@@ -159,7 +195,7 @@ _CLIENT_IMPORTS = [
 ]
 
 
-def _version_module(group_version: GroupVersion, kinds: Sequence[KindCode]) -> str:
+def _version_module(group_version: GroupVersion, kinds: Sequence[KindCode], groups: Groups) -> str:
     methods = []
     for kind in kinds:
         if kind.namespaced:
@@ -175,7 +211,7 @@ def _version_module(group_version: GroupVersion, kinds: Sequence[KindCode]) -> s
                 f"        return {kind.client}(self._client.resource({kind.cls}))"
             )
     root = (
-        f"class {_version_class(group_version)}:\n"
+        f"class {_version_class(group_version, groups)}:\n"
         f'    """The resources of {group_version}."""\n\n'
         "    def __init__(self, client: Client) -> None:\n        self._client = client\n\n" + "\n\n".join(methods)
     )
@@ -192,14 +228,14 @@ def _client(kind: KindCode) -> str:
     return "\n".join(parts)
 
 
-def _clientset(versions: Sequence[GroupVersion]) -> str:
+def _clientset(versions: Sequence[GroupVersion], groups: Groups) -> str:
     methods = [
-        f"    def {module_name(each)}(self) -> {_version_class(each)}:\n"
+        f"    def {module_name(each, groups)}(self) -> {_version_class(each, groups)}:\n"
         f'        """The resources of {each}."""\n'
-        f"        return {_version_class(each)}(self.client)"
+        f"        return {_version_class(each, groups)}(self.client)"
         for each in versions
     ]
-    imports = [f"from .{module_name(each)} import {_version_class(each)}" for each in versions]
+    imports = [f"from .{module_name(each, groups)} import {_version_class(each, groups)}" for each in versions]
     body = (
         'class Clientset:\n    """The clients of all groups."""\n\n'
         "    def __init__(self, client: Client) -> None:\n        self.client = client\n\n" + "\n\n".join(methods)
@@ -208,24 +244,24 @@ def _clientset(versions: Sequence[GroupVersion]) -> str:
 
 
 _LISTER = '''\
-class {kind.cls}Lister:
-    """Reads {kind.cls} objects from an informer's store."""
+class {kind.name}Lister:
+    """Reads {kind.name} objects from an informer's store."""
 
-    def __init__(self, lister: Lister[{kind.cls}]) -> None:
+    def __init__(self, lister: Lister[{kind.name}]) -> None:
         self._lister = lister
 
-    def list(self, selector: str | Selector = "") -> list[{kind.cls}]:
+    def list(self, selector: str | Selector = "") -> list[{kind.name}]:
         """All objects that a label selector takes."""
         return self._lister.list(selector)
 
 '''
 _LISTER_NAMESPACED = '''\
-    def {kind.method}(self, namespace: str) -> NamespaceLister[{kind.cls}]:
+    def {kind.method}(self, namespace: str) -> NamespaceLister[{kind.name}]:
         """The objects of a namespace: `get(name)`, `list(selector)`."""
         return self._lister.namespaced(namespace)
 '''
 _LISTER_CLUSTER = '''\
-    def get(self, name: str) -> {kind.cls} | None:
+    def get(self, name: str) -> {kind.name} | None:
         """One object; None when there is none."""
         return self._lister.get(name)
 '''
@@ -233,68 +269,64 @@ _LISTER_CLUSTER = '''\
 
 def _listers(kinds: Sequence[KindCode]) -> str:
     parts = [
-        (_LISTER + (_LISTER_NAMESPACED if kind.namespaced else _LISTER_CLUSTER)).format(kind=kind)
-        for kind in _distinct(kinds)
+        (_LISTER + (_LISTER_NAMESPACED if kind.namespaced else _LISTER_CLUSTER)).format(kind=kind) for kind in kinds
     ]
     imports = [
         "from sampan.core.label_selectors import Selector",
         "from sampan.informer import Lister, NamespaceLister",
-        *_imported(_distinct(kinds)),
+        *_imported_by_name(kinds),
     ]
     return _module("Listers.", imports, *parts)
 
 
-def _distinct(kinds: Sequence[KindCode]) -> list[KindCode]:
-    """Kinds whose classes have different names; of two versions with one name the first has the lister."""
-    return list({kind.cls: kind for kind in reversed(kinds)}.values())[::-1]
-
-
 _INFORMER = '''\
-class {kind.cls}Informer:
-    """The shared informer of {kind.cls} objects, and its lister."""
+class {kind.name}Informer:
+    """The shared informer of {kind.name} objects, and its lister."""
 
     def __init__(self, factory: SharedInformerFactory) -> None:
         self._factory = factory
 
-    def informer(self) -> SharedInformer[{kind.cls}]:
+    def informer(self) -> SharedInformer[{kind.name}]:
         """The informer; the factory starts it."""
-        return self._factory.informer_for({kind.cls})
+        return self._factory.informer_for({kind.name})
 
-    def lister(self) -> {kind.cls}Lister:
+    def lister(self) -> {kind.name}Lister:
         """Reads from the informer's store."""
-        return {kind.cls}Lister(self.informer().lister())
+        return {kind.name}Lister(self.informer().lister())
 '''
 
 
-def _informers(versions: dict[GroupVersion, list[KindCode]]) -> str:
+def _informers(versions: dict[GroupVersion, list[KindCode]], groups: Groups) -> str:
     parts: list[str] = []
     imports = ["from sampan.informer import SharedInformer, SharedInformerFactory"]
-    groups: dict[str, list[GroupVersion]] = {}
+    by_group: dict[str, list[GroupVersion]] = {}
     for group_version, kinds in versions.items():
-        groups.setdefault(group_version.group, []).append(group_version)
-        imports += _imported(kinds)
-        imports += [f"from .listers import {kind.cls}Lister" for kind in kinds]
+        by_group.setdefault(group_version.group, []).append(group_version)
+        imports += _imported_by_name(kinds)
+        imports += [f"from .listers import {kind.name}Lister" for kind in kinds]
         parts += [_INFORMER.format(kind=kind) for kind in kinds]
-        parts.append(_accessors(f"{_informer_class(group_version)}", f"The informers of {group_version}.", kinds))
-    for group, inside in groups.items():
-        methods = [(snake_case(each.version), _informer_class(each), str(each)) for each in inside]
-        parts.append(_namespace_class(_group_class(group), f"The informers of {group or 'the core group'}.", methods))
-    methods = [(group_name(group), _group_class(group), group or "the core group") for group in groups]
+        parts.append(_accessors(_informer_class(group_version, groups), f"The informers of {group_version}.", kinds))
+    for group, inside in by_group.items():
+        methods = [(snake_case(each.version), _informer_class(each, groups), str(each)) for each in inside]
+        parts.append(
+            _namespace_class(_group_class(group, groups), f"The informers of {group or 'the core group'}.", methods)
+        )
+    methods = [(groups[group], _group_class(group, groups), group or "the core group") for group in by_group]
     doc = "Informers by group, version and kind, on one factory."
     parts.append(_namespace_class("InformerFactory", doc, methods, own_factory=True))
     return _module("Informers.", imports, *parts)
 
 
-def _informer_class(group_version: GroupVersion) -> str:
-    return f"{class_name(group_name(group_version.group), group_version.version)}Informers"
+def _informer_class(group_version: GroupVersion, groups: Groups) -> str:
+    return f"{class_name(groups[group_version.group], group_version.version)}Informers"
 
 
-def _group_class(group: str) -> str:
-    return f"{class_name(group_name(group))}Informers"
+def _group_class(group: str, groups: Groups) -> str:
+    return f"{class_name(groups[group])}Informers"
 
 
 def _accessors(name: str, doc: str, kinds: Sequence[KindCode]) -> str:
-    return _namespace_class(name, doc, [(kind.method, f"{kind.cls}Informer", kind.cls) for kind in kinds])
+    return _namespace_class(name, doc, [(kind.method, f"{kind.name}Informer", kind.cls) for kind in kinds])
 
 
 def _namespace_class(name: str, doc: str, methods: Sequence[tuple[str, str, str]], *, own_factory: bool = False) -> str:

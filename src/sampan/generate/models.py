@@ -7,7 +7,7 @@ from typing import Any
 from sampan.core.gvk import GroupVersion
 from sampan.generate.classes import ClassMaker, Schema
 from sampan.generate.emit import module_source
-from sampan.generate.names import group_name, snake_case
+from sampan.generate.names import group_names, snake_case
 from sampan.resource.crd import API_APPROVED
 from sampan.resource.declare import plural_of
 from sampan.resource.info import ResourceInfo
@@ -21,9 +21,9 @@ class ModelError(ValueError):
     """There is nothing to make models of; the text says what was found instead."""
 
 
-def module_name(group_version: GroupVersion) -> str:
-    """The module of a group and version: `samplecrd_v1`, `core_v1`."""
-    return f"{group_name(group_version.group)}_{snake_case(group_version.version)}"
+def module_name(group_version: GroupVersion, names: Mapping[str, str]) -> str:
+    """The module of a group and version: `samplecrd_v1`, `core_v1`. `names`: the groups' short names."""
+    return f"{names[group_version.group]}_{snake_case(group_version.version)}"
 
 
 def crd_model_files(manifests: Iterable[Object], folder: Path) -> dict[Path, bytes]:
@@ -75,9 +75,10 @@ def _schema_of_kind(definitions: Mapping[str, Schema], info: ResourceInfo) -> Sc
 
 def _files(makers: Mapping[GroupVersion, ClassMaker], folder: Path) -> dict[Path, bytes]:
     files = {}
+    names = group_names(each.group for each in makers)
     for group_version, maker in sorted(makers.items()):
         source = module_source(f"The kinds of {group_version}.", maker.classes)
-        files[folder / f"{module_name(group_version)}.py"] = source
+        files[folder / f"{module_name(group_version, names)}.py"] = source
     return files
 
 
@@ -168,4 +169,5 @@ def _struct(name: str, fields: Mapping[str, str], value: Mapping[str, Any]) -> s
 
 
 def _decorator(said: Said, more: Sequence[str] = ()) -> str:
-    return f"@resource({', '.join([*(f'{name}={value!r}' for name, value in said.items()), *more])})"
+    arguments = [*(f"{name}={value!r}" for name, value in said.items()), *more, "lenient=True"]
+    return f"@resource({', '.join(arguments)})"

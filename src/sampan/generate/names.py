@@ -2,6 +2,8 @@
 
 import keyword
 import re
+from collections import Counter
+from collections.abc import Iterable
 
 _boundary = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _plural_acronym = re.compile(r"([A-Z]{2,})s(?![a-z])")
@@ -41,6 +43,12 @@ def singular(name: str) -> str:
     return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
 
 
-def group_name(group: str) -> str:
-    """A group's short name in code: `samplecrd.k8s.io` is `samplecrd`, the core group is `core`."""
-    return snake_case(group.partition(".")[0]) if group else "core"
+def group_names(groups: Iterable[str]) -> dict[str, str]:
+    """Short names of groups in code: `samplecrd.k8s.io` is `samplecrd`, the core group is `core`.
+
+    Groups that would have the same short name are named in full: `networking_k8s_io`.
+    """
+    distinct = sorted(set(groups))
+    short = {group: snake_case(group.partition(".")[0]) if group else "core" for group in distinct}
+    counts = Counter(short.values())
+    return {group: name if counts[name] == 1 else snake_case(group) for group, name in short.items()}

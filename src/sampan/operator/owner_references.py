@@ -93,8 +93,11 @@ def _check_namespaces(owner: Any, owned: Any) -> None:
     if not owner_namespace or owner_namespace == namespace:
         return
     if not namespace:
+        kind = owned.get("kind", "object") if isinstance(owned, dict) else type(owned).__name__
         raise DisallowedOwner(
-            f"cluster-scoped resource must not have a namespace-scoped owner, owner's namespace {owner_namespace}"
+            f"{kind} {meta(owned).name!r} has no metadata.namespace, its owner is in namespace {owner_namespace!r}: "
+            "set the namespace before the owner, also where the client would fill it in "
+            "(a cluster-scoped object cannot have this owner)"
         )
     raise DisallowedOwner(
         "cross-namespace owner references are disallowed, "

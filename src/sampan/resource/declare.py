@@ -19,8 +19,10 @@ import msgspec
 
 from sampan.core.gvk import GroupVersionResource
 from sampan.resource.info import ResourceInfo
-from sampan.resource.meta import ObjectMeta
+from sampan.resource.lenient import LenientReader
+from sampan.resource.meta import ObjectMeta, meta, remember_source, source_of
 from sampan.resource.object_type import ObjectType
+from sampan.resource.unknown_fields import with_unknown
 
 T = TypeVar("T")
 
@@ -28,8 +30,8 @@ T = TypeVar("T")
 class CustomResource(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     """Base of declared kinds. Field names are written in camelCase; `apiVersion` and `kind` are added.
 
-    Fields that hold their default are not written. What the class does not know is dropped when an object is read, so
-    change objects of other people's kinds with patches, not with updates.
+    Fields that hold their default are not written. What the class does not know stays as it was read when the object is
+    updated, as long as it has the `metadata` that was read; a new object has nothing of it.
     """
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
@@ -131,6 +133,8 @@ class Options(TypedDict, total=False):
     deprecation_warning: str
     api_approved: str
     """For a group under k8s.io or kubernetes.io: where it was approved (a URL), or `unapproved, why`."""
+    lenient: bool
+    """Read objects that do not fit the class as Go's clients do: see `LenientReader`. For classes made of a schema."""
 
 
 def resource(*, group: str, version: str, **options: Unpack[Options]) -> Callable[[type[T]], type[T]]:
@@ -143,7 +147,7 @@ def resource(*, group: str, version: str, **options: Unpack[Options]) -> Callabl
         made = _declare(cls, group, version, options)
         declared = cast(Declared, cls)
         declared.__declaration__ = made
-        declared.__object_type__ = _object_type(cls, made.info)
+        declared.__object_type__ = _object_type(cls, made.info, lenient=options.get("lenient", False))
         return cls
 
     return declare
@@ -214,20 +218,37 @@ def _field_names(cls: type[Any]) -> tuple[str, ...]:
     raise TypeError(f"{cls.__name__} is neither a msgspec Struct nor a dataclass")
 
 
-def _object_type(cls: type[T], info: ResourceInfo) -> ObjectType[T]:
+def _object_type(cls: type[T], info: ResourceInfo, *, lenient: bool) -> ObjectType[T]:
     prefix = msgspec.json.encode({"apiVersion": info.api_version, "kind": info.kind})[:-1]
     decoder = msgspec.json.Decoder(cls)
     encoder = msgspec.json.Encoder()
     is_struct = issubclass(cls, msgspec.Struct)
+    reader: LenientReader | None = None
 
     def decode(body: bytes) -> T:
-        return decoder.decode(body)
+        nonlocal reader
+        try:
+            obj = decoder.decode(body)
+        except msgspec.ValidationError:
+            if not lenient:
+                raise
+            reader = reader or LenientReader(cls)
+            obj = cast(T, reader.read(msgspec.json.decode(body)))
+        remember_source(meta(obj), body)
+        return obj
 
     def encode(obj: T) -> bytes:
         body = encoder.encode(obj) if is_struct else encoder.encode(_without_none(msgspec.to_builtins(obj)))
         return prefix + b"," + body[1:]
 
-    return ObjectType(info, decode, encode)
+    def encode_update(obj: T) -> bytes:
+        source = source_of(meta(obj))
+        if source is None:
+            return encode(obj)
+        read, before, after = (msgspec.json.decode(body) for body in (source, encode(decode(source)), encode(obj)))
+        return msgspec.json.encode(with_unknown(read, before, after))
+
+    return ObjectType(info, decode, encode, encode_update)
 
 
 def _without_none(value: Any) -> Any:

@@ -3,7 +3,7 @@
 Source: apimachinery pkg/apis/meta/v1/types.go, pkg/api/meta/meta.go `Accessor` (1.36).
 """
 
-from typing import Any, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 import msgspec
 
@@ -19,8 +19,11 @@ class OwnerReference(msgspec.Struct, rename="camel", omit_defaults=True):
     block_owner_deletion: bool = False
 
 
-class ObjectMeta(msgspec.Struct, rename="camel", omit_defaults=True):
-    """The metadata that every object has. Times are RFC 3339 texts, as they travel."""
+class ObjectMeta(msgspec.Struct, rename="camel", omit_defaults=True, dict=True):
+    """The metadata that every object has. Times are RFC 3339 texts, as they travel.
+
+    The metadata of an object that was read also remembers the bytes that it was read from; copies of it do, too.
+    """
 
     name: str = ""
     namespace: str = ""
@@ -36,6 +39,33 @@ class ObjectMeta(msgspec.Struct, rename="camel", omit_defaults=True):
     finalizers: list[str] = msgspec.field(default_factory=list)
     owner_references: list[OwnerReference] = msgspec.field(default_factory=list)
     managed_fields: list[dict[str, Any]] = msgspec.field(default_factory=list)
+
+    def __copy__(self) -> "ObjectMeta":
+        return _restored(self.__dict__.get(_SOURCE), *msgspec.structs.astuple(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.__dict__.get(_SOURCE), *msgspec.structs.astuple(self))
+
+
+_SOURCE: Final = "source"
+
+
+def _restored(source: bytes | None, *values: Any) -> ObjectMeta:
+    metadata = ObjectMeta(*values)
+    if source is not None:
+        metadata.__dict__[_SOURCE] = source
+    return metadata
+
+
+def remember_source(metadata: Any, source: bytes) -> None:
+    """Keep the bytes of the object that some metadata was read with."""
+    if isinstance(metadata, ObjectMeta):
+        metadata.__dict__[_SOURCE] = source
+
+
+def source_of(metadata: Any) -> bytes | None:
+    """The bytes of the object that some metadata was read with; None if it was not read."""
+    return metadata.__dict__.get(_SOURCE) if isinstance(metadata, ObjectMeta) else None
 
 
 class HasMetadata(Protocol):
