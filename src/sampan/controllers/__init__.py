@@ -1,1 +1,1 @@
-"""The built-in control loops, one file each. They use the client's half of the project and nothing else."""
+"""The built-in control loops, one module or package each. They use only the client half of the project."""

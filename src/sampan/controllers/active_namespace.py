@@ -1,4 +1,4 @@
-"""What every active namespace is to have: whether one is active, and making something in it."""
+"""Checks and creation of the objects that every active namespace must contain."""
 
 from sampan.client import AlreadyExists, ApiError, NotFound, ResourceClient
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
@@ -6,12 +6,15 @@ from sampan.resource import Object
 
 
 def is_active(namespace: Object) -> bool:
-    """Whether things can be made in the namespace."""
+    """Return True if objects can be created in the namespace."""
     return (namespace.get("status") or {}).get("phase") == "Active"
 
 
 async def create_in_active(client: ResourceClient[Object], obj: Object) -> None:
-    """Create an object, unless it is there already, or its namespace is gone or going. Raises `ApiError` otherwise."""
+    """Create an object. Do nothing if it exists already, or if its namespace is missing or terminating.
+
+    Raises `ApiError` for every other failure.
+    """
     try:
         await client.create(obj)
     except (AlreadyExists, NotFound):

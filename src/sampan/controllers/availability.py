@@ -1,4 +1,4 @@
-"""Ready for long enough: when a Pod counts as available.
+"""Availability of Pods: a Pod is available when it has been ready for the required time.
 
 Source: kubernetes pkg/api/v1/pod/util.go `IsPodAvailable`; pkg/controller/controller_utils.go (1.36).
 """
@@ -11,14 +11,17 @@ from sampan.loops.views import Pod
 
 
 def is_available(pod: Pod, min_ready_s: int, now: dt.datetime) -> bool:
-    """Whether it has been ready for at least `min_ready_s` seconds."""
+    """Return True if the Pod has been ready for at least `min_ready_s` seconds."""
     if not pod.is_ready:
         return False
     return min_ready_s == 0 or _wait_s(pod, min_ready_s, now) <= 0
 
 
 def next_available_s(pods: Iterable[Pod], min_ready_s: int, now: dt.datetime) -> float | None:
-    """The seconds until the next one of them becomes available by time alone; None when there is none to wait for."""
+    """Return the seconds until the next ready Pod becomes available, or None.
+
+    None means that no Pod becomes available by waiting alone.
+    """
     if not min_ready_s:
         return None
     waits = (_wait_s(pod, min_ready_s, now) for pod in pods if pod.is_ready)

@@ -1,4 +1,4 @@
-"""The built-in control loops by name, as `--controllers` names them.
+"""The built-in control loops by their names for `--controllers`.
 
 Source of the names: kube-controller-manager cmd/kube-controller-manager/names/controller_names.go (1.36).
 """

@@ -1,4 +1,4 @@
-"""The aggregation of ClusterRoles: one with an aggregation rule has the rules of all that its selectors take.
+"""ClusterRole aggregation: a role with an aggregation rule gets the rules of all roles that its selectors match.
 
 Source: kube-controller-manager pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go (1.36).
 """
@@ -18,7 +18,7 @@ NAME: Final = "clusterrole-aggregation-controller"
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     roles = context.informer(CLUSTER_ROLES).indexer
 
     def aggregated(_: Ref[Any]) -> Iterable[Request]:
@@ -33,13 +33,13 @@ def set_up(context: ControllerContext) -> None:
 
 
 class ClusterRoleAggregationController:
-    """Writes the rules of aggregated roles."""
+    """Writes the aggregated rules into roles with an aggregation rule."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._roles = context.manager.client.resource(CLUSTER_ROLES)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one role. Raises `ApiError`, `TransportError`."""
+        """Reconcile one role. Raises `ApiError`, `TransportError`."""
         role = await self._roles.find(request)
         if role is None or role.get("aggregationRule") is None:
             return None
@@ -56,11 +56,14 @@ class ClusterRoleAggregationController:
 
 
 def aggregated_rules(role: Object, roles: Iterable[Object]) -> list[Object]:
-    """The rules of the others that a role's selectors take: by selector, then by name, each rule once."""
+    """Return the rules of all other roles that the role's selectors match, each rule once.
+
+    Rules are ordered by selector, then by the name of the role.
+    """
     by_name = sorted(roles, key=lambda each: meta(each).name)
     rules: list[Object] = []
-    for said in role["aggregationRule"].get("clusterRoleSelectors") or ():
-        selector = selector_from_label_selector(said)
+    for label_selector in role["aggregationRule"].get("clusterRoleSelectors") or ():
+        selector = selector_from_label_selector(label_selector)
         for other in by_name:
             if meta(other).name != meta(role).name and selector.matches(meta(other).labels):
                 rules += [rule for rule in other.get("rules") or () if rule not in rules]

@@ -1,4 +1,4 @@
-"""The mirroring controller: Endpoints that people write for Services without a selector, told as EndpointSlices too.
+"""The mirroring controller: copies Endpoints of Services without a selector to EndpointSlices.
 
 Source: kube-controller-manager pkg/controller/endpointslicemirroring/ (1.36).
 """
@@ -41,13 +41,13 @@ NAME: Final = "endpointslice-mirroring-controller"
 MANAGER: Final = "endpointslicemirroring-controller.k8s.io"
 SKIP_MIRROR_LABEL: Final = "endpointslice.kubernetes.io/skip-mirror"
 ADDRESSES_MAX: Final = 1000
-"""Of one subset."""
+"""Per subset."""
 WORKERS: Final = 5
 _NOT_MIRRORED: Final = (ANNOTATION, "kubectl.kubernetes.io/last-applied-configuration")
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     (
         Builder(context.manager)
         .named(NAME)
@@ -60,7 +60,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class MirroringController:
-    """Keeps one slice for each family and set of ports of such Endpoints."""
+    """Keeps one slice per address family and set of ports for each mirrored Endpoints object."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -70,7 +70,7 @@ class MirroringController:
         self._slices = client.resource(ENDPOINT_SLICES, namespace="")
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at the Endpoints of one name. Raises `ApiError`, `TransportError`."""
+        """Reconcile the Endpoints of one name. Raises `ApiError`, `TransportError`."""
         client = self._slices.in_namespace(request.namespace)
         existing = await slices_of(client, request.name, MANAGER)
         endpoints = await self._endpoints.find(request)
@@ -79,12 +79,12 @@ class MirroringController:
             await delete(client, existing)
             return None
         mirror = mirror_of(endpoints)
-        self._tell(endpoints, mirror)
+        self._record_skipped(endpoints, mirror)
         changes = changes_for(endpoints, mirror, existing)
         await write(client, changes, endpoints, {})
         return None
 
-    def _tell(self, endpoints: Object, mirror: "Mirror") -> None:
+    def _record_skipped(self, endpoints: Object, mirror: "Mirror") -> None:
         if mirror.invalid:
             note = f"Skipped {mirror.invalid} invalid IP addresses when mirroring to EndpointSlices"
             self._recorder.warning(endpoints, "InvalidIPAddress", note)
@@ -97,7 +97,7 @@ class MirroringController:
 
 
 def is_mirrored(endpoints: Object, service: Object | None) -> bool:
-    """Whether Endpoints are somebody's own, and are to be mirrored."""
+    """Return True if a user manages these Endpoints and they must be mirrored."""
     if service is None or (service.get("spec") or {}).get("selector"):
         return False
     skipped = meta(endpoints).labels.get(SKIP_MIRROR_LABEL) == "true"
@@ -106,18 +106,18 @@ def is_mirrored(endpoints: Object, service: Object | None) -> bool:
 
 @dataclass(slots=True)
 class Mirror:
-    """What slices are to have: endpoints by family and ports."""
+    """Endpoints of the wanted slices, grouped by address family and ports."""
 
     groups: dict[tuple[str, PortsKey], tuple[list[Object], list[Object]]] = field(default_factory=dict)
-    """Ports and endpoints."""
+    """The ports and the endpoints of each group."""
     invalid: int = 0
-    """Addresses that are none."""
+    """Number of invalid addresses."""
     skipped: int = 0
-    """Addresses that are left out: the invalid ones, and those that are too many."""
+    """Number of skipped addresses: invalid ones and those above the limit."""
 
 
 def mirror_of(endpoints: Object) -> Mirror:
-    """The mirror of Endpoints."""
+    """Compute the mirror of an Endpoints object."""
     mirror = Mirror()
     for subset in in_order(endpoints.get("subsets") or ()):
         ports = [_port(port) for port in subset.get("ports", ())]
@@ -138,7 +138,7 @@ def mirror_of(endpoints: Object) -> Mirror:
 
 
 def changes_for(endpoints: Object, mirror: Mirror, existing: Iterable[Object]) -> SliceChanges:
-    """What is to be done with the slices that are there."""
+    """Return the changes that turn the existing slices into the mirror."""
     changes = SliceChanges()
     by_key: dict[tuple[str, PortsKey], list[Object]] = {}
     for slice in existing:
@@ -159,11 +159,11 @@ def changes_for(endpoints: Object, mirror: Mirror, existing: Iterable[Object]) -
 
 
 def _in_place_of(slice: Object, wanted: Object) -> Object:
-    """The wanted slice, as a change of one that is there."""
+    """Return an existing slice changed to the wanted content; the server's own metadata stays."""
     own = ("labels", "annotations", "ownerReferences")
     others = {name: value for name, value in slice["metadata"].items() if name not in own}
-    said = {name: value for name, value in wanted["metadata"].items() if name in own}
-    return {**slice, **wanted, "metadata": others | said}
+    changed = {name: value for name, value in wanted["metadata"].items() if name in own}
+    return {**slice, **wanted, "metadata": others | changed}
 
 
 def _recycle(changes: SliceChanges, family: str) -> None:
@@ -188,12 +188,12 @@ def _mirrored(endpoints: Object, family: str, ports: list[Object], wanted: list[
 
 
 def _is_mirror(slice: Object, wanted: Object) -> bool:
-    """Whether a slice says what it should, and belongs to these Endpoints and not to earlier ones."""
+    """Return True if a slice has the wanted content and these Endpoints, not deleted ones of this name, own it."""
     found = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(slice)}
-    said = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(wanted)}
+    expected = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(wanted)}
     return (
-        found.keys() == said.keys()
-        and all(is_same(found[key], said[key]) for key in said)
+        found.keys() == expected.keys()
+        and all(is_same(found[key], expected[key]) for key in expected)
         and meta(slice).labels == meta(wanted).labels
         and meta(slice).annotations == meta(wanted).annotations
         and [each.uid for each in meta(slice).owner_references] == [each.uid for each in meta(wanted).owner_references]
@@ -201,13 +201,13 @@ def _is_mirror(slice: Object, wanted: Object) -> bool:
 
 
 def _endpoint(address: Object, ready: bool) -> Object:
-    said: dict[str, Any] = {
+    endpoint: dict[str, Any] = {
         "addresses": [str(ipaddress.ip_address(address["ip"]))],
         "conditions": {"ready": ready},
     }
-    return said | {name: address[name] for name in ("targetRef", "nodeName", "hostname") if address.get(name)}
+    return endpoint | {name: address[name] for name in ("targetRef", "nodeName", "hostname") if address.get(name)}
 
 
 def _port(port: Object) -> Object:
-    said: Object = {"name": port.get("name", ""), "port": port["port"], "protocol": port.get("protocol", "TCP")}
-    return said | ({"appProtocol": port["appProtocol"]} if port.get("appProtocol") else {})
+    copied: Object = {"name": port.get("name", ""), "port": port["port"], "protocol": port.get("protocol", "TCP")}
+    return copied | ({"appProtocol": port["appProtocol"]} if port.get("appProtocol") else {})

@@ -1,4 +1,4 @@
-"""Claims for the ephemeral volumes of Pods: each is made from the volume's template, and goes with its Pod.
+"""The controller of ephemeral volumes: creates a claim from each volume's template. The claim is deleted with its Pod.
 
 Source: kube-controller-manager pkg/controller/volume/ephemeral/controller.go (1.36).
 """
@@ -21,7 +21,7 @@ NAME: Final = "ephemeral-volume-controller"
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     (
         Builder(context.manager)
         .named(NAME)
@@ -32,11 +32,11 @@ def set_up(context: ControllerContext) -> None:
 
 
 class ForeignClaim(Exception):
-    """A claim has the name that a Pod's volume needs, and is not the Pod's."""
+    """A claim has the name that a Pod's volume needs, but the Pod does not own it."""
 
 
 class EphemeralVolumes:
-    """Makes the claims. Those of another owner are left alone, and the Pod waits."""
+    """Creates the claims. A claim with another owner is left unchanged, and its Pod has to wait."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -45,7 +45,7 @@ class EphemeralVolumes:
         self._recorder = context.recorder("ephemeral_volume")
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one Pod. Raises `ApiError`, `TransportError`, `ForeignClaim`."""
+        """Reconcile one Pod. Raises `ApiError`, `TransportError`, `ForeignClaim`."""
         try:
             pod = await self._pods.in_namespace(request.namespace).get(request.name)
         except NotFound:

@@ -1,6 +1,7 @@
-"""ControllerRevisions: the templates that a StatefulSet or DaemonSet had, numbered, to go back to.
+"""ControllerRevisions: numbered copies of the templates of a StatefulSet or DaemonSet, for rollbacks.
 
-A revision's data is a strategic merge patch that replaces the whole template; `kubectl rollout undo` sends it as it is.
+A revision's data is a strategic merge patch that replaces the whole template. `kubectl rollout undo` sends it as is.
+
 Source: kube-controller-manager pkg/controller/history/controller_history.go (1.36).
 """
 
@@ -19,9 +20,9 @@ from sampan.resource import Object, ResourceInfo, dynamic, meta
 from sampan.wire import json
 
 POD_HASH_LABEL: Final = "controller-revision-hash"
-"""The label by which a Pod tells its revision: of a StatefulSet by name, of a DaemonSet by hash."""
+"""Label of a Pod with its revision: the revision's name for a StatefulSet, its hash for a DaemonSet."""
 _EXACT_INTEGER_MAX: Final = 1 << 53
-"""A float64 holds every integer up to here."""
+"""Up to this value, a float64 represents every integer exactly."""
 _PREFIX_LENGTH_MAX: Final = 223
 _FNV_OFFSET: Final = 0x811C9DC5
 _FNV_PRIME: Final = 0x01000193
@@ -49,14 +50,14 @@ def _as_go_map(value: Any) -> Any:
 
 
 def template_of(revision: Object) -> Object:
-    """The template that a revision says."""
+    """Return the template that a revision holds."""
     template = copy.copy(revision["data"]["spec"]["template"])
     template.pop("$patch", None)
     return template  # type: ignore[no-any-return]  # a revision is plain data
 
 
 def says_same(revision: Object, data: Object) -> bool:
-    """Whether a revision says the same. A time of creation that is null, as before 1.34, is as good as none."""
+    """Return True if a revision holds the data. A null `creationTimestamp`, as before 1.34, counts as absent."""
     return _canonical(revision.get("data") or {}) == _canonical(data)
 
 
@@ -70,7 +71,10 @@ def _canonical(data: Object) -> bytes:
 
 
 def revision_hash(data: Object, collisions: int) -> str:
-    """A short text that differs for different data, as far as 32 bits go; `collisions` is counted up if not."""
+    """Return a short hash of the data.
+
+    The hash has 32 bits. The caller increments `collisions` to get another hash after a collision.
+    """
     value = _FNV_OFFSET
     for byte in _go_json(data) + str(collisions).encode():
         value = ((value * _FNV_PRIME) & 0xFFFFFFFF) ^ byte
@@ -78,47 +82,46 @@ def revision_hash(data: Object, collisions: int) -> str:
 
 
 def _go_json(data: Object) -> bytes:
-    """JSON as Go writes it, so that the hashes are those of kube-controller-manager."""
+    """Encode to JSON exactly as Go does, so that hashes equal those of kube-controller-manager."""
     return json.escaped(json.encode_sorted(data))
 
 
 def number_of(revision: Object) -> int:
-    """Which revision it is; the newest has the highest."""
+    """Return the number of a revision; the newest has the highest."""
     return int(revision.get("revision") or 0)
 
 
 def in_order(revisions: Iterable[Object]) -> list[Object]:
-    """The oldest first."""
+    """Sort revisions from oldest to newest."""
     return sorted(revisions, key=lambda each: (number_of(each), meta(each).creation_timestamp or "", meta(each).name))
 
 
 def surplus(old: Sequence[Object], limit: int | None) -> Sequence[Object]:
-    """Those of the old revisions (the oldest first) that a history of that length has no room for."""
+    """Return the oldest of the old revisions, which exceed the length of the history. `old` starts with the oldest."""
     return old[: max(0, len(old) - limit)] if limit is not None and limit >= 0 else ()
 
 
 class History:
-    """The revisions of the owners of a kind. Lists see everything that was written through the manager's client."""
+    """Revisions of the owners of one kind. Lists include every write made through the manager's client."""
 
     def __init__(self, context: ControllerContext, owner: ResourceInfo, *, hash_label: str) -> None:
-        """`hash_label`: the label in which a revision of that kind has its hash."""
+        """Create the history; `hash_label` is the label that holds a revision's hash."""
         self._owned: Owned[Object] = Owned(context, dynamic(CONTROLLER_REVISIONS), owner)
         self._revisions = context.manager.client.resource(CONTROLLER_REVISIONS, namespace="")
         self._direct = context.manager.client.direct.resource(CONTROLLER_REVISIONS, namespace="")
         self._hash_label = hash_label
 
     async def claim(self, owner: Object, selector: Selector) -> list[Object]:
-        """The revisions of an owner, the oldest first; orphans that fit are adopted.
+        """Return the revisions of an owner from oldest to newest. Matching orphans are adopted.
 
         Raises `OwnerGone`, `ApiError`, `TransportError`.
         """
         return in_order(await self._owned.claim(owner, selector))
 
     async def create(self, owner: Object, data: Object, number: int, collisions: int) -> tuple[Object, int]:
-        """Make the revision of some data; one of that name that says the same is taken for it.
+        """Create the revision of some data, or return the existing one with that name and the same data.
 
-        Gives the revision and how many collisions of names there have been by now. Raises `ApiError`,
-        `TransportError`.
+        Returns the revision and the new count of name collisions. Raises `ApiError`, `TransportError`.
         """
         while True:
             made = _revision(owner, data, number, label=(self._hash_label, revision_hash(data, collisions)))
@@ -126,21 +129,21 @@ class History:
             try:
                 return await self._revisions.in_namespace(namespace).create(made), collisions
             except AlreadyExists:
-                there = await self._direct.in_namespace(namespace).get(meta(made).name)
-            if says_same(there, data):
-                return there, collisions
+                existing = await self._direct.in_namespace(namespace).get(meta(made).name)
+            if says_same(existing, data):
+                return existing, collisions
             collisions += 1
 
     async def renumber(self, revision: Object, number: int) -> Object:
-        """Give a revision a number. Raises `Conflict` when it is no longer as it was seen."""
+        """Set the number of a revision. Raises `Conflict` if it has changed since it was read."""
         return await self._patch(revision, {"revision": number})
 
     async def label(self, revision: Object, labels: Mapping[str, str]) -> Object:
-        """Give a revision labels. Raises `Conflict` when it is no longer as it was seen."""
+        """Add labels to a revision. Raises `Conflict` if it has changed since it was read."""
         return await self._patch(revision, {"metadata": {"labels": labels}})
 
     async def delete(self, revisions: Iterable[Object]) -> None:
-        """Forget revisions, each if it is the very one that was seen."""
+        """Delete revisions. A revision that was replaced by another of the same name stays."""
         for revision in revisions:
             metadata = meta(revision)
             client = self._revisions.in_namespace(metadata.namespace)

@@ -1,7 +1,9 @@
-"""The cleaner of tokens in Secrets: those that their account names and nobody has used for long are marked as invalid,
-and go when nobody has missed them for as long again.
+"""The cleaner of legacy service account tokens in Secrets.
 
-Concurrency: one task of the manager makes a pass now and then.
+It marks an unused token that its service account references as invalid, and deletes the token after another period
+without use.
+
+Concurrency: one task of the manager makes a pass every `INTERVAL_S`.
 Source: kube-controller-manager pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go (1.36).
 """
 
@@ -39,12 +41,12 @@ _log = logging.getLogger(f"sampan.{NAME}")
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     context.manager.add(LegacyTokenCleaner(context))
 
 
 class LegacyTokenCleaner:
-    """Marks, and a period later deletes. Secrets that somebody made by hand stay: no account names them."""
+    """Marks unused tokens, and deletes them a period later. Secrets without a reference from an account stay."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -68,12 +70,12 @@ class LegacyTokenCleaner:
             await asyncio.sleep(INTERVAL_S)
 
     async def clean(self) -> None:
-        """One pass. What fails is logged, and tried again in the next one."""
+        """Make one pass. Failures are logged, and the next pass retries them."""
         now = self._clock.now()
         try:
             since = tracked_since(await self._config_maps.get(TRACKING_NAME))
         except (ClientError, ValueError) as error:
-            _log.error("it is not known since when the use of tokens is tracked: %s", error)
+            _log.error("cannot read since when token use is tracked; no token is cleaned: %s", error)
             return
         if now < since + self._period:
             return
@@ -87,10 +89,13 @@ class LegacyTokenCleaner:
                 if is_unused(secret, before) and self._is_generated(secret):
                     await self._clean_one(secret, before, mounted)
             except (ClientError, ValueError) as error:
-                _log.error("the token in Secret %s is not looked at: %s", ref.key, error)
+                _log.error("cannot check the token in Secret %s: %s", ref.key, error)
 
     async def _clean_one(self, secret: Object, before: dt.datetime, mounted: dict[str, set[str]]) -> None:
-        """Mark or delete a Secret whose token nobody has used since `before`. `mounted`: what is known of Pods."""
+        """Mark or delete a Secret whose token has not been used since `before`.
+
+        `mounted` caches the names of the Secrets that Pods use, by namespace.
+        """
         found = meta(secret)
         if found.namespace not in mounted:
             mounted[found.namespace] = _names(await self._pods.in_namespace(found.namespace).list())
@@ -105,10 +110,10 @@ class LegacyTokenCleaner:
             elif invalid < format_day(before):
                 await secrets.delete(found.name, DeleteOptions(resource_version=found.resource_version))
         except (NotFound, Conflict):
-            pass  # It is used, or has gone: the next pass sees it.
+            pass  # The Secret was used or deleted meanwhile; the next pass reads it again.
 
     def _is_generated(self, secret: Object) -> bool:
-        """Whether the account that a Secret belongs to names it, as those are named that older controllers made."""
+        """Return True if the Secret's service account references it, as older controllers made it do."""
         found = meta(secret)
         name = found.annotations.get(_ACCOUNT, "")
         ref: Ref[Any] | None = self._accounts.indexer.get(f"{found.namespace}/{name}") if name else None
@@ -119,17 +124,20 @@ class LegacyTokenCleaner:
 
 
 def tracked_since(tracking: Object) -> dt.datetime:
-    """From when on all uses are known: the day after the one that the ConfigMap says. Raises `ValueError`."""
-    said = (tracking.get("data") or {}).get(TRACKING_KEY)
-    if said is None:
+    """Return the time from which all uses of tokens are recorded: the day after the date in the ConfigMap.
+
+    Raises `ValueError` if the date is missing or invalid.
+    """
+    date = (tracking.get("data") or {}).get(TRACKING_KEY)
+    if date is None:
         raise ValueError(f"the ConfigMap has no {TRACKING_KEY!r}")
-    return parse_day(said) + _DAY
+    return parse_day(date) + _DAY
 
 
 def is_unused(secret: Object, before: dt.datetime) -> bool:
-    """Whether a Secret holds a token that is older than `before`, and that nobody has used since.
+    """Return True if a Secret holds a token that was created before `before` and has not been used since.
 
-    Raises `ValueError` where the label of its last use is no day.
+    Raises `ValueError` if the label with the last use is not a date.
     """
     found = meta(secret)
     if secret.get("type") != _TYPE or found.deletion_timestamp:

@@ -1,4 +1,4 @@
-"""The names of the built-in control loops, for those who do not load them.
+"""Names of the built-in control loops, for programs that do not import the loops themselves.
 
 Source: kube-controller-manager cmd/kube-controller-manager/names/controller_names.go (1.36).
 """
@@ -42,4 +42,4 @@ NAMES: Final = (
     "ttl-controller",
     "volumeattributesclass-protection-controller",
 )
-"""In the order of the catalogue, which holds the loops themselves."""
+"""Names in the order of the catalogue, which maps them to the loops."""

@@ -1,8 +1,9 @@
-"""The namespace controller: a namespace that is deleted goes when all that was in it has gone.
+"""The namespace controller: empties a namespace that is being deleted, then removes its finalizer.
 
-Source: kube-controller-manager pkg/controller/namespace/namespace_controller.go, deletion (1.36). Otherwise than there,
-a namespace is looked at at once and not only after five seconds: those are for API servers that see each other's writes
-late. And what remains is looked at again soon, then less and less often, up to the estimate.
+Source: kube-controller-manager pkg/controller/namespace/namespace_controller.go, deletion (1.36).
+
+Unlike there, a deletion is handled immediately, not after five seconds. That delay is for API servers that see each
+other's writes late. Remaining objects are checked again soon, then less and less often, up to the estimate.
 """
 
 import datetime as dt
@@ -24,21 +25,21 @@ from sampan.resource import Object, meta
 
 NAME: Final = "namespace-controller"
 FINALIZER: Final = "kubernetes"
-"""In the spec of every namespace: this controller's."""
+"""Finalizer of this controller, in the spec of every namespace."""
 WORKERS: Final = 10
 _SOONEST_S: Final = 0.1
 
 
 class ContentFailure(Exception):
-    """Not all that is in a namespace could be found, or deleted; the text says what."""
+    """Some content of a namespace could not be found or deleted; the message lists it."""
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     limiter = MaxOfRateLimiter(ItemExponentialFailureRateLimiter(0.005, 60.0), BucketRateLimiter(10.0, 100))
     (
         Builder(context.manager)
-        .for_(NAMESPACES, predicates=[PredicateFuncs(_is_deleting, _begins_to_go, lambda _: False)])
+        .for_(NAMESPACES, predicates=[PredicateFuncs(_is_deleting, _starts_deleting, lambda _: False)])
         .named(NAME)
         .with_options(max_concurrent_reconciles=WORKERS, rate_limiter=limiter)
         .complete(NamespaceController(context))
@@ -46,7 +47,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class NamespaceController:
-    """Empties namespaces whose deletion has begun, then takes its finalizer off them."""
+    """Deletes the content of a namespace whose deletion has begun, then removes the finalizer."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client.direct
@@ -55,7 +56,10 @@ class NamespaceController:
         self._content = NamespaceContent(client, context.clock)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One pass. Raises `ContentFailure`, `ApiError`, `TransportError`; all of it may pass."""
+        """Make one pass.
+
+        Raises `ContentFailure`, `ApiError`, `TransportError`; a later pass may succeed after any of them.
+        """
         try:
             namespace = await self._namespaces.get(request.name)
             deleted_at = meta(namespace).deletion_timestamp
@@ -68,7 +72,7 @@ class NamespaceController:
     async def _empty(self, namespace: Object, deleted_at: dt.datetime) -> Result | None:
         namespace = await self._terminate(namespace)
         findings = await self._content.delete(meta(namespace).name, deleted_at)
-        await self._tell(namespace, findings)
+        await self._write_conditions(namespace, findings)
         if findings.failures:
             raise ContentFailure(", ".join(findings.failures))
         if findings.remaining:
@@ -77,19 +81,22 @@ class NamespaceController:
         return None
 
     def _pause_s(self, estimate_s: int, deleted_at: dt.datetime) -> float:
-        """Until the next look: a part of what it has taken already, at most half of what it is thought to take."""
+        """Return the seconds until the next pass.
+
+        It grows with the time the deletion has taken so far, up to half of the estimated time.
+        """
         taken_s = (self._clock.now() - deleted_at).total_seconds()
         return min(estimate_s // 2 + 1, max(taken_s / 4, _SOONEST_S))
 
     async def _terminate(self, namespace: Object) -> Object:
-        """See to it that the phase says what happens; servers say so themselves as a rule."""
+        """Set the phase to Terminating, unless the server has done so already, as it usually has."""
         if (namespace.get("status") or {}).get("phase") == "Terminating":
             return namespace
         status = {**(namespace.get("status") or {}), "phase": "Terminating"}
         return await self._namespaces.update_status({**namespace, "status": status})
 
-    async def _tell(self, namespace: Object, findings: Findings) -> None:
-        """Say how it stands. When somebody else has changed the namespace meanwhile, the next pass says it."""
+    async def _write_conditions(self, namespace: Object, findings: Findings) -> None:
+        """Write the conditions. After a conflict with another writer, the next pass writes them."""
         status = namespace.get("status") or {}
         conditions = conditions_after(status.get("conditions") or (), findings, timestamp(self._clock))
         if conditions == status.get("conditions"):
@@ -100,7 +107,10 @@ class NamespaceController:
             pass
 
     async def _finalize(self, namespace: Object) -> None:
-        """Take the finalizer off the very namespace that was emptied; with the last one the namespace goes."""
+        """Remove the finalizer from the namespace that was emptied, identified by its UID.
+
+        The server removes the namespace with its last finalizer.
+        """
         name, uid = meta(namespace).name, meta(namespace).uid
 
         async def attempt() -> None:
@@ -122,5 +132,5 @@ def _is_deleting(ref: Ref[Any]) -> bool:
     return b'"deletionTimestamp"' in ref.raw and ref.deletion_timestamp is not None
 
 
-def _begins_to_go(old: Ref[Any], new: Ref[Any]) -> bool:
+def _starts_deleting(old: Ref[Any], new: Ref[Any]) -> bool:
     return _is_deleting(new) and (old.uid != new.uid or not _is_deleting(old))

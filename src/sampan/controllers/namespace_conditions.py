@@ -1,4 +1,4 @@
-"""What a namespace that is being deleted tells of its deletion: five conditions.
+"""Conditions of a namespace that report the progress of its deletion.
 
 Source: kube-controller-manager pkg/controller/namespace/deletion/status_condition_utils.go (1.36).
 """
@@ -14,37 +14,37 @@ from sampan.resource import Object
 
 @dataclass(slots=True)
 class Findings:
-    """What a pass over a namespace has found."""
+    """Results of one pass over a namespace."""
 
     discovery_failures: list[str] = field(default_factory=list)
-    """Of group versions, `group/version: why`; or one text that says why nothing could be discovered."""
+    """`group/version: error` for each group version that failed; a single error text if discovery failed as a whole."""
     is_discovery_partial: bool = True
-    """Whether something could be discovered."""
+    """False if discovery failed as a whole."""
     version_failure: str = ""
-    """A group version that cannot be read."""
+    """Error about a group version that cannot be parsed."""
     content_failures: list[str] = field(default_factory=list)
-    """Of each resource whose objects could not be deleted."""
+    """One error for each resource whose objects could not be deleted."""
     remaining: Counter[GroupVersionResource] = field(default_factory=Counter)
-    """How many objects are still there, of each resource."""
+    """Number of remaining objects of each resource."""
     finalizers: Counter[str] = field(default_factory=Counter)
-    """How many objects have a finalizer, of each finalizer."""
+    """Number of remaining objects with each finalizer."""
     estimate_s: int = 0
-    """How long the objects that remain will take."""
+    """Estimated seconds until the remaining objects are gone."""
 
     @property
     def failures(self) -> list[str]:
-        """All that went wrong."""
+        """All errors of the pass."""
         discovery = [self._discovery_failure] if self.discovery_failures else []
         return [*discovery, *filter(None, [self.version_failure]), *self.content_failures]
 
     @property
     def _discovery_failure(self) -> str:
-        said = ", ".join(sorted(self.discovery_failures))
+        failures = ", ".join(sorted(self.discovery_failures))
         prefix = "unable to retrieve the complete list of server APIs: "
-        return f"{prefix}{said}" if self.is_discovery_partial else said
+        return f"{prefix}{failures}" if self.is_discovery_partial else failures
 
     def discovery_message(self) -> str:
-        """What the condition says of discovery; empty when it went well."""
+        """Message of the discovery condition; empty if discovery succeeded."""
         if not self.discovery_failures:
             return ""
         if not self.is_discovery_partial:
@@ -53,25 +53,25 @@ class Findings:
         return f"Discovery failed for some groups, {count} failing: {self._discovery_failure}"
 
     def content_message(self) -> str:
-        """What the condition says of failures to delete; empty when there were none."""
+        """Message of the content condition; empty if every deletion succeeded."""
         if not self.content_failures:
             return ""
-        said = ", ".join(sorted(self.content_failures))
-        return f"Failed to delete all resource types, {len(self.content_failures)} remaining: {said}"
+        failures = ", ".join(sorted(self.content_failures))
+        return f"Failed to delete all resource types, {len(self.content_failures)} remaining: {failures}"
 
     def remaining_message(self) -> str:
-        """What the condition says of the objects that are still there; empty when there are none."""
-        said = sorted(f"{gvr.resource}.{gvr.group} has {n} resource instances" for gvr, n in self.remaining.items())
-        return f"Some resources are remaining: {', '.join(said)}" if said else ""
+        """Message of the condition about remaining objects; empty if none remain."""
+        counts = sorted(f"{gvr.resource}.{gvr.group} has {n} resource instances" for gvr, n in self.remaining.items())
+        return f"Some resources are remaining: {', '.join(counts)}" if counts else ""
 
     def finalizers_message(self) -> str:
-        """What the condition says of finalizers; empty when there are none."""
-        said = sorted(f"{name} in {n} resource instances" for name, n in self.finalizers.items())
-        return f"Some content in the namespace has finalizers remaining: {', '.join(said)}" if said else ""
+        """Message of the condition about finalizers; empty if no object has one."""
+        counts = sorted(f"{name} in {n} resource instances" for name, n in self.finalizers.items())
+        return f"Some content in the namespace has finalizers remaining: {', '.join(counts)}" if counts else ""
 
 
 class _Words(NamedTuple):
-    """What a condition says."""
+    """Type, reasons and message of a condition."""
 
     type: str
     bad_reason: str
@@ -109,9 +109,9 @@ _FINALIZERS: Final = _Words(
 
 
 def conditions_after(present: Sequence[Object], findings: Findings, timestamp: str) -> list[Object]:
-    """The conditions of the status: others' as they are, ours as the findings say, in place or at the end.
+    """Merge the conditions of the findings into the present ones, in place or at the end.
 
-    The time of transition changes only with a condition's status.
+    Conditions of other types stay unchanged. A transition time changes only with the condition's status.
     """
     wanted = {condition["type"]: condition for condition in _conditions(findings)}
     merged: list[Object] = []

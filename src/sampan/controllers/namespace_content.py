@@ -1,8 +1,9 @@
-"""`NamespaceContent`: deletes everything in a namespace, whatever it is.
+"""`NamespaceContent`: deletes all objects in a namespace, of every resource the server has.
 
-Source: kube-controller-manager pkg/controller/namespace/deletion/namespaced_resources_deleter.go (1.36). Otherwise than
-there, what is not there is not deleted: of most resources a namespace has nothing. And what is told while Pods remain
-counts them.
+Source: kube-controller-manager pkg/controller/namespace/deletion/namespaced_resources_deleter.go (1.36).
+
+Unlike there, it sends no delete request for a resource without objects: a namespace has none of most resources.
+The conditions count the remaining Pods too.
 """
 
 import datetime as dt
@@ -19,19 +20,19 @@ from sampan.loops.views import POD_VIEW
 from sampan.resource import ObjectMeta, ResourceInfo
 
 FINALIZERS_ESTIMATE_S: Final = 15
-"""How long finalizers are thought to take."""
+"""Estimated seconds that finalizers take."""
 _BACKGROUND: Final = DeleteOptions(propagation_policy="Background")
 
 
 class NamespaceContent:
-    """Knows how to empty namespaces."""
+    """Deletes the content of namespaces."""
 
     def __init__(self, client: Client, clock: Clock) -> None:
         self._client = client
         self._clock = clock
 
     async def delete(self, namespace: str, deleted_at: dt.datetime) -> Findings:
-        """One pass: delete all that is there, Pods first and everything else when they have gone; what was found."""
+        """Make one pass and return its findings: delete the Pods first, and everything else once no Pod remains."""
         findings = Findings()
         resources = _deletable(await self._discovered(findings))
         for info in (each for each in resources if each.gvr == PODS.gvr):
@@ -42,7 +43,7 @@ class NamespaceContent:
         return findings
 
     async def _discovered(self, findings: Findings) -> Discovered:
-        """What the server has. Failures are no reason not to delete what is known."""
+        """Discover the server's resources. A partial failure does not stop the deletion of the resources found."""
         try:
             found = await discover(self._client.rest)
         except ClientError as error:
@@ -51,7 +52,7 @@ class NamespaceContent:
         except ValueError as error:
             findings.version_failure = str(error)
             return Discovered({})
-        findings.discovery_failures = [f"{group_version}: {why}" for group_version, why in found.failed.items()]
+        findings.discovery_failures = [f"{group_version}: {error}" for group_version, error in found.failed.items()]
         return found
 
     async def _delete_pods(
@@ -65,14 +66,14 @@ class NamespaceContent:
         await self._delete_all(info, namespace, grace_s, findings)
 
     async def _grace_s(self, namespace: str, deleted_at: dt.datetime) -> int:
-        """The longest time that Pods may take to end; 0 when it is over."""
+        """Return the longest remaining grace period of the Pods in seconds; 0 if it is over."""
         pods = await self._client.resource(POD_VIEW, namespace=namespace).list()
         graces = [pod.spec.termination_grace_period_seconds or 0 for pod in pods if not pod.is_terminated]
         grace_s = max(graces, default=0)
         return 0 if (self._clock.now() - deleted_at).total_seconds() >= grace_s else grace_s
 
     async def _delete_all(self, info: ResourceInfo, namespace: str, estimate_s: int, findings: Findings) -> None:
-        """Delete the objects of one resource, and take down what is left of them."""
+        """Delete the objects of one resource and record in `findings` those that remain."""
         left: Sequence[ObjectMeta] = ()
         try:
             if await self._present(info, namespace):
@@ -93,7 +94,7 @@ class NamespaceContent:
         findings.estimate_s = max(findings.estimate_s, estimate_s)
 
     async def _present(self, info: ResourceInfo, namespace: str) -> Sequence[ObjectMeta]:
-        """The metadata of the objects that are there; none where they cannot be listed."""
+        """Return the metadata of the present objects; an empty list if the resource cannot be listed."""
         if "list" not in info.verbs:
             return ()
         objects = self._client.resource(info, namespace=namespace).metadata_only()
@@ -118,5 +119,5 @@ class NamespaceContent:
 
 
 def _deletable(discovered: Discovered) -> list[ResourceInfo]:
-    """The resources that a namespace may have something of, each in its best version."""
+    """Return the namespaced resources that support deletion, each in its preferred version."""
     return [info for info in preferred(discovered) if info.namespaced and "delete" in info.verbs]

@@ -1,4 +1,4 @@
-"""Who controls which objects: finding one's own, adopting orphans that fit, releasing what fits no longer.
+"""Ownership of objects by controllers: finding owned objects, adopting matching orphans, releasing the rest.
 
 Source: kube-controller-manager pkg/controller/controller_ref_manager.go, controller_utils.go (1.36).
 """
@@ -22,16 +22,16 @@ from sampan.resource import Object, ObjectType, OwnerReference, ResourceInfo, me
 T = TypeVar("T")
 
 CONTROLLER_INDEX: Final = "controller"
-"""Index of informers: by the uid of the controlling owner; objects without one by `orphan_key(namespace)`."""
+"""Index of informers by the UID of the controlling owner, or by `orphan_key(namespace)` for objects without one."""
 
 
 def orphan_key(namespace: str) -> str:
-    """Where the index has the objects of a namespace that nobody controls."""
+    """Return the index key of the objects in a namespace that have no controller."""
     return f"orphan/{namespace}"
 
 
 def index_by_controller(ref: Ref[Any]) -> Iterable[str]:
-    """The index function."""
+    """Index function of `CONTROLLER_INDEX`."""
     if b'"ownerReferences"' in ref.raw:
         for reference in ref.owner_references:
             if reference.controller:
@@ -40,22 +40,25 @@ def index_by_controller(ref: Ref[Any]) -> Iterable[str]:
 
 
 def controller_of(obj: Any) -> OwnerReference | None:
-    """The reference to the controlling owner."""
+    """Return the reference to the controlling owner, or None."""
     return next((reference for reference in meta(obj).owner_references if reference.controller), None)
 
 
-def controlled_by_others(ref: Ref[Any], kind: str) -> bool:
-    """Whether an object surely has a controller of another kind: told without decoding it; False: it may be so."""
+def has_other_controller(ref: Ref[Any], kind: str) -> bool:
+    """Return True if an object has a controller of another kind. False means that it may have one.
+
+    It only searches the raw bytes, without decoding them. A match of the kind's name anywhere gives False.
+    """
     return b'"controller":true' in ref.raw and f'"{kind}"'.encode() not in ref.raw
 
 
 def owners_of_pods(
     owner: ResourceInfo, owners: SharedInformer[Object], selector: Callable[[Object], Selector]
 ) -> MapFunction[Any]:
-    """Of a Pod the owner of that kind that controls it; of an orphan all owners that could adopt it."""
+    """Map a Pod to its controlling owner of that kind, or an orphan to all owners that could adopt it."""
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
-        if controlled_by_others(ref, owner.kind):
+        if has_other_controller(ref, owner.kind):
             return ()
         controller = next((reference for reference in ref.owner_references if reference.controller), None)
         if controller is not None:
@@ -69,15 +72,15 @@ def owners_of_pods(
 
 
 class OwnerGone(Exception):
-    """The owner is not there any more, or is being deleted: it adopts nothing."""
+    """The owner no longer exists or is being deleted, so it must not adopt objects."""
 
 
 class Owned(Generic[T]):
-    """The objects of one kind that owners of another kind control, chosen by label selectors.
+    """Objects of one kind that owners of another kind control, chosen by label selectors.
 
-    `what` is the kind (or a view of it), `owner` the owners' kind. Lists see everything that was written through the
-    manager's client, so that a loop never makes twice what it has just made. `finalizer` is given to what is adopted,
-    and taken from what is released.
+    `what` is the kind (or a view of it), `owner` the owners' kind. Lists include every write made through the manager's
+    client, so a loop never creates an object twice. `finalizer` is added to adopted objects and removed from released
+    ones.
     """
 
     def __init__(
@@ -91,17 +94,17 @@ class Owned(Generic[T]):
         self._finalizer = finalizer
 
     async def of(self, owner: Any) -> Sequence[T]:
-        """Those that the owner controls now."""
+        """Return the objects that the owner controls now."""
         return await self._objects.by_index(CONTROLLER_INDEX, meta(owner).uid)
 
     async def claim(
         self, owner: Object, selector: Selector, *, passes: Callable[[T], bool] = lambda _: True
     ) -> list[T]:
-        """Those that the owner controls in the end: adopts orphans that fit, releases what does not fit.
+        """Adopt matching orphans, release objects that no longer match, and return the objects now controlled.
 
-        `passes` chooses among what could be adopted or kept; the rest is left alone, and not in the result.
-        Raises `OwnerGone` when there is something to adopt and the owner is not there; `ApiError`, `TransportError`,
-        also when somebody else was faster: look again.
+        `passes` filters the objects that may be adopted or kept. Filtered objects are not changed and not returned.
+        Raises `OwnerGone` if there are orphans to adopt and the owner is gone. Raises `ApiError`, `TransportError`,
+        also when another client has changed an object first: the caller retries.
         """
         metadata = meta(owner)
         found = await self._objects.by_index(CONTROLLER_INDEX, metadata.uid, orphan_key(metadata.namespace))
@@ -125,7 +128,10 @@ class Owned(Generic[T]):
         return claimed + [obj for obj in results if obj is not None]
 
     async def _check_owner(self, owner: Object) -> None:
-        """The owner that is in the cache may be gone: what it adopted then would be deleted with it."""
+        """Check on the server that the owner exists.
+
+        The cached owner may be gone, and objects it adopted would then be deleted with it.
+        """
         metadata = meta(owner)
         try:
             fresh = await self._owners.in_namespace(metadata.namespace).get(metadata.name)
@@ -135,7 +141,10 @@ class Owned(Generic[T]):
             raise OwnerGone(f"{owner.get('kind')} {metadata.namespace}/{metadata.name} is gone or being deleted")
 
     async def _adopt(self, owner: Object, obj: T) -> T | None:
-        """Become its controller; None when it is gone. Raises `ApiError` when another was faster."""
+        """Make the owner the controller of an object; None if the object is gone.
+
+        Raises `ApiError` if another controller adopted it first.
+        """
         reference = owner_reference(owner, controller=True, block_owner_deletion=True)
         try:
             return await self._patch_owners(obj, as_dict(reference), "finalizers")
@@ -143,15 +152,15 @@ class Owned(Generic[T]):
             return None
 
     async def _release(self, owner: Object, obj: T) -> None:
-        """Be its controller no longer. What is gone, or was made anew, needs none of it."""
+        """Remove the owner reference. Do nothing if the object is gone or was replaced by one of the same name."""
         with contextlib.suppress(NotFound, Conflict, Invalid):
             reference = {"$patch": "delete", "uid": meta(owner).uid}
             await self._patch_owners(obj, reference, "$deleteFromPrimitiveList/finalizers")
 
     async def _patch_owners(self, obj: T, change: Object, finalizers: str) -> T:
-        """Change one owner reference of the very object that was seen, whatever else has changed in it.
+        """Change one owner reference of the object with this UID, whatever its current version.
 
-        `finalizers` is the directive for the finalizer, where there is one.
+        `finalizers` is the patch directive for the finalizer, if there is one.
         """
         metadata = meta(obj)
         fields: Object = {"uid": metadata.uid, "ownerReferences": [change]}
@@ -162,15 +171,15 @@ class Owned(Generic[T]):
 
 
 def as_dict(reference: OwnerReference) -> Object:
-    """An owner reference as patches say it."""
-    said: Object = {
+    """Return an owner reference in the form that patches need."""
+    fields: Object = {
         "apiVersion": reference.api_version,
         "kind": reference.kind,
         "name": reference.name,
         "uid": reference.uid,
     }
     if reference.controller:
-        said["controller"] = True
+        fields["controller"] = True
     if reference.block_owner_deletion:
-        said["blockOwnerDeletion"] = True
-    return said
+        fields["blockOwnerDeletion"] = True
+    return fields

@@ -1,28 +1,28 @@
-"""Which changes of a Pod concern whoever counts Pods.
+"""Predicate for loops that count Pods: it drops updates that do not change any count.
 
-Of a thousand Pods that are made, each is bound, started and made ready; only the last of these changes a count.
+Each new Pod is bound, started and made ready. Of these updates only the last changes a count.
 """
 
 from typing import Any
 
-from sampan.controllers.ownership import controlled_by_others, controller_of
+from sampan.controllers.ownership import controller_of, has_other_controller
 from sampan.informer.ref import Ref
 from sampan.loops.views import Pod
 from sampan.operator.predicates import Predicate
 
 
 class CountsOtherwise(Predicate[Pod]):
-    """Drops updates after which a Pod counts as before: active, ready since the same moment, with the same owner.
+    """Drops updates that change no count: activity, the time of readiness and the owner stay the same.
 
-    So does a Pod whose controller was and is of another kind than `owner`.
+    It also drops updates of Pods whose controller was and is of another kind than `owner`.
     """
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
 
     def update(self, old: Ref[Pod], new: Ref[Pod]) -> bool:
-        """Whether a count may have changed."""
-        if controlled_by_others(old, self._owner) and controlled_by_others(new, self._owner):
+        """Return True if a count may have changed."""
+        if has_other_controller(old, self._owner) and has_other_controller(new, self._owner):
             return False
         if old.uid != new.uid or old.labels != new.labels:
             return True

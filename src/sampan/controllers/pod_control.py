@@ -1,4 +1,4 @@
-"""Makes and deletes the Pods of an owner, and says so in events.
+"""Creation and deletion of an owner's Pods, recorded as events.
 
 Source: kube-controller-manager pkg/controller/controller_utils.go `RealPodControl`, `GetPodFromTemplate` (1.36).
 """
@@ -15,16 +15,16 @@ from sampan.operator.owner_references import set_controller_reference
 from sampan.resource import Object, meta
 
 NAMESPACE_TERMINATING: Final = "NamespaceTerminating"
-"""The cause in a refusal to create in a namespace that is being deleted: nothing is to be done then."""
+"""Cause of the error for creating an object in a namespace that is being deleted. Callers ignore that error."""
 
 
 def pod_from_template(template: Object, owner: Object, *, generate_name: str = "") -> Object:
-    """The Pod that a template describes, controlled by `owner`, with a name that the server completes."""
-    said = template.get("metadata") or {}
+    """Return the Pod that a template describes, controlled by `owner`. The server completes its generated name."""
+    template_metadata = template.get("metadata") or {}
     metadata: dict[str, Any] = {"generateName": generate_name or _prefix(meta(owner).name)}
     for field in ("labels", "annotations", "finalizers"):
-        if said.get(field):
-            metadata[field] = copy.copy(said[field])
+        if template_metadata.get(field):
+            metadata[field] = copy.copy(template_metadata[field])
     pod: Object = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": copy.copy(template["spec"])}
     metadata["namespace"] = meta(owner).namespace
     set_controller_reference(owner, pod)
@@ -32,20 +32,20 @@ def pod_from_template(template: Object, owner: Object, *, generate_name: str = "
 
 
 def _prefix(name: str) -> str:
-    """The names of Pods begin with their owner's; a name that cannot be followed by a hyphen is taken as it is."""
+    """Return the prefix of a Pod's name: the owner's name and a hyphen, or the name alone if that would be invalid."""
     prefix = f"{name}-"
     return name if dns1123_subdomain_errors(prefix, prefix=True) else prefix
 
 
 class PodControl:
-    """Creates and deletes Pods in the name of a controller."""
+    """Creates and deletes Pods for a controller, and records events about it on the owner."""
 
     def __init__(self, context: ControllerContext, recorder: EventRecorder) -> None:
         self._pods = context.manager.client.resource(PODS, namespace="")
         self._recorder = recorder
 
     async def create(self, pod: Object, owner: Object) -> Object | None:
-        """Create a Pod; None in a namespace that is being deleted. Raises `ApiError`, `TransportError`."""
+        """Create a Pod; None if its namespace is being deleted. Raises `ApiError`, `TransportError`."""
         metadata = meta(pod)
         try:
             created = await self._pods.in_namespace(metadata.namespace).create(pod)
@@ -58,7 +58,10 @@ class PodControl:
         return created
 
     async def delete(self, pod: Any, owner: Object) -> None:
-        """Delete a Pod, if it is the very one that was seen and is still there. Raises `ApiError`, `TransportError`."""
+        """Delete a Pod. Do nothing if it is gone.
+
+        The UID guards against deleting a new Pod of the same name. Raises `ApiError`, `TransportError`.
+        """
         metadata = meta(pod)
         try:
             await self._pods.in_namespace(metadata.namespace).delete(metadata.name, DeleteOptions(uid=metadata.uid))

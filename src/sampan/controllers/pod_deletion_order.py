@@ -1,4 +1,4 @@
-"""Which Pods go first when there are too many: those that would be missed least.
+"""Order in which surplus Pods are deleted: the least useful first.
 
 Source: kube-controller-manager pkg/controller/controller_utils.go `ActivePodsWithRanks` (1.36).
 """
@@ -18,7 +18,10 @@ _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 
 def first_to_delete(pods: Sequence[Pod], related: Iterable[Pod], count: int, now: dt.datetime) -> list[Pod]:
-    """`count` of the Pods. `related` are Pods of the same kind, these among them: nodes that have many lose first."""
+    """Return the `count` Pods to delete first.
+
+    `related` are all Pods of the same kind, including `pods`. Pods on nodes with many of them are deleted first.
+    """
     if count >= len(pods):
         return list(pods)
     on_node = Counter(pod.spec.node_name for pod in related if pod.is_active)
@@ -26,9 +29,11 @@ def first_to_delete(pods: Sequence[Pod], related: Iterable[Pod], count: int, now
 
 
 def _rank(pod: Pod, on_node: int, now: dt.datetime) -> tuple[Any, ...]:
-    """Smaller goes first: unscheduled, not running, not ready, cheap, crowded, lately ready, often restarted, young.
+    """Return the sort key of a Pod; the lowest is deleted first.
 
-    Times count by orders of magnitude, so that among Pods of about the same age chance decides (the uid).
+    The criteria in this order: unscheduled, not running, not ready, cheap to delete, on a crowded node, ready for a
+    short time, often restarted, young. Times count by orders of magnitude, so Pods of about the same age are ordered by
+    their UID, that is, at random.
     """
     ready = pod.condition("Ready")
     ready_since = ready.last_transition_time if ready is not None and ready.status == "True" else None
@@ -46,12 +51,12 @@ def _rank(pod: Pod, on_node: int, now: dt.datetime) -> tuple[Any, ...]:
 
 
 def deletion_cost(pod: Pod) -> int:
-    """What the annotation says; 0 when it says nothing, or no whole number of 32 bits."""
+    """Return the deletion cost in the annotation; 0 if it is missing or not a 32-bit integer."""
     return integer_or(pod.metadata.annotations.get(DELETION_COST, "0"), 0, low=-(2**31), high=2**31 - 1)
 
 
 def _magnitude(timestamp: str | None, now: dt.datetime) -> float:
-    """The age's logarithm, in whole steps: -1 for what has no age yet."""
+    """Return the base-2 logarithm of the age in ns, rounded down: -inf without a timestamp, -1 for a time to come."""
     if not timestamp:
         return -math.inf
     age_s = (now - parse_time(timestamp)).total_seconds()
@@ -59,7 +64,7 @@ def _magnitude(timestamp: str | None, now: dt.datetime) -> float:
 
 
 def _restarts(pod: Pod) -> tuple[int, int]:
-    """The most restarts of a container, and of an init container that goes on running."""
+    """Return the highest restart count of a container, and that of a running sidecar."""
     containers = (status.restart_count for status in pod.status.container_statuses)
     sidecars = (status.restart_count for status in pod.status.init_container_statuses if status.started)
     return max(containers, default=0), max(sidecars, default=0)

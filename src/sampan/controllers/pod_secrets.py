@@ -1,4 +1,7 @@
-"""The Secrets that a Pod names. Source: kubernetes pkg/api/v1/pod/util.go VisitPodSecretNames (1.36)."""
+"""Names of the Secrets that a Pod references.
+
+Source: kubernetes pkg/api/v1/pod/util.go VisitPodSecretNames (1.36).
+"""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -18,11 +21,11 @@ _VOLUMES: Final[dict[str, tuple[str, ...]]] = {
     "secret": ("secretName",),
     "storageos": ("secretRef", "name"),
 }
-"""Where a source of a volume names a Secret."""
+"""Path of the Secret's name in each kind of volume."""
 
 
 def secret_names(pod: Object) -> Iterator[str]:
-    """Their names, some perhaps more than once."""
+    """Return the names; a name may occur several times."""
     spec = pod.get("spec") or {}
     found: list[Any] = [each.get("name") for each in spec.get("imagePullSecrets") or ()]
     for field in _CONTAINERS:

@@ -1,4 +1,4 @@
-"""Which Pods are on a node: an index that several loops share."""
+"""Index of Pods by node, shared by several loops."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -8,11 +8,11 @@ from sampan.loops.context import ControllerContext
 from sampan.loops.views import POD_VIEW, node_name_of
 
 NODE_INDEX: Final = "node"
-"""Index of Pods: by the name of their node."""
+"""Index of Pods by the name of their node."""
 
 
 def index_pods_by_node(context: ControllerContext) -> None:
-    """Have the index, if it is not there yet."""
+    """Add the index to the informer of Pods, unless it has it already."""
     indexer = context.informer(POD_VIEW).indexer
     if NODE_INDEX not in indexer.index_names:
         indexer.add_indexer(NODE_INDEX, _node_of)

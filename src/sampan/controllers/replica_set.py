@@ -1,8 +1,9 @@
-"""The ReplicaSet controller: as many Pods as are wanted, made of one template.
+"""The ReplicaSet controller: keeps the wanted number of Pods of one template running.
 
-A ReplicationController is the same thing by an older name, with a selector of another form.
-Concurrency: the manager runs the controller; one object is looked at by one worker at a time. Reads see what was
-written here before, so that a Pod is never made twice for one want.
+A ReplicationController works the same way, with a simpler form of selector.
+
+Concurrency: the manager runs the controller; each object is reconciled by one worker at a time. Reads include the
+controller's own earlier writes, so it never creates more Pods than are missing.
 Source: kube-controller-manager pkg/controller/replicaset/replica_set.go, replica_set_utils.go (1.36).
 """
 
@@ -34,29 +35,31 @@ from sampan.operator.request import Request, Result
 from sampan.resource import Object, ResourceInfo, meta
 
 BURST: Final = 500
-"""Pods that one look makes or deletes at most."""
+"""Highest number of Pods that one reconciliation creates or deletes."""
 WORKERS: Final = 5
 REST_S_PER_POD: Final = 50e-6
-"""How long a set that has as many Pods as it wants is not looked at again, for each of them: a look at 2,000 takes some
-20 ms, and while they become ready one by one there is always a reason for another.
+"""Pause after reconciling a set that has its wanted number of Pods, for each Pod.
+
+Reconciling 2,000 Pods takes about 20 ms. While they become ready one by one, each of them triggers a reconciliation.
+The pause combines several of these into one.
 """
 OWNER_INDEX: Final = "replicas-owner"
-"""Index of the sets by the uid of their own controller (a Deployment)."""
+"""Index of sets by the UID of their own controller (a Deployment)."""
 _REPLICA_FAILURE: Final = "ReplicaFailure"
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it for ReplicaSets."""
+    """Register the controller of ReplicaSets with the manager."""
     ReplicaController(context, REPLICA_SETS, "replicaset-controller").start()
 
 
 def set_up_replication(context: ControllerContext) -> None:
-    """Have the manager run it for ReplicationControllers."""
+    """Register the controller of ReplicationControllers with the manager."""
     ReplicaController(context, REPLICATION_CONTROLLERS, "replicationcontroller-controller").start()
 
 
 class ReplicaController:
-    """Keeps the Pods of sets of one kind."""
+    """Keeps the wanted number of Pods for each set of one kind."""
 
     def __init__(self, context: ControllerContext, kind: ResourceInfo, name: str) -> None:
         self._context = context
@@ -69,7 +72,7 @@ class ReplicaController:
         self._pods = PodControl(context, context.recorder(name))
 
     def start(self) -> None:
-        """Have the manager run it."""
+        """Register the controller with the manager."""
         (
             Builder(self._context.manager)
             .named(self._name)
@@ -84,7 +87,7 @@ class ReplicaController:
         )
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one set."""
+        """Reconcile one set. Raises `ClientError`."""
         try:
             owner = await self._sets.in_namespace(request.namespace).get(request.name)
         except NotFound:
@@ -109,7 +112,7 @@ class ReplicaController:
         return Result(next_available_s(pods, _min_ready_s(owner), now))
 
     async def _manage(self, owner: Object, pods: Sequence[Pod]) -> None:
-        """Make or delete Pods towards the wanted number."""
+        """Create or delete Pods to reach the wanted number."""
         surplus = len(pods) - _wanted(owner)
         if surplus < 0:
             pod = pod_from_template(owner["spec"]["template"], owner)
@@ -129,7 +132,7 @@ class ReplicaController:
                     raise result
 
     async def _related(self, owner: Object) -> list[Pod]:
-        """The Pods of all sets of the same Deployment: they crowd the same nodes."""
+        """Return the Pods of all sets of the same Deployment: they compete for the same nodes."""
         reference = controller_of(owner)
         if reference is None:
             return list(await self._owned.of(owner))
@@ -163,8 +166,8 @@ class ReplicaController:
         return status
 
     def _selector(self, owner: Object) -> Selector:
-        said = owner["spec"].get("selector")
-        return selector_from_label_selector(said) if self._kind == REPLICA_SETS else selector_from_labels(said)
+        selector = owner["spec"].get("selector")
+        return selector_from_label_selector(selector) if self._kind == REPLICA_SETS else selector_from_labels(selector)
 
 
 def _wanted(owner: Object) -> int:

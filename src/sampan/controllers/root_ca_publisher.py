@@ -1,4 +1,4 @@
-"""The publisher of the cluster's CA: each active namespace has a ConfigMap `kube-root-ca.crt`, for service accounts.
+"""The publisher of the cluster's CA: keeps a ConfigMap `kube-root-ca.crt` in each active namespace.
 
 Source: kube-controller-manager pkg/controller/certificates/rootcacertpublisher/publisher.go (1.36).
 """
@@ -26,7 +26,7 @@ DESCRIPTION: Final = (
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it; without a CA there is nothing to publish."""
+    """Register the controller with the manager, if there is a CA to publish."""
     if not context.root_ca:
         return
     (
@@ -39,7 +39,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class RootCaPublisher:
-    """Makes the ConfigMap, and puts right what others have changed in it."""
+    """Creates the ConfigMap and reverts changes to it."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -48,7 +48,7 @@ class RootCaPublisher:
         self._data = {"ca.crt": context.root_ca}
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one namespace. Raises `ApiError`, `TransportError`."""
+        """Reconcile one namespace. Raises `ApiError`, `TransportError`."""
         namespace = await self._namespaces.find(request)
         if namespace is None or not is_active(namespace):
             return None
@@ -63,7 +63,7 @@ class RootCaPublisher:
             try:
                 await client.patch(ROOT_CA, self._correction(published))
             except NotFound:
-                return None  # The event of its deletion brings the namespace here again.
+                return None  # The event of the deletion queues the namespace again.
         return None
 
     def _differs(self, published: Object) -> bool:

@@ -1,4 +1,4 @@
-"""The service account controller: each active namespace has a ServiceAccount `default`.
+"""The service account controller: keeps a ServiceAccount `default` in each active namespace.
 
 Source: kube-controller-manager pkg/controller/serviceaccount/serviceaccounts_controller.go (1.36).
 """
@@ -18,7 +18,7 @@ DEFAULT: Final = "default"
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     (
         Builder(context.manager)
         .named(NAME)
@@ -29,7 +29,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class ServiceAccountController:
-    """Makes the ServiceAccount of namespaces that have none."""
+    """Creates the ServiceAccount in namespaces that have none."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -37,7 +37,7 @@ class ServiceAccountController:
         self._accounts = client.resource(SERVICE_ACCOUNTS, namespace="")
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one namespace. Raises `ApiError`, `TransportError`."""
+        """Reconcile one namespace. Raises `ApiError`, `TransportError`."""
         namespace = await self._namespaces.find(request)
         if namespace is None or not is_active(namespace):
             return None

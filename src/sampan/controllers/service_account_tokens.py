@@ -1,4 +1,4 @@
-"""The tokens of Secrets of type kubernetes.io/service-account-token: filled in, and removed with their account.
+"""The controller of token Secrets (kubernetes.io/service-account-token): adds tokens, and deletes orphaned Secrets.
 
 Source: kube-controller-manager pkg/controller/serviceaccount/tokens_controller.go (1.36).
 """
@@ -24,7 +24,7 @@ _UID: Final = "kubernetes.io/service-account.uid"
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it; without a key there are no tokens to fill in."""
+    """Register the controller with the manager, if there is a key that signs tokens."""
     if not context.service_account_key:
         return
     (
@@ -37,7 +37,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class ServiceAccountTokens:
-    """Looks at the token Secrets of one ServiceAccount."""
+    """Completes the token Secrets of a ServiceAccount, and deletes them with their account."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -47,7 +47,7 @@ class ServiceAccountTokens:
         self._root_ca = context.root_ca
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one account. Raises `ApiError`, `TransportError`."""
+        """Reconcile one account. Raises `ApiError`, `TransportError`."""
         account = await self._accounts.find(request)
         secrets = self._secrets.in_namespace(request.namespace)
         for secret in await secrets.list():
@@ -62,11 +62,11 @@ class ServiceAccountTokens:
                     if change:
                         await secrets.patch(name, MergePatch({"metadata": {"uid": found.uid}, **change}))
             except (NotFound, Conflict):
-                continue  # It has gone, or is another one now; its event brings us here again.
+                continue  # It is gone or was replaced; that event queues the account again.
         return None
 
     def _missing(self, account: Object, secret: Object) -> Object:
-        """What the Secret lacks, as a merge patch; nothing when it is complete."""
+        """Return the fields a Secret lacks, as a merge patch; empty if it is complete."""
         owner, data = meta(account), secret.get("data") or {}
         wanted = {"namespace": owner.namespace, "ca.crt": self._root_ca}
         change: dict[str, Any] = {
@@ -81,7 +81,7 @@ class ServiceAccountTokens:
 
 
 def account_name(secret: Object) -> str:
-    """Whose token a Secret holds; "" when it holds none."""
+    """Return the name of the account whose token a Secret holds; "" if it is not a token Secret."""
     if secret.get("type") != _TYPE or meta(secret).deletion_timestamp:
         return ""
     return meta(secret).annotations.get(_ACCOUNT, "")

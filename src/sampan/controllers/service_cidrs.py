@@ -1,4 +1,4 @@
-"""ServiceCIDRs: a finalizer keeps those whose addresses Services still have; the condition Ready says so.
+"""ServiceCIDR protection: a finalizer keeps a ServiceCIDR while Services use its addresses. Ready reports the state.
 
 Source: kubernetes pkg/controller/servicecidrs/servicecidrs_controller.go (1.36).
 """
@@ -46,7 +46,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run the controller."""
+    """Register the controller with the manager."""
     ranges = context.informer(SERVICE_CIDRS).indexer
 
     def requests_of(affected: Callable[[Sequence[Network]], bool]) -> Iterable[Request]:
@@ -55,7 +55,7 @@ def set_up(context: ControllerContext) -> None:
     def overlapping(ref: Ref[Any]) -> Iterable[Request]:
         own = _networks_of_ref(ref)
         return requests_of(
-            lambda others: any(one.overlaps(other) for one in own for other in others if _alike(one, other))
+            lambda others: any(one.overlaps(other) for one in own for other in others if _comparable(one, other))
         )
 
     def containing(ref: Ref[Any]) -> Iterable[Request]:
@@ -75,7 +75,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class ServiceCIDRs:
-    """Puts the finalizer and the condition on ServiceCIDRs, and releases those that no address needs."""
+    """Adds the finalizer and the condition to ServiceCIDRs, and releases those without addresses in use."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -93,7 +93,7 @@ class ServiceCIDRs:
             return await self._release(cidr)
         await set_finalizer(self._cidrs, cidr, FINALIZER)
         try:
-            await self._tell(cidr, _READY)
+            await self._set_condition(cidr, _READY)
         except ApiError:
             text = "The ServiceCIDR Status can not be set to Ready=True"
             self._recorder.warning(cidr, "KubernetesServiceCIDRError", text)
@@ -104,7 +104,7 @@ class ServiceCIDRs:
         if FINALIZER not in meta(cidr).finalizers:
             return None
         if await self._is_needed(cidr):
-            await self._tell(cidr, _TERMINATING)
+            await self._set_condition(cidr, _TERMINATING)
             return None
         deleted = parse_time(meta(cidr).deletion_timestamp or "")
         left_s = DELETION_GRACE_PERIOD_S - (self._clock.now() - deleted).total_seconds()
@@ -114,10 +114,10 @@ class ServiceCIDRs:
         return None
 
     async def _is_needed(self, cidr: Object) -> bool:
-        """Whether an address would be in no ServiceCIDR if this one went.
+        """Return True if an address would be in no ServiceCIDR without this one.
 
-        Stricter than Kubernetes: ranges that are being deleted too do not count, so two of the same range cannot
-        release each other.
+        Stricter than Kubernetes: other ranges that are being deleted do not count, so two equal ranges cannot release
+        each other.
         """
         name = meta(cidr).name
         others = [
@@ -129,7 +129,7 @@ class ServiceCIDRs:
         orphans = [
             own
             for own in _networks(cidr)
-            if not any(_alike(own, other) and own.subnet_of(other) for other in others)  # type: ignore[arg-type]  # of one family
+            if not any(_comparable(own, other) and own.subnet_of(other) for other in others)  # type: ignore[arg-type]  # of one family
         ]
         if not orphans:
             return False
@@ -139,7 +139,7 @@ class ServiceCIDRs:
             if address is not None
         )
 
-    async def _tell(self, cidr: Object, condition: Object) -> None:
+    async def _set_condition(self, cidr: Object, condition: Object) -> None:
         status = status_of(cidr)
         present = find_status_condition(status, "Ready") or {}
         if present.get("message") != condition["message"]:
@@ -149,7 +149,7 @@ class ServiceCIDRs:
         await write_status(self._cidrs, cidr, status)
 
 
-def _alike(one: Network, other: Network) -> bool:
+def _comparable(one: Network, other: Network) -> bool:
     return one.version == other.version
 
 
@@ -158,7 +158,7 @@ def _networks(cidr: Object) -> list[Network]:
 
 
 def _address_of(obj: Object) -> Address | None:
-    """Return the address of an IPAddress. None: no Service has it."""
+    """Return the address of an IPAddress; None if it was not allocated for a Service."""
     if meta(obj).labels.get(_MANAGED_BY) != _ALLOCATOR:
         return None
     return ipaddress.ip_address(meta(obj).name)

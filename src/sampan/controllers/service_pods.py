@@ -1,4 +1,4 @@
-"""Which Pods are behind a Service, by which ports, and which Services a Pod is behind.
+"""Relation between Services and Pods: the Pods and ports of a Service, and the Services of a Pod.
 
 Source: staging k8s.io/endpointslice util/controller_utils.go, utils.go `FindPort` (1.36).
 """
@@ -22,7 +22,10 @@ _TCP: Final = "TCP"
 
 
 def pod_selector(service: Object) -> Selector | None:
-    """What selects the Pods of a Service; None when it has none, or has an external name: others give it endpoints."""
+    """Return the selector of a Service's Pods, or None.
+
+    Services without a selector or with an external name have none: users or other controllers manage their endpoints.
+    """
     spec = service.get("spec") or {}
     labels = spec.get("selector")
     if not labels or spec.get("type") == "ExternalName":
@@ -31,29 +34,29 @@ def pod_selector(service: Object) -> Selector | None:
 
 
 def is_headless(service: Object) -> bool:
-    """Whether it has no address of its own."""
+    """Return True if the Service has no cluster IP."""
     return (service["spec"].get("clusterIP") or "None") == "None"
 
 
 def belongs(pod: Pod, *, include_terminating: bool) -> bool:
-    """Whether a selected Pod is an endpoint, ready or not."""
+    """Return True if a selected Pod is an endpoint, ready or not."""
     if pod.is_terminated or not (pod.status.pod_ip or pod.status.pod_ips):
         return False
     return include_terminating or pod.metadata.deletion_timestamp is None
 
 
 def hostname_of(pod: Pod, service: Object) -> str:
-    """The name of the Pod below the Service's, where it has one."""
+    """Return the hostname of the Pod below the Service's domain; empty if it has none."""
     return pod.spec.hostname if pod.spec.subdomain == service["metadata"]["name"] else ""
 
 
 def pod_ips(pod: Pod) -> list[str]:
-    """All addresses of a Pod."""
+    """Return all addresses of a Pod."""
     return [each["ip"] for each in pod.status.pod_ips if each.get("ip")] or [pod.status.pod_ip]
 
 
 def find_port(port: Object, pod: Pod) -> int | None:
-    """The number of the Pod's port that a port of a Service leads to; None when no container has one of that name."""
+    """Return the Pod's port number for a Service port; None if no container has a port of that name."""
     target = port.get("targetPort", port["port"])
     if isinstance(target, int):
         return target or int(port["port"])
@@ -72,7 +75,7 @@ _container = msgspec.json.Decoder(_Container)
 
 
 def _container_ports(pod: Pod) -> Iterator[dict[str, Any]]:
-    """Those of containers, then those of sidecars."""
+    """Yield the ports of the containers, then those of the sidecars."""
     for raw in pod.spec.containers:
         yield from _container.decode(raw).ports
     for init in pod.spec.init_containers:
@@ -81,14 +84,14 @@ def _container_ports(pod: Pod) -> Iterator[dict[str, Any]]:
 
 
 class ServicesOfPods:
-    """Finds the Services of a Pod that has changed; their selectors are compiled once for each version."""
+    """Finds the Services of a Pod. Selectors are compiled once for each version of a Service."""
 
     def __init__(self, services: SharedInformer[Any]) -> None:
         self._services = services.indexer
         self._selectors: dict[str, tuple[str, Selector | None]] = {}
 
     def __call__(self, ref: Ref[Any]) -> Iterable[Request]:
-        """Those whose selectors match the Pod's labels."""
+        """Return the Services whose selectors match the Pod's labels."""
         if not ref.labels:
             return ()
         found: list[Request] = []
@@ -103,24 +106,24 @@ class ServicesOfPods:
         if version == service.resource_version:
             return selector
         if len(self._selectors) > 2 * len(self._services) + 16:
-            self._selectors.clear()  # Most of them are of Services that are gone.
+            self._selectors.clear()  # Most of them belong to deleted Services.
         selector = pod_selector(service.decode())
         self._selectors[service.uid] = (service.resource_version, selector)
         return selector
 
 
 def endpoints_changed(services: ServicesOfPods) -> PredicateFuncs[Any]:
-    """Drops changes of Pods that no endpoint shows, or that are behind no Service."""
+    """Return a predicate that drops changes of Pods that affect no endpoint."""
 
-    def shows(old: Ref[Any], new: Ref[Any]) -> bool:
+    def changes(old: Ref[Any], new: Ref[Any]) -> bool:
         if old.labels != new.labels or old.uid != new.uid:
             return True
-        return bool(services(new)) and _shown(old.decode()) != _shown(new.decode())
+        return bool(services(new)) and _endpoint_fields(old.decode()) != _endpoint_fields(new.decode())
 
-    return PredicateFuncs(None, shows, None)
+    return PredicateFuncs(None, changes, None)
 
 
-def _shown(pod: Pod) -> tuple[object, ...]:
+def _endpoint_fields(pod: Pod) -> tuple[object, ...]:
     status, spec = pod.status, pod.spec
     deleting = pod.metadata.deletion_timestamp
     return (

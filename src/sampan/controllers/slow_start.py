@@ -1,4 +1,4 @@
-"""Many calls of one kind, begun slowly: what fails for the first one need not be tried five hundred times.
+"""Slow start of many similar calls, so that a call that always fails is not attempted hundreds of times.
 
 Source: kube-controller-manager pkg/controller/replicaset/replica_set.go `slowStartBatch` (1.36).
 """
@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable
 
 
 async def slow_start(count: int, call: Callable[[int], Awaitable[None]], *, initial: int = 1) -> int:
-    """Call `call(0)`, `call(1)`, … `count` times in all: in batches of 1, 2, 4 …, each at once.
+    """Call `call(0)`, `call(1)`, … `count` times, in concurrent batches of 1, 2, 4, ….
 
-    After a batch in which a call failed nothing more is called. Gives how many went well; raises the first error of the
-    batch in which calls failed, after all of the batch have ended.
+    After a batch with a failure no further batch starts. Returns the number of successful calls. Raises the first error
+    of the failed batch, after all of its calls have ended.
     """
     done = 0
     batch = min(count, initial)

@@ -1,4 +1,4 @@
-"""Writing the status of an object: only what differs, and conditions as the workload APIs have them."""
+"""Status writes: patches with only the changed fields, and conditions in the form of the workload APIs."""
 
 import copy
 from typing import Any, TypeVar
@@ -13,38 +13,38 @@ T = TypeVar("T")
 async def write_status(
     client: ResourceClient[T], obj: Object, status: Object, *, optimistic_lock: bool = False
 ) -> T | None:
-    """Write a status that was made for the object as it was read; None when it is that already.
+    """Write a status that was computed from the object as read; None if it has not changed.
 
-    It is patched whatever version the object has by now: a status has one writer, and `observedGeneration` says what
-    it tells of. With `optimistic_lock` it is written only if the object is still as it was read, which matters where
-    the status is a memory (counts). Raises `Conflict` then; `NotFound`, `ApiError`, `TransportError`.
+    The patch applies to any version of the object: a status has one writer, and `observedGeneration` records its base.
+    With `optimistic_lock` it applies only to the version that was read. That matters where the status itself holds
+    state, such as counts. Raises `Conflict` then; `NotFound`, `ApiError`, `TransportError`.
     """
     before = obj.get("status") or {}
     if before == status:
         return None
     metadata = meta(obj)
-    seen = {"resourceVersion": metadata.resource_version}
-    old, new = {"metadata": seen, "status": before}, {"metadata": seen, "status": status}
+    read = {"resourceVersion": metadata.resource_version}
+    old, new = {"metadata": read, "status": before}, {"metadata": read, "status": status}
     patch = merge_patch_between(old, new, optimistic_lock=optimistic_lock)
     where = client.in_namespace(metadata.namespace) if metadata.namespace else client
     return await where.status.patch(metadata.name, patch)
 
 
 def status_of(obj: Object) -> Object:
-    """A copy of the object's status, to be changed."""
+    """Return a copy of the object's status that the caller may change."""
     return copy.deepcopy(obj.get("status") or {})
 
 
 def find_status_condition(status: Object, type: str) -> Object | None:
-    """The condition of a type."""
+    """Return the condition of a type, or None."""
     return next((condition for condition in status.get("conditions") or () if condition.get("type") == type), None)
 
 
 def set_status_condition(status: Object, condition: Object, clock: Clock, *, update_time: bool = False) -> bool:
-    """Put a condition (`type`, `status`, `reason`, `message`) into a status; False when it says so already.
+    """Set a condition (`type`, `status`, `reason`, `message`); return False if status and reason are unchanged.
 
-    The time of transition changes only with the condition's status. With `update_time` the condition also tells when
-    it was last updated (`lastUpdateTime`), as those of Deployments do. Source: pkg/controller/deployment/util (1.36).
+    The transition time changes only with the condition's status. With `update_time` the condition also gets
+    `lastUpdateTime`, as those of Deployments do. Source: pkg/controller/deployment/util (1.36).
     """
     now = timestamp(clock)
     existing = find_status_condition(status, condition["type"])
@@ -63,7 +63,7 @@ def set_status_condition(status: Object, condition: Object, clock: Clock, *, upd
 
 
 def remove_status_condition(status: Object, type: str) -> None:
-    """Take the condition of a type out of a status."""
+    """Remove the condition of a type from a status."""
     others = [each for each in status.get("conditions") or () if each.get("type") != type]
     if others:
         status["conditions"] = others

@@ -1,4 +1,4 @@
-"""The taint eviction controller: Pods that do not tolerate a taint `NoExecute` of their node are deleted, in time.
+"""The taint eviction controller: deletes Pods that do not tolerate a NoExecute taint of their node.
 
 Source: kube-controller-manager pkg/controller/tainteviction/taint_eviction.go (1.36).
 """
@@ -27,7 +27,7 @@ WORKERS: Final = 4
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     index_pods_by_node(context)
     pods = context.informer(POD_VIEW).indexer
     controller = TaintEvictionController(context)
@@ -38,15 +38,15 @@ def set_up(context: ControllerContext) -> None:
     (
         Builder(context.manager)
         .named(NAME)
-        .watches(POD_VIEW, controller.concerned)
-        .watches(NODES, pods_of_node, predicates=[PredicateFuncs(_is_tainted, _is_tainted_otherwise, None)])
+        .watches(POD_VIEW, controller.affected)
+        .watches(NODES, pods_of_node, predicates=[PredicateFuncs(_is_tainted, _taints_changed, None)])
         .with_options(max_concurrent_reconciles=WORKERS)
         .complete(controller)
     )
 
 
 class TaintEvictionController:
-    """Evicts."""
+    """Evicts each Pod once its toleration time for the node's taints is over."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._clock = context.clock
@@ -56,8 +56,8 @@ class TaintEvictionController:
         self._pods = context.manager.client.resource(POD_VIEW, namespace="")
         self._since: dict[Request, tuple[str, dt.datetime]] = {}
 
-    def concerned(self, ref: Ref[Any]) -> Iterable[Request]:
-        """Of a Pod that has changed: itself, where its node is tainted or it waits for its end; else it may stay."""
+    def affected(self, ref: Ref[Any]) -> Iterable[Request]:
+        """Return a request for the Pod if its node is tainted or its eviction is pending, else nothing."""
         request = Request.of_key(ref.key)
         if request in self._since:
             return (request,)
@@ -65,7 +65,7 @@ class TaintEvictionController:
         return (request,) if node is not None and _is_tainted(node) else ()
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one Pod. Raises `ApiError`, `TransportError`."""
+        """Reconcile one Pod. Raises `ApiError`, `TransportError`."""
         ref = self._pod_refs.get(request.key)
         pod = None if ref is None else ref.decode()
         if ref is None or pod is None or pod.metadata.deletion_timestamp is not None or not pod.spec.node_name:
@@ -111,12 +111,12 @@ class TaintEvictionController:
 
 
 def no_execute_taints(node: Object) -> list[Object]:
-    """The taints of a node that make Pods leave."""
+    """Return the NoExecute taints of a node."""
     return [taint for taint in (node.get("spec") or {}).get("taints") or () if taint.get("effect") == NO_EXECUTE]
 
 
 class Toleration(msgspec.Struct, rename="camel"):
-    """What a Pod tolerates."""
+    """Toleration of a Pod."""
 
     key: str = ""
     operator: str = ""
@@ -125,7 +125,7 @@ class Toleration(msgspec.Struct, rename="camel"):
     toleration_seconds: int | None = None
 
     def tolerates(self, taint: Object) -> bool:
-        """Whether a taint is tolerated."""
+        """Return True if the toleration matches a taint."""
         if self.effect and self.effect != taint.get("effect"):
             return False
         if self.key and self.key != taint.get("key"):
@@ -136,7 +136,7 @@ class Toleration(msgspec.Struct, rename="camel"):
 
 
 def tolerated_for_s(taints: Iterable[Object], tolerations: Sequence[Toleration]) -> float | None:
-    """How long a Pod may stay on a node with some taints: 0 not at all, None for ever."""
+    """Return the seconds a Pod may stay on a node with these taints: 0 if one is not tolerated, None if unlimited."""
     used: list[Toleration] = []
     for taint in taints:
         found = [toleration for toleration in tolerations if toleration.tolerates(taint)]
@@ -167,7 +167,7 @@ def _is_tainted(node: Ref[Any]) -> bool:
     return b'"NoExecute"' in node.raw
 
 
-def _is_tainted_otherwise(old: Ref[Any], new: Ref[Any]) -> bool:
+def _taints_changed(old: Ref[Any], new: Ref[Any]) -> bool:
     if not _is_tainted(old) and not _is_tainted(new):
         return False
     return no_execute_taints(old.decode()) != no_execute_taints(new.decode())

@@ -1,4 +1,4 @@
-"""When what led to a change of endpoints has happened: by it the way from a ready Pod to its traffic is measured.
+"""Trigger times of endpoint changes, from which the delay between a ready Pod and its traffic is measured.
 
 Source: staging k8s.io/endpointslice util/trigger_time_tracker.go (1.36).
 """
@@ -13,25 +13,31 @@ from sampan.resource import Object, meta
 ANNOTATION: Final = "endpoints.kubernetes.io/last-change-trigger-time"
 
 
-class _Seen(NamedTuple):
+class _Times(NamedTuple):
     service: str
     pods: dict[str, str]
 
 
 class TriggerTimes:
-    """Remembers for each Service when its Pods became (un)ready. Times are those of the API: texts in order of time."""
+    """Tracks for each Service the times its Pods became ready or unready.
+
+    Times are API timestamps; as text they sort by time.
+    """
 
     def __init__(self) -> None:
-        self._seen: dict[Request, _Seen] = {}
+        self._times: dict[Request, _Times] = {}
 
     def last(self, service: Object, pods: Iterable[Pod]) -> str:
-        """The time of the first change since the last call; the Service's creation the first time; "" for none."""
+        """Return the time of the first change since the last call; empty if nothing changed.
+
+        The first call for a Service returns the time of its creation.
+        """
         metadata = meta(service)
         key = Request(metadata.namespace, metadata.name)
         created = metadata.creation_timestamp or ""
-        before = self._seen.get(key)
-        now = _Seen(created, {pod.metadata.name: time for pod in pods if (time := _ready_since(pod))})
-        self._seen[key] = now
+        before = self._times.get(key)
+        now = _Times(created, {pod.metadata.name: time for pod in pods if (time := _ready_since(pod))})
+        self._times[key] = now
         if before is None:
             return created
         changed = [time for name, time in now.pods.items() if time > before.pods.get(name, "")]
@@ -40,8 +46,8 @@ class TriggerTimes:
         return min(changed, default="")
 
     def forget(self, service: Request) -> None:
-        """The Service is gone."""
-        self._seen.pop(service, None)
+        """Drop the times of a deleted Service."""
+        self._times.pop(service, None)
 
 
 def _ready_since(pod: Pod) -> str:

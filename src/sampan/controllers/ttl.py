@@ -1,7 +1,7 @@
-"""The TTL controller: tells kubelets by an annotation how long they may cache Secrets and ConfigMaps.
+"""The TTL controller: annotates Nodes with the time for which kubelets may cache Secrets and ConfigMaps.
 
-The larger the cluster, the longer. The steps overlap, so that a cluster at a boundary does not change all its Nodes
-back and forth. A Node gets a changed value with its next update: kubelets update their Nodes all the time.
+The time grows with the cluster. The steps overlap, so a cluster near a boundary does not switch its Nodes back and
+forth. A Node gets a changed value with its next update: kubelets update their Nodes all the time.
 
 Concurrency: the informer's handler counts Nodes; a Node is reconciled by one worker at a time.
 Source: kubernetes pkg/controller/ttl/ttl_controller.go (1.36).
@@ -25,7 +25,7 @@ WORKERS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Sizes of a cluster, in Nodes, and the value of the annotation. A larger cluster is in the next step."""
+    """Range of cluster sizes, in Nodes, and the annotation's value for it. A larger cluster is in the next step."""
 
     size_min: int
     size_max: float
@@ -42,7 +42,7 @@ STEPS: Final = (
 
 
 class ClusterSize:
-    """Counts Nodes, told by the informer, and knows the step that the cluster is in."""
+    """Counts Nodes from informer events and tracks the current step."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -70,12 +70,12 @@ class ClusterSize:
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     TtlController(context).start()
 
 
 class TtlController:
-    """Writes the annotation."""
+    """Writes the annotation of each Node."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
@@ -84,7 +84,7 @@ class TtlController:
         self._registration = context.informer(NODES).add_handler(self._size)
 
     def start(self) -> None:
-        """Have the manager run it."""
+        """Register the controller with the manager."""
         builder = Builder(self._context.manager).named(NAME).for_(NODES)
         builder.with_options(max_concurrent_reconciles=WORKERS).complete(self)
 

@@ -1,6 +1,6 @@
-"""The TTL-after-finished controller: deletes Jobs some time after they are finished, with their Pods.
+"""The TTL-after-finished controller: deletes finished Jobs and their Pods when their TTL is over.
 
-Concurrency: the manager runs the controller; one Job is looked at by one worker at a time.
+Concurrency: the manager runs the controller; each Job is reconciled by one worker at a time.
 Source: kube-controller-manager pkg/controller/ttlafterfinished/ttlafterfinished_controller.go (1.36).
 """
 
@@ -21,12 +21,12 @@ WORKERS: Final = 5
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     TTLController(context).start()
 
 
 class TTLController:
-    """Deletes what has outlived its TTL."""
+    """Deletes finished Jobs whose TTL is over."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
@@ -34,12 +34,12 @@ class TTLController:
         self._direct = context.manager.client.direct.resource(JOBS, namespace="")
 
     def start(self) -> None:
-        """Have the manager run it."""
+        """Register the controller with the manager."""
         builder = Builder(self._context.manager).named(NAME).for_(JOBS)
         builder.with_options(max_concurrent_reconciles=WORKERS).complete(self)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one Job. Raises `ApiError`, `TransportError`."""
+        """Reconcile one Job. Raises `ApiError`, `TransportError`."""
         job = await self._jobs.find(request)
         left = None if job is None else time_left(job, self._context.clock.now())
         if left is None:
@@ -47,7 +47,7 @@ class TTLController:
         if left > dt.timedelta():
             return Result(left.total_seconds())
         try:
-            # The TTL may have been raised since: what is deleted is gone, so the server is asked.
+            # The TTL may have been raised since. A deletion is final, so read the current object from the server.
             fresh = await self._direct.in_namespace(request.namespace).get(request.name)
             left = time_left(fresh, self._context.clock.now())
             if left is None or left > dt.timedelta():
@@ -55,15 +55,15 @@ class TTLController:
             options = DeleteOptions(propagation_policy="Foreground", uid=meta(fresh).uid)
             await self._jobs.in_namespace(request.namespace).delete(request.name, options)
         except (NotFound, Conflict):
-            # It is gone, or another one has its name, whose own events bring it here.
+            # It is gone, or another Job has its name, whose own events queue it.
             return None
         return None
 
 
 def time_left(job: Object, now: dt.datetime) -> dt.timedelta | None:
-    """The rest of a Job's TTL, zero or less when it is over; None for a Job that is not to be deleted.
+    """Return the rest of a Job's TTL; zero or negative if it is over, None for a Job that must not be deleted.
 
-    Raises `ValueError` for a finished Job that does not say when it finished.
+    Raises `ValueError` for a finished Job without the time when it finished.
     """
     ttl_s = job["spec"].get("ttlSecondsAfterFinished")
     finished = finished_condition(job)

@@ -1,4 +1,4 @@
-"""Volumes and claims that are in use are not removed: finalizers hold them up as long as that is so.
+"""Protection of volumes and claims: finalizers block their deletion while they are in use.
 
 Source: kube-controller-manager pkg/controller/volume/{pvcprotection,pvprotection}/ (1.36).
 """
@@ -21,11 +21,11 @@ from sampan.wire import json
 CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER: Final = "kubernetes.io/pv-protection"
 CLAIM_INDEX: Final = "claim"
-"""Index of Pods: by the claims that they use, `namespace/name`."""
+"""Index of Pods by the claims they use (`namespace/name`)."""
 
 
 def set_up_claims(context: ControllerContext) -> None:
-    """Have the manager protect claims that Pods use."""
+    """Register the controller that protects claims used by Pods."""
     informer = context.informer(POD_VIEW)
     if CLAIM_INDEX not in informer.indexer.index_names:
         informer.indexer.add_indexer(CLAIM_INDEX, claims_of)
@@ -39,7 +39,7 @@ def set_up_claims(context: ControllerContext) -> None:
 
 
 def set_up_volumes(context: ControllerContext) -> None:
-    """Have the manager protect volumes that claims have."""
+    """Register the controller that protects volumes bound to claims."""
     (
         Builder(context.manager)
         .named("persistentvolume-protection-controller")
@@ -49,7 +49,7 @@ def set_up_volumes(context: ControllerContext) -> None:
 
 
 class ClaimProtection:
-    """Puts the finalizer on claims, and takes it off those that are deleted when no Pod uses them."""
+    """Adds the finalizer to claims, and removes it from a claim that is being deleted and not used by any Pod."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -58,7 +58,7 @@ class ClaimProtection:
         self._live_pods = client.direct.resource(PODS, namespace="")
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one claim. Raises `ApiError`, `TransportError`."""
+        """Reconcile one claim. Raises `ApiError`, `TransportError`."""
         claim = await self._claims.find(request)
         if claim is None:
             return None
@@ -69,7 +69,10 @@ class ClaimProtection:
         return None
 
     async def _is_used(self, claim: Request) -> bool:
-        """Whether Pods use it. What the cache does not know is asked of the server: data are at stake."""
+        """Return True if Pods use the claim.
+
+        A stale cache could lead to loss of data. So if the cache has no user of the claim, the server is queried.
+        """
         if any(uses(pod) for pod in await self._pods.by_index(CLAIM_INDEX, claim.key)):
             return True
         async for pod in self._live_pods.in_namespace(claim.namespace).items():
@@ -79,13 +82,13 @@ class ClaimProtection:
 
 
 class VolumeProtection:
-    """Puts the finalizer on volumes, and takes it off those that are deleted when they are not bound."""
+    """Adds the finalizer to volumes, and removes it from a volume that is being deleted and not bound."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._volumes = context.manager.client.resource(PERSISTENT_VOLUMES)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one volume. Raises `ApiError`, `TransportError`."""
+        """Reconcile one volume. Raises `ApiError`, `TransportError`."""
         volume = await self._volumes.find(request)
         if volume is None:
             return None
@@ -96,7 +99,7 @@ class VolumeProtection:
 
 
 async def set_finalizer(client: ResourceClient[Object], obj: Object, finalizer: str) -> None:
-    """Put a finalizer on what stays, and take it off what is deleted, unless that is so already."""
+    """Add a finalizer to an object, or remove it if the object is being deleted. Do nothing if that is done already."""
     deleting = meta(obj).deletion_timestamp is not None
     before = meta(obj).finalizers
     if deleting is (finalizer not in before):
@@ -106,11 +109,11 @@ async def set_finalizer(client: ResourceClient[Object], obj: Object, finalizer: 
     try:
         await client.patch(meta(obj).name, MergePatch({"metadata": metadata}))
     except (Conflict, NotFound):
-        return  # What has changed in it brings it here again.
+        return  # The event of that change queues the object again.
 
 
 def uses(pod: Pod) -> bool:
-    """Whether a Pod that names a claim keeps it: a kubelet knows of it. Without one it will not start any more."""
+    """Return True if a Pod with the claim counts as a user of it: it is bound to a node, so a kubelet may start it."""
     return bool(pod.spec.node_name)
 
 
@@ -146,7 +149,7 @@ _pod_volumes = msgspec.json.Decoder(_PodVolumes)
 
 
 def _names(raw: bytes) -> list[str]:
-    """The claims that a Pod uses: those it names, and, as long as it runs, those that are made for it."""
+    """Return the claims a Pod uses: those it references, and its ephemeral ones unless it has ended."""
     if b'"persistentVolumeClaim"' not in raw and b'"ephemeral"' not in raw:
         return []
     pod = _pod_volumes.decode(raw)
@@ -161,7 +164,7 @@ def _names(raw: bytes) -> list[str]:
 
 
 def claims_of(ref: Ref[Any]) -> Iterable[str]:
-    """The index function."""
+    """Index function of `CLAIM_INDEX`."""
     return [f"{ref.namespace}/{name}" for name in _names(ref.raw)]
 
 

@@ -1,1 +1,1 @@
-"""What all control loops share: their context, the built-in resources, and views of what there is much of."""
+"""Shared parts of the control loops: their context, the built-in resources, and partial views of Pods and Nodes."""

@@ -1,4 +1,4 @@
-"""`ControllerContext`: what every control loop is given."""
+"""`ControllerContext`: the dependencies and settings that every control loop gets."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -10,48 +10,49 @@ from sampan.operator.manager import Manager
 from sampan.resource import ObjectType, ResourceInfo
 
 CLUSTER_CIDR: Final = "10.128.0.0/9"
-"""Where the addresses of Pods are: beside the Services' 10.96.0.0/12."""
+"""Default range of Pod addresses. It does not overlap with the Services' 10.96.0.0/12."""
 LEGACY_TOKEN_CLEAN_UP_PERIOD_S: Final = 365 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerContext:
-    """The manager that runs the loops and whose caches they share, and the clock.
+    """The manager that runs the loops and owns their shared caches, the clock, and the settings of the loops.
 
-    A loop's set-up function takes a context, asks for the informers that it needs, and makes its controllers by
-    `Builder` or `manager.new_controller`; the manager runs them.
+    A loop's set-up function takes a context, gets the informers it needs from it, and creates its controllers with
+    `Builder` or `manager.new_controller`. The manager runs them.
     """
 
     manager: Manager
     clock: Clock
     root_ca: str = ""
-    """Certificates (PEM) by which the API server can be verified, for all namespaces; empty: none are published."""
+    """CA certificates (PEM) that verify the API server. They are published to every namespace; empty: none are."""
     api_server: str = ""
-    """Where the API server is (`https://host:port`), for what does not reach the cluster's own network; empty: as the
-    Service `kubernetes` says.
+    """URL of the API server (`https://host:port`) for Pods outside the cluster's own network. Empty: those Pods use the
+    address of the Service `kubernetes`.
     """
     signing_certificate: str = ""
-    """The authority (PEM) that signs CertificateSigningRequests for the cluster's own signers; empty: none does."""
+    """CA certificate (PEM) that signs CertificateSigningRequests for the built-in signers; empty: none is signed."""
     signing_key: str = field(default="", repr=False)
-    """Its key (PEM)."""
+    """Private key (PEM) of the signing certificate."""
 
     cluster_cidr: str = CLUSTER_CIDR
-    """Of which range nodes get the addresses of their Pods."""
+    """Range from which nodes get the addresses of their Pods."""
     node_cidr_mask_size: int = 24
-    """How large the range of a node is, as the length of its prefix."""
+    """Size of the range of one node, as a prefix length."""
 
     service_account_key: str = field(default="", repr=False)
-    """What signs the tokens of Secrets (PEM); empty: no Secret gets a token."""
+    """Private key (PEM) that signs the tokens of Secrets; empty: no Secret gets a token."""
 
     legacy_token_clean_up_period_s: float = LEGACY_TOKEN_CLEAN_UP_PERIOD_S
-    """How long the token of a Secret that its account names may be out of use until it is marked as invalid, and then
-    until it goes.
+    """Time after which an unused token Secret that its service account references is marked as invalid.
+
+    After the same time again it is deleted.
     """
 
     def informer(self, what: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]:
-        """The shared informer of a kind (or of a view of it)."""
+        """Return the shared informer of a kind, or of a view of it."""
         return self.manager.informer_for(what)
 
     def recorder(self, name: str) -> EventRecorder:
-        """A recorder of events in the name of a controller (`deployment-controller`)."""
+        """Return a recorder that records events under a controller's name (`deployment-controller`)."""
         return self.manager.event_recorder(name)

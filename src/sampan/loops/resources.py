@@ -1,4 +1,4 @@
-"""The built-in resources that control loops work on, as clients must know them."""
+"""The built-in resources that control loops work on, as the client needs them."""
 
 from typing import Final
 

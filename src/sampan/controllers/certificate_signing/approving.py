@@ -29,7 +29,7 @@ class NotRecognized(Exception):
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     (Builder(context.manager).named(NAME).for_(CERTIFICATE_SIGNING_REQUESTS).complete(ApprovingController(context)))
 
 
@@ -43,7 +43,7 @@ class ApprovingController:
         self._reviews = client.direct.resource(SUBJECT_ACCESS_REVIEWS)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one request. Raises `NotRecognized`, `ApiError`, `TransportError`."""
+        """Reconcile one request. Raises `NotRecognized`, `ApiError`, `TransportError`."""
         csr = await self._requests.find(request)
         if csr is None or is_issued(csr) or has(csr, "Approved") or has(csr, "Denied"):
             return None

@@ -26,7 +26,7 @@ PENDING: Final = dt.timedelta(hours=24)
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     Builder(context.manager).named(NAME).for_(CERTIFICATE_SIGNING_REQUESTS).complete(Cleaner(context))
 
 
@@ -38,7 +38,7 @@ class Cleaner:
         self._requests = context.manager.client.resource(CERTIFICATE_SIGNING_REQUESTS)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one request. Raises `ApiError`, `TransportError`."""
+        """Reconcile one request. Raises `ApiError`, `TransportError`."""
         csr = await self._requests.find(request)
         if csr is None:
             return None

@@ -38,7 +38,7 @@ class SigningController:
         self._requests = context.manager.client.resource(CERTIFICATE_SIGNING_REQUESTS)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one request. Raises `ApiError`, `TransportError`."""
+        """Reconcile one request. Raises `ApiError`, `TransportError`."""
         csr = await self._requests.find(request)
         if csr is None or csr["spec"].get("signerName") not in SIGNERS:
             return None

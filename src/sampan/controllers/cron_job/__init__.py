@@ -7,5 +7,5 @@ __all__ = ["set_up"]
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     CronJobController(context).start()

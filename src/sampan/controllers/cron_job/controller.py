@@ -1,4 +1,4 @@
-"""One look at one CronJob.
+"""Reconcile one CronJob.
 
 Concurrency: the manager runs the controller; one CronJob is looked at by one worker at a time. A Job's name follows
 from the time that it is due, so that none is made twice, whenever this process may be killed. The status is written
@@ -58,7 +58,7 @@ class CronJobController:
         self._recorder = context.recorder(NAME)
 
     def start(self) -> None:
-        """Have the manager run it."""
+        """Register the controller with the manager."""
         options = ControllerOptions(max_concurrent_reconciles=WORKERS)
         controller = self._context.manager.new_controller(NAME, self, options)
         controller.watch(CronJobSource(self._context.informer(CRON_JOBS), self._wait_after_change))

@@ -1,4 +1,4 @@
-"""One look at one DaemonSet.
+"""Reconcile one DaemonSet.
 
 Concurrency: the manager runs the controller; one DaemonSet is looked at by one worker at a time. Reads see what was
 written here before, so that a Node never gets a Pod twice for one want.
@@ -40,7 +40,7 @@ BURST: Final = 250
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     DaemonSetController(context).start()
 
 
@@ -61,7 +61,7 @@ class DaemonSetController:
         self._backoff = FailureBackoff()
 
     def start(self) -> None:
-        """Have the manager run it."""
+        """Register the controller with the manager."""
         (
             Builder(self._context.manager)
             .named(NAME)
@@ -74,7 +74,7 @@ class DaemonSetController:
         )
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one DaemonSet. One that is being deleted is left to the garbage collector."""
+        """Reconcile one DaemonSet. One that is being deleted is left to the garbage collector."""
         try:
             daemon_set = await self._sets.in_namespace(request.namespace).get(request.name)
         except NotFound:

@@ -1,4 +1,4 @@
-"""One look at one Deployment.
+"""Reconcile one Deployment.
 
 Concurrency: the manager runs the controller; one Deployment is looked at by one worker at a time. Reads see what was
 written here before; ReplicaSets are changed only as they were seen (resourceVersion), and what conflicts is looked at
@@ -61,7 +61,7 @@ _ALL_REVISIONS: Final = 2**31 - 1
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     DeploymentController(context).start()
 
 
@@ -79,7 +79,7 @@ class DeploymentController:
         self._recorder = context.recorder(NAME)
 
     def start(self) -> None:
-        """Have the manager run it."""
+        """Register the controller with the manager."""
         (
             Builder(self._context.manager)
             .named(NAME)

@@ -35,7 +35,7 @@ COMPONENT: Final = "controllermanager"
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     controller = DisruptionController(context)
     (
         Builder(context.manager)
@@ -60,7 +60,7 @@ class DisruptionController:
         self._scales = ScaleFinder(context)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one budget. Raises `ApiError`, `TransportError`."""
+        """Reconcile one budget. Raises `ApiError`, `TransportError`."""
         budget = await self._budgets.find(request)
         if budget is None:
             return None

@@ -22,7 +22,7 @@ _BY_KUBELET: Final = "TerminationByKubelet"
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     Builder(context.manager).named(NAME).watches(POD_VIEW, _with_condition).complete(StaleCondition(context))
 
 
@@ -34,7 +34,7 @@ class StaleCondition:
         self._pods = context.manager.client.resource(POD_VIEW, namespace="")
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one Pod. Raises `ApiError`, `TransportError`."""
+        """Reconcile one Pod. Raises `ApiError`, `TransportError`."""
         pod = await self._pods.find(request)
         wait_s = None if pod is None else stale_in_s(pod, self._clock.now())
         if pod is None or wait_s is None:

@@ -51,7 +51,7 @@ class NodeMissing(Exception):
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     services = ServicesOfPods(context.informer(SERVICES))
     (
         Builder(context.manager)
@@ -77,7 +77,7 @@ class EndpointSliceController:
         self._times = TriggerTimes()
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one Service. Raises `NodeMissing`, `ApiError`, `TransportError`."""
+        """Reconcile one Service. Raises `NodeMissing`, `ApiError`, `TransportError`."""
         service = await self._services.find(request)
         if service is None:
             self._times.forget(request)

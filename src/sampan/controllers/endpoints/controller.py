@@ -39,7 +39,7 @@ WORKERS: Final = 5
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     services = ServicesOfPods(context.informer(SERVICES))
     only_deleted = PredicateFuncs[Any](lambda _: False, lambda _old, _new: False, None)
     (
@@ -85,7 +85,7 @@ class EndpointsController:
         self._times = TriggerTimes()
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one Service. Raises `ApiError`, `TransportError`."""
+        """Reconcile one Service. Raises `ApiError`, `TransportError`."""
         service = await self._services.find(request)
         if service is None:
             self._times.forget(request)

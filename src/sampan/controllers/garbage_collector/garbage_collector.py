@@ -45,7 +45,7 @@ _log: Final = logging.getLogger("sampan.controller.garbage-collector")
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     context.manager.add(GarbageCollector(context))
 
 

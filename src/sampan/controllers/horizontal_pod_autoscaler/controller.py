@@ -41,7 +41,7 @@ _ZERO: Final = "ScaledToZero"
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     controller = HorizontalController(context)
     builder = Builder(context.manager).named(NAME)
     builder.for_(HORIZONTAL_POD_AUTOSCALERS, predicates=[PredicateFuncs(on_update=_is_otherwise)])
@@ -66,7 +66,7 @@ class _Failed(Exception):
 
 @dataclass(slots=True)
 class _Look:
-    """One look at one autoscaler, and the status that comes of it."""
+    """Reconcile one autoscaler, and the status that comes of it."""
 
     hpa: Object
     status: Object
@@ -102,7 +102,7 @@ class HorizontalController:
         """What each autoscaler's target selects."""
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one autoscaler. Raises `ApiError`, `TransportError`."""
+        """Reconcile one autoscaler. Raises `ApiError`, `TransportError`."""
         hpa = await self._hpas.find(request)
         if hpa is None:
             self._past.pop(request.key, None)

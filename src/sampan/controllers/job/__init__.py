@@ -8,6 +8,6 @@ __all__ = ["set_up"]
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     JobController(context).start()
     OrphanController(context).start()

@@ -1,4 +1,4 @@
-"""One look at one Job.
+"""Reconcile one Job.
 
 Concurrency: the manager runs the controller; one Job is looked at by one worker at a time. Reads see what was written
 here before. The status is the memory of what was counted, and is written only to the Job as it was read
@@ -88,7 +88,7 @@ class JobController:
         """By key of unfinished Jobs: the uid, and how its Pods fail. Lost with the process, as in Kubernetes."""
 
     def start(self) -> None:
-        """Have the manager run it."""
+        """Register the controller with the manager."""
         limiter = ItemExponentialFailureRateLimiter(_RETRY_FIRST_S, _RETRY_LONGEST_S)
         options = ControllerOptions(max_concurrent_reconciles=WORKERS, rate_limiter=limiter)
         controller = self._context.manager.new_controller(NAME, self, options)

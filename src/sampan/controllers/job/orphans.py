@@ -51,7 +51,7 @@ class OrphanController:
         )
 
     async def reconcile(self, request: Request) -> None:
-        """One look at one Pod. Raises `ClientError`."""
+        """Reconcile one Pod. Raises `ClientError`."""
         pod = await self._pods.find(request)
         if pod is not None and is_tracked(pod) and not await self._is_cared_for(pod):
             # A Job may adopt it at this very moment, and would never count it then.

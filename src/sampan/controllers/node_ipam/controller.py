@@ -58,12 +58,12 @@ class NodeIpamController:
         self._recorder = context.recorder("cidrAllocator")
 
     def start(self) -> None:
-        """Have the manager run it."""
+        """Register the controller with the manager."""
         builder = Builder(self._context.manager).named(NAME).for_(NODES)
         builder.with_options(max_concurrent_reconciles=WORKERS).complete(self)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one Node. Raises `ApiError`, `TransportError`, `NoRangeLeft`."""
+        """Reconcile one Node. Raises `ApiError`, `TransportError`, `NoRangeLeft`."""
         await self._registration.synced()
         node = await self._nodes.find(request)
         if node is None or meta(node).deletion_timestamp is not None or (node.get("spec") or {}).get("podCIDRs"):

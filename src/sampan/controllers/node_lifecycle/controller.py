@@ -28,7 +28,7 @@ WORKERS: Final = 8
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     index_pods_by_node(context)
     (
         Builder(context.manager)
@@ -55,7 +55,7 @@ class NodeLifecycleController:
         self._evicting = asyncio.Lock()
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one node. Raises `ApiError`, `TransportError`."""
+        """Reconcile one node. Raises `ApiError`, `TransportError`."""
         node = await self._nodes.find(request)
         if node is None:
             if self._probes.forget(request.name):

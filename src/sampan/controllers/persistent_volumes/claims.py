@@ -39,7 +39,7 @@ class ClaimBinder:
         self._binding = Binding(context)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one claim. Raises `ApiError`, `TransportError`."""
+        """Reconcile one claim. Raises `ApiError`, `TransportError`."""
         claim = await self._claims.find(request)
         if claim is None:
             return None

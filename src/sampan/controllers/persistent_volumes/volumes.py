@@ -27,7 +27,7 @@ class VolumeReclaimer:
         self._binding = Binding(context)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one volume. Raises `ApiError`, `TransportError`."""
+        """Reconcile one volume. Raises `ApiError`, `TransportError`."""
         volume = await self._volumes.find(request)
         if volume is None:
             return None

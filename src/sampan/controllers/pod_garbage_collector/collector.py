@@ -44,7 +44,7 @@ class PodGarbageSettings:
 
 
 def set_up(context: ControllerContext, settings: PodGarbageSettings = PodGarbageSettings()) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     context.manager.add(PodGarbageCollector(context, settings))
 
 

@@ -35,7 +35,7 @@ WORKERS: Final = 5
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     quotas = context.informer(RESOURCE_QUOTAS).indexer
 
     def quotas_beside(ref: Ref[Any]) -> Iterable[Request]:
@@ -75,7 +75,7 @@ class ResourceQuotaController:
         """Quotas that less is used of than they tell: their version then, and since when."""
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one quota. Raises `ApiError`, `TransportError`."""
+        """Reconcile one quota. Raises `ApiError`, `TransportError`."""
         quota = await self._quotas.find(request)
         if quota is None:
             self._less.pop(request, None)

@@ -1,4 +1,4 @@
-"""One look at one StatefulSet.
+"""Reconcile one StatefulSet.
 
 Concurrency: the manager runs the controller; one set is looked at by one worker at a time. Reads see what was written
 here before. In order, a look does one thing to one Pod, and the next look follows from that; in parallel, it deals with
@@ -53,7 +53,7 @@ HASH_LABEL: Final = "controller.kubernetes.io/hash"
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it."""
+    """Register the controller with the manager."""
     StatefulSetController(context).start()
 
 
@@ -70,7 +70,7 @@ class StatefulSetController:
         self._pods = StatefulPods(context, context.recorder(NAME))
 
     def start(self) -> None:
-        """Have the manager run it."""
+        """Register the controller with the manager."""
         (
             Builder(self._context.manager)
             .named(NAME)
@@ -83,7 +83,7 @@ class StatefulSetController:
         )
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one set."""
+        """Reconcile one set."""
         try:
             stateful_set = await self._sets.in_namespace(request.namespace).get(request.name)
         except NotFound:
