@@ -114,8 +114,9 @@ def test_what_the_network_carried_is_read_from_the_kernel(tmp_path: Path) -> Non
     assert found["process_virtual_memory_max_bytes"] > 0
 
 
-def test_without_a_kernel_that_tells_the_network_is_not_there(tmp_path: Path) -> None:
-    assert [each.name for each in ProcessMetrics(tmp_path / "none").collect()] == ["process_virtual_memory_max_bytes"]
+def test_metrics_of_the_network_are_left_out_where_the_kernel_has_none(tmp_path: Path) -> None:
+    found = [each.name for each in ProcessMetrics(tmp_path / "none").collect()]
+    assert found == ["process_virtual_memory_max_bytes", "asyncio_tasks"]
 
 
 async def test_the_version_is_told(api: Api) -> None:

@@ -181,18 +181,12 @@ def redirecting(status: int, seen: list[str]) -> Handler:
     return handle
 
 
-@pytest.mark.parametrize(
-    ("status", "followed"),
-    [
-        *[(status, "POST /there HTTP/1.1 [1]") for status in (307, 308)],
-        *[(status, "GET /there HTTP/1.1 ") for status in (301, 302, 303)],
-    ],
-)
-async def test_redirects_are_followed(tmp_path: Path, status: int, followed: str) -> None:
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_followed_with_the_same_method_and_body(tmp_path: Path, status: int) -> None:
     seen: list[str] = []
     async with listening(tmp_path, redirecting(status, seen)) as port:
         assert await webhook(port).post(b"[1]", 30) == b"{}"
-    assert seen == ["POST /convert?a=b&timeout=30s HTTP/1.1 [1]", followed]
+    assert seen == ["POST /convert?a=b&timeout=30s HTTP/1.1 [1]", "POST /there HTTP/1.1 [1]"]
 
 
 @pytest.mark.parametrize("path", ["//convert", "/convert/", "/a/../convert", "/./convert//", "/%63onvert"])

@@ -13,7 +13,6 @@ from sampan.core.integers import integer_or
 ANSWER_SIZE_BYTES_MAX = 32 << 20
 _SHOWN_BYTES_MAX = 2048
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_SAME_METHOD = frozenset({307, 308})
 _TOO_MANY_REQUESTS = 429
 _UNAVAILABLE = 503
 _MAY_PASS = frozenset({Reason.INTERNAL_ERROR, Reason.TIMEOUT, Reason.TOO_MANY_REQUESTS})
@@ -89,15 +88,6 @@ class Answer:
     def location(self) -> str:
         """Where the answer sends the client, "" if nowhere."""
         return self._location if self.status in _REDIRECTS else ""
-
-    @property
-    def keeps_method(self) -> bool:
-        """Whether a redirect is followed with the same method and body; else with GET.
-
-        kube-apiserver sets no redirect policy for webhooks, so that Go's http.Client turns the POST into a GET on 301,
-        302 and 303.
-        """
-        return self.status in _SAME_METHOD
 
     @property
     def retry_after_s(self) -> int | None:

@@ -217,14 +217,16 @@ class Call:
         self.url = target.url(query)
 
     def follow(self, answer: Answer) -> None:
-        """Where the answer leads. Raises `WebhookError`."""
+        """Send the same request to the location that a redirect names. Raises `WebhookError`.
+
+        Method and body stay for every redirect status. Go's client sends a GET without a body after 301, 302 and 303;
+        no webhook can answer that.
+        """
         try:
             self.target = self.target.elsewhere(answer.location)
         except ValueError as error:
             raise WebhookError(f"Post {quote(answer.location)}: {error}") from None
         self.query, self.url = "", answer.location
-        if not answer.keeps_method:
-            self.method, self.body = "GET", b""
 
     def failure(self, text: str, *, may_pass: bool = False) -> WebhookError:
         """What is said of a call that came to an end in this state."""
