@@ -50,3 +50,6 @@ robustness: $(VENV)/.ready
 
 clean:
 	rm -rf $(VENV) .neutron .neutron.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@for left in $(sort $(DATA) sampan-data); do \
+		if [ -e "$$left" ]; then echo "left: $$left (data of a cluster; remove it with: rm -r $$left)"; fi; \
+	done

@@ -1,6 +1,6 @@
 """`python -m sampan` is the `sampan` command."""
 
-from sampan.cli.main import main
+from sampan.cli.entry import sampan
 
 if __name__ == "__main__":
-    main()
+    sampan()

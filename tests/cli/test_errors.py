@@ -1,4 +1,4 @@
-"""What prevents a server is said in one line on stderr, with exit code 1."""
+"""What prevents a server is one line on stderr; exit code 2 for a wrong command line, 1 for the rest."""
 
 import socket
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ def port() -> Iterator[int]:
         yield sock.getsockname()[1]
 
 
-def error_of(capsys: pytest.CaptureFixture[str], data: Path, *options: str) -> str:
-    """Run `sampan up` and give what it says."""
+def error_of(capsys: pytest.CaptureFixture[str], data: Path, *options: str, code: int = 1) -> str:
+    """Run `sampan up`, which ends with `code`. Returns its message."""
     with pytest.raises(SystemExit) as ended:
         main(["up", "--data", str(data), "--port", "0", *options])
     out, err = capsys.readouterr()
-    assert (ended.value.code, out) == (1, "")
+    assert (ended.value.code, out) == (code, "")
     assert err.startswith("sampan: error: ")
     assert err.count("\n") == 1
     return err.removeprefix("sampan: error: ").rstrip("\n")
@@ -35,18 +35,13 @@ def error_of(capsys: pytest.CaptureFixture[str], data: Path, *options: str) -> s
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file belong together"),
         (["--token-auth-file", "/nonexistent"], "cannot read /nonexistent"),
         (["--client-ca-file", "/nonexistent"], "cannot read /nonexistent"),
         (["--tls-cert-file", "/nonexistent", "--tls-private-key-file", "/x"], "/nonexistent"),
-        (["--proxy-client-key-file", "x"], "--proxy-client-cert-file and --proxy-client-key-file belong together"),
         (["--proxy-client-cert-file", "/nonexistent", "--proxy-client-key-file", "/x"], "cannot read /nonexistent"),
         (["--proxy-client-cert-file", __file__, "--proxy-client-key-file", __file__], f"cannot use {__file__}"),
         (["--cors-allowed-origin", "("], "invalid CORS allowed origin"),
-        (["--storage", "paper"], "'paper' is not one of"),
-        (["--port", "70000"], "70000 is not in the range"),
         (["--bind", "999.0.0.1"], "cannot listen on 999.0.0.1"),
-        (["--nonsense"], "--nonsense"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -54,6 +49,23 @@ def test_what_is_wrong_is_said(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, options: list[str], message: str
 ) -> None:
     assert message in error_of(capsys, tmp_path / "d", *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file belong together"),
+        (["--proxy-client-key-file", "x"], "--proxy-client-cert-file and --proxy-client-key-file belong together"),
+        (["--storage", "paper"], "'paper' is not one of"),
+        (["--port", "70000"], "70000 is not in the range"),
+        (["--nonsense"], "--nonsense"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_command_line_ends_with_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, options: list[str], message: str
+) -> None:
+    assert message in error_of(capsys, tmp_path / "d", *options, code=2)
 
 
 def test_a_port_in_use(capsys: pytest.CaptureFixture[str], tmp_path: Path, port: int) -> None:

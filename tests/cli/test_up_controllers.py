@@ -10,7 +10,7 @@ from sampan.cli.main import main
 def test_an_address_of_the_loops_without_a_port_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["up", "--data", str(tmp_path / "data"), "--loops-probe-address=localhost"])
-    assert ended.value.code == 1
+    assert ended.value.code == 2
     assert "'localhost' is not host:port" in capsys.readouterr().err
     assert not (tmp_path / "data").exists()
 

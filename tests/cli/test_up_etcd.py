@@ -166,9 +166,9 @@ def test_what_keeps_a_server_from_etcd_is_said_in_a_line(
     assert says in error_of(capsys, tmp_path / "data", "--storage=etcd", option.format(file=__file__))
 
 
-@pytest.mark.parametrize("option", ["--etcd-always-ask", "--etcd-prefix=/registry"])
+@pytest.mark.parametrize("option", [f"--etcd-cafile={__file__}", "--etcd-prefix=/registry"])
 def test_what_is_said_of_an_etcd_that_is_not_used_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
 ) -> None:
     needs = f"{option.partition('=')[0]} needs --storage etcd: with sqlite nothing is kept in etcd"
-    assert error_of(capsys, tmp_path / "data", option) == needs
+    assert error_of(capsys, tmp_path / "data", option, code=2) == needs

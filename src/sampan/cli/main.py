@@ -77,7 +77,7 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; an error is one line on stderr and exit code 1."""
+    """Run the command. An error is one line on stderr; exit code 2 for a wrong command line, 1 for other errors."""
     # What is made while modules are loaded stays; to look for garbage in it is a tenth of the start.
     gc.disable()
     try:
@@ -101,7 +101,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
-        return _fail(error.format_message())
+        return _fail(error.format_message(), error.exit_code)
     except StartError as error:
         return _fail(str(error))
     except click.Abort:
@@ -109,6 +109,6 @@ def _run(arguments: Sequence[str] | None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _fail(message: str) -> int:
+def _fail(message: str, code: int = 1) -> int:
     click.echo(f"sampan: error: {' '.join(message.split())}", err=True)
-    return 1
+    return code

@@ -14,7 +14,7 @@ from sampan.loops.views import POD_VIEW
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.owner_references import set_controller_reference
-from sampan.operator.request import Request, Result
+from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
 
 NAME: Final = "ephemeral-volume-controller"
@@ -31,7 +31,7 @@ def set_up(context: ControllerContext) -> None:
     )
 
 
-class ForeignClaim(Exception):
+class ForeignClaim(RetryLater):
     """A claim has the name that a Pod's volume needs, but the Pod does not own it."""
 
 

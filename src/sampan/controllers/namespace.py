@@ -20,7 +20,7 @@ from sampan.loops.resources import NAMESPACES
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.queue import BucketRateLimiter, ItemExponentialFailureRateLimiter, MaxOfRateLimiter
-from sampan.operator.request import Request, Result
+from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
 
 NAME: Final = "namespace-controller"
@@ -30,7 +30,7 @@ WORKERS: Final = 10
 _SOONEST_S: Final = 0.1
 
 
-class ContentFailure(Exception):
+class ContentFailure(RetryLater):
     """Some content of a namespace could not be found or deleted; the message lists it."""
 
 

@@ -16,7 +16,7 @@ from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.context import ControllerContext
 from sampan.operator.handlers import MapFunction
 from sampan.operator.owner_references import owner_reference
-from sampan.operator.request import Request
+from sampan.operator.request import Request, RetryLater
 from sampan.resource import Object, ObjectType, OwnerReference, ResourceInfo, meta
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ def owners_of_pods(
     return requests
 
 
-class OwnerGone(Exception):
+class OwnerGone(RetryLater):
     """The owner no longer exists or is being deleted, so it must not adopt objects."""
 
 

@@ -4,6 +4,8 @@ import asyncio
 import ipaddress
 from typing import Final
 
+from sampan.operator.request import RetryLater
+
 RANGE: Final = ipaddress.IPv4Network("10.128.0.0/9")
 """Where the ranges of simulated nodes are, a /24 each: beside the Services' 10.96.0.0/12."""
 
@@ -19,7 +21,7 @@ def pod_cidr(number: int) -> str:
     return str(network)
 
 
-class AddressesExhausted(RuntimeError):
+class AddressesExhausted(RetryLater):
     """All addresses of the node are in use, or it has none yet."""
 
 

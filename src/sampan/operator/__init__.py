@@ -78,7 +78,7 @@ from sampan.operator.queue import (
     default_rate_limiter,
 )
 from sampan.operator.reconciler import ReconcileFunction, Reconciler
-from sampan.operator.request import Request, Result, TerminalError
+from sampan.operator.request import Request, Result, RetryLater, TerminalError
 from sampan.operator.source import ChannelSource, KindSource, PeriodicSource, Source
 from sampan.operator.status import patch_status
 
@@ -135,6 +135,7 @@ __all__ = [
     "Request",
     "ResourceVersionChanged",
     "Result",
+    "RetryLater",
     "Runnable",
     "ShutdownTimeout",
     "Source",

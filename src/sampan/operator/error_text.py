@@ -6,12 +6,14 @@ fault in the program, and only its traceback shows where.
 
 from typing import Final
 
-from sampan.client.errors import ApiError, ClientError
+from sampan.client.errors import AlreadyExists, ApiError, ClientError, Conflict, Forbidden, NotFound
 from sampan.core.errors import StatusError
-from sampan.operator.request import TerminalError
+from sampan.operator.request import RetryLater, TerminalError
 
-_EXPECTED: Final = (ClientError, StatusError, OSError, TerminalError)
+_EXPECTED: Final = (ClientError, StatusError, OSError, RetryLater, TerminalError)
 """`OSError` includes `TimeoutError` and `ConnectionError`."""
+_NAMESPACE_ENDS: Final = "NamespaceTerminating"
+"""Cause in the answer to a create in a namespace that is being deleted."""
 
 
 def is_expected(error: BaseException) -> bool:
@@ -19,6 +21,18 @@ def is_expected(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return all(is_expected(each) for each in error.exceptions)
     return isinstance(error, _EXPECTED)
+
+
+def is_race(error: BaseException) -> bool:
+    """Return whether another writer was first, or the namespace ends: the next attempt sees that, and needs no action.
+
+    A group is a race if all of its errors are.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        return all(is_race(each) for each in error.exceptions)
+    if isinstance(error, Forbidden):
+        return error.has_cause(_NAMESPACE_ENDS)
+    return isinstance(error, AlreadyExists | Conflict | NotFound | RetryLater)
 
 
 def traceback_of(error: Exception) -> Exception | None:

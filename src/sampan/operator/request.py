@@ -40,6 +40,13 @@ class Result:
     """The priority of that next look; None keeps the one of this."""
 
 
+class RetryLater(Exception):
+    """Something that another component does has not happened yet: the request is tried again after the usual delay.
+
+    Raise it, or a subclass, with a text that says what is missing. It is logged in one line, without a traceback.
+    """
+
+
 class TerminalError(Exception):
     """Trying again would not help: it is logged and counted, and the request is not tried again until a change.
 

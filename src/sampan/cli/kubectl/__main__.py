@@ -1,6 +1,6 @@
 """`python -m sampan.cli.kubectl`: the same as the program `kubectl-sampan`."""
 
-from sampan.cli.kubectl.main import main
+from sampan.cli.entry import kubectl_sampan
 
 if __name__ == "__main__":
-    main()
+    kubectl_sampan()

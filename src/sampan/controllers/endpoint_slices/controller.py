@@ -33,7 +33,7 @@ from sampan.loops.context import ControllerContext
 from sampan.loops.resources import ENDPOINT_SLICES, NODES, SERVICES
 from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
-from sampan.operator.request import Request, Result
+from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
 
 NAME: Final = "endpointslice-controller"
@@ -46,7 +46,7 @@ ZONE_LABEL: Final = "topology.kubernetes.io/zone"
 _RESERVED: Final = (SERVICE_NAME_LABEL, MANAGED_BY_LABEL, HEADLESS_LABEL)
 
 
-class NodeMissing(Exception):
+class NodeMissing(RetryLater):
     """Pods are on nodes that are not there (yet): they are left out, and looked at again."""
 
 

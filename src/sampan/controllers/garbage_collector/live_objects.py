@@ -23,10 +23,11 @@ from sampan.client.rest_mapper import RESTMapper
 from sampan.client.retry_on_conflict import retry_on_conflict
 from sampan.controllers.garbage_collector.identity import Identity, State, StateReader, state_of
 from sampan.core.gvk import GroupVersionResource
+from sampan.operator.request import RetryLater
 from sampan.resource import Object, ObjectMeta, OwnerReference, ResourceInfo
 
 
-class ObjectGone(Exception):
+class ObjectGone(RetryLater):
     """The server does not have the object: nothing of its name, or another one."""
 
 

@@ -18,7 +18,7 @@ from sampan.informer.ref import Deletion, Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import NODES
 from sampan.operator.builder import Builder
-from sampan.operator.request import Request, Result
+from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import meta
 
 NAME: Final = "node-ipam-controller"
@@ -27,7 +27,7 @@ WORKERS: Final = 8
 _log = logging.getLogger(__name__)
 
 
-class NoRangeLeft(Exception):
+class NoRangeLeft(RetryLater):
     """All ranges are in use; it is tried again."""
 
 

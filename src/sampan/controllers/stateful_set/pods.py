@@ -22,13 +22,14 @@ from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PODS
 from sampan.loops.views import Pod
 from sampan.operator.events import EventRecorder
+from sampan.operator.request import RetryLater
 from sampan.resource import Object, meta
 
 _PAST: Final = {"Create": "SuccessfulCreate", "Update": "SuccessfulUpdate", "Delete": "SuccessfulDelete"}
 _FAILED: Final = {"Create": "FailedCreate", "Update": "FailedUpdate", "Delete": "FailedDelete"}
 
 
-class ClaimTerminating(Exception):
+class ClaimTerminating(RetryLater):
     """A claim that a Pod needs is being deleted: it has to be gone before there can be a new one."""
 
 

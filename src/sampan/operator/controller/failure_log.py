@@ -10,9 +10,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.client.errors import Conflict
 from sampan.operator.controller.context import ReconcileContext
-from sampan.operator.error_text import one_line, traceback_of
+from sampan.operator.error_text import is_race, one_line, traceback_of
 from sampan.operator.request import Request
 
 _log = logging.getLogger("sampan.controller")
@@ -45,8 +44,8 @@ class FailureLog:
         known = self._failures.get(context.request)
         if known is None or known.text != text:
             self._remember(context.request, _Failure(text, now, now))
-            # The object changed between read and write: the retry is part of normal operation.
-            level = logging.INFO if isinstance(error, Conflict) else logging.ERROR
+            # What changed between read and write is part of normal operation, and so is the retry.
+            level = logging.INFO if is_race(error) else logging.ERROR
             _log.log(
                 level,
                 "controller %s: %s: %s; %s (reconcile %s)",

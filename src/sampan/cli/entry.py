@@ -1,0 +1,33 @@
+"""Entry points of the programs. This module imports next to nothing, so that Ctrl-C during a start is quiet."""
+
+import signal
+from importlib import import_module
+
+
+def sampan() -> None:
+    """Run `sampan`."""
+    _run("sampan.cli.main")
+
+
+def kubectl_sampan() -> None:
+    """Run `kubectl-sampan`."""
+    _run("sampan.cli.kubectl.main")
+
+
+def kubectl_complete_sampan() -> None:
+    """Run `kubectl_complete-sampan`."""
+    _run("sampan.cli.kubectl.completion")
+
+
+def _run(module: str) -> None:
+    """Import a module and call its `main`.
+
+    During the import SIGINT ends the process at once: KeyboardInterrupt would show a traceback from the middle of it.
+    """
+    interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if interrupts:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    main = import_module(module).main
+    if interrupts:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    main()
