@@ -182,7 +182,7 @@ async def test_a_full_disk_refuses_writes_serves_reads_and_takes_writes_again(tm
         body = {"metadata": {"generateName": "big-"}, "data": {"filler": "x" * 100_000}}
         async with Link(server) as link:
             _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-            largest = max(file.stat().st_size for file in (tmp_path / "data").glob("state.db*"))
+            largest = max((tmp_path / "data" / name).stat().st_size for name in ("state.db", "state.db-wal"))
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (largest + 500_000, hard))
             stored = 0
             while (answer := await link.request("POST", CONFIG_MAPS, body))[0] == 201:
