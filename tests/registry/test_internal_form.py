@@ -99,4 +99,4 @@ def test_faults_of_types_that_are_not_known_stay_as_they_are() -> None:
     definition = REGISTRY.get("apiextensions.k8s.io", "customresourcedefinitions")
     assert definition is not None
     faults: list[FieldError] = [invalid(Path("spec", "names"), {"kind": "A"}, "no")]
-    assert shown_internally(definition, faults) == faults
+    assert list(shown_internally(definition, faults)) == faults

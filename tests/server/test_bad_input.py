@@ -7,6 +7,7 @@ from urllib.parse import quote
 import orjson
 import pytest
 
+from sampan.core.errors import CAUSES_MAX
 from tests.server.cluster import CONTENT_TYPES, Answer, Api, served
 from tests.server.verbs.objects import CONFIG_MAPS, DEPLOYMENTS, PODS, WIDGETS, config_map, deployment, with_widgets
 
@@ -380,4 +381,5 @@ async def test_a_pod_with_a_thousand_faults(api: Api) -> None:
     containers = [{"name": "A" * 300, "ports": [{"containerPort": 0}] * 20} for _ in range(300)]
     answer = await api.post(PODS, {"metadata": {"name": "p"}, "spec": {"containers": containers}})
     check_refused(answer, 422)
-    assert len(answer.causes) > 1000
+    assert len(answer.causes) == CAUSES_MAX
+    assert answer.message.endswith("and at least 900 more]")

@@ -127,7 +127,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
         ]
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
-                _settle(settings, cluster, tls)
+                _settle(settings, api, tls)
                 await http.start(sock, tls.context)
                 await api.begin()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
@@ -243,14 +243,16 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
     api.lifecycle.draining = True
     await http.close_streams()
     await http.drain(settings.drain_timeout_s)
+    api.loop_watch.stop()
     _log.info("ended")
 
 
-def _settle(settings: UpSettings, cluster: Cluster, tls: ServingTls) -> None:
+def _settle(settings: UpSettings, api: ApiServer, tls: ServingTls) -> None:
     """What has been loaded stays: the collector need not look at it, now or later, and seldom at the rest."""
     note_engine(settings)
-    compare_ranges(settings, cluster.allocators)
-    _certify_service(settings, cluster, tls)
+    compare_ranges(settings, api.cluster.allocators)
+    _certify_service(settings, api.cluster, tls)
+    api.loop_watch.start()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
     gc.enable()

@@ -4,10 +4,10 @@ Source: apimachinery pkg/api/errors/errors.go (1.36).
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sampan.core.field import FieldError, quote
+from sampan.core.field import FAULTS_MAX, FieldError, quote
 from sampan.core.gvk import GroupKind, GroupResource
 
 
@@ -140,11 +140,33 @@ def apply_conflict(message: str, causes: Sequence[Details]) -> StatusError:
     return StatusError(Reason.CONFLICT, 409, message, details={"causes": list(causes)})
 
 
+CAUSES_MAX = 100
+CAUSES_CHARACTERS_MAX = 128 * 1024
+"""Faults beyond either bound are only counted."""
+
+
 def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusError:
-    """422: the object breaks its rules. Every fault is a cause."""
-    causes = [{"reason": str(e.type), "message": e.body(), "field": e.field} for e in errors]
-    texts = list(dict.fromkeys(str(e) for e in errors))
-    text = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
+    """422: the object breaks its rules. Every fault is a cause, unless there are very many."""
+    return invalid_as_shown(kind, name, errors, len(errors))
+
+
+def invalid_as_shown(kind: GroupKind, name: str, errors: Iterable[FieldError], count: int) -> StatusError:
+    """The same of `count` faults that are made ready to be shown one by one: those that are left out are not made."""
+    causes: list[Details] = []
+    texts: dict[str, None] = {}
+    characters = 0
+    for error in errors:
+        body = error.body()
+        causes.append({"reason": str(error.type), "message": body, "field": error.field})
+        texts[f"{error.field}: {body}"] = None
+        characters += len(error.field) + len(body)
+        if len(causes) == CAUSES_MAX or characters > CAUSES_CHARACTERS_MAX:
+            break
+    shown = list(texts)
+    if count > len(causes):
+        at_least = "at least " if count >= FAULTS_MAX else ""
+        shown.append(f"and {at_least}{count - len(causes)} more")
+    text = shown[0] if len(shown) == 1 else "[" + ", ".join(shown) + "]"
     details: Details = {}
     if name:
         details["name"] = name
@@ -156,6 +178,12 @@ def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusE
         details["causes"] = causes
     message = f"{kind} {quote(name)} is invalid"
     return StatusError(Reason.INVALID, 422, f"{message}: {text}" if texts else message, details=details)
+
+
+def listed(texts: Sequence[str], separator: str = ", ") -> str:
+    """Texts for a message, `CAUSES_MAX` at most, with how many more there are."""
+    more = len(texts) - CAUSES_MAX
+    return separator.join(texts if more <= 0 else [*texts[:CAUSES_MAX], f"and {more} more"])
 
 
 def bad_request(message: str) -> StatusError:

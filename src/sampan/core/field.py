@@ -6,11 +6,19 @@ Source: apimachinery pkg/util/validation/field (1.36).
 
 import decimal
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import orjson
 
+FAULTS_MAX = 1000
+"""Checking an object stops after so many faults."""
+FAULTS_CHARACTERS_MAX = 2 << 20
+"""And after so much text, such as the values of a large enum for each fault."""
+VALUE_CHARACTERS_MAX = 10_000
+"""A longer bad value is cut in messages."""
 OMIT_VALUE = object()
 """As `bad_value`: say what is wrong without repeating the value (secrets, large values)."""
 
@@ -143,19 +151,23 @@ class Shown:
     text: str
 
 
+def _cut(text: str) -> str:
+    return text if len(text) <= VALUE_CHARACTERS_MAX else f"{text[:VALUE_CHARACTERS_MAX]}..."
+
+
 def _show(value: object) -> str:
     if isinstance(value, Shown):
-        return value.text
+        return _cut(value.text)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return quote(value)
+        return quote(_cut(value))
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
         return show_float(value)
     try:
-        return go_json(value, sort=True)
+        return _cut(go_json(value, sort=True))
     except orjson.JSONEncodeError:
         return repr(value)
 
@@ -181,6 +193,11 @@ class FieldError:
     bad_value: object = OMIT_VALUE
     detail: str = ""
 
+    def __post_init__(self) -> None:
+        budget = _budget.get()
+        if budget is not None:
+            budget.add(self)
+
     def body(self) -> str:
         """The text without the field's path: the `message` of a status cause."""
         text = _WORDS[self.type]
@@ -190,6 +207,60 @@ class FieldError:
 
     def __str__(self) -> str:
         return f"{self.field}: {self.body()}"
+
+
+class TooManyFaults(Exception):
+    """Stops the check of an object that has `FAULTS_MAX` faults. `faults`: those that were found."""
+
+    def __init__(self, faults: list[FieldError]) -> None:
+        super().__init__("too many faults")
+        self.faults = faults
+
+
+class _Budget:
+    """Faults that were made since the check began. Counted when they are made: no check can forget to stop."""
+
+    __slots__ = ("_characters", "faults")
+
+    def __init__(self) -> None:
+        self.faults: list[FieldError] = []
+        self._characters = 0
+
+    def add(self, fault: FieldError) -> None:
+        """Raises `TooManyFaults` at the limit."""
+        self.faults.append(fault)
+        self._characters += len(fault.field) + len(fault.detail)
+        if len(self.faults) >= FAULTS_MAX or self._characters > FAULTS_CHARACTERS_MAX:
+            raise TooManyFaults(self.faults)
+
+
+_budget: ContextVar[_Budget | None] = ContextVar("budget of faults", default=None)
+
+
+def bounded(check: Callable[[], Sequence[FieldError]]) -> Sequence[FieldError]:
+    """Return the faults that `check` finds; it is stopped at the `FAULTS_MAX`-th."""
+    token = _budget.set(_Budget())
+    try:
+        return check()
+    except TooManyFaults as error:
+        return error.faults
+    finally:
+        _budget.reset(token)
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Faults that are made in the block may be dropped again, and do not count. The block limits its work itself."""
+    token = _budget.set(None)
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
+def begin_budget() -> None:
+    """Bound the faults of everything that the present task checks from now on. Checks then raise `TooManyFaults`."""
+    _budget.set(_Budget())
 
 
 def not_found(path: Path, value: object) -> FieldError:

@@ -190,10 +190,13 @@ def dedup_owner_references(metadata: dict[str, Any], *, after_mutating_admission
         return None
     kept: list[Any] = []
     duplicates: list[str] = []
+    known: set[str] = set()
     for reference in references:
-        if reference in kept:
+        shown = field.go_json(reference, sort=True)
+        if shown in known:
             duplicates.append(reference.get("uid", ""))
         else:
+            known.add(shown)
             kept.append(reference)
     if not duplicates:
         return None

@@ -4,7 +4,8 @@ Source: kubernetes pkg/apis/rbac/v1/evaluation_helpers.go, component-helpers aut
 pkg/registry/rbac/validation/policy_compact.go (1.36).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, Final
 
 from sampan.core.field import quote
@@ -35,23 +36,49 @@ def url_covers(owner: str, path: str) -> bool:
     return owner == path or (owner.endswith(ALL) and path.startswith(owner.rstrip(ALL)))
 
 
+PARTS_MAX = 20_000
+"""So many parts of rules are compared one by one; rules that no rule covers as a whole may have billions."""
+UNCOVERED_MAX = 200
+
+
 def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
-    """What of `wanted` no single rule of `owned` gives, in rules of one verb on one thing each."""
-    return [part for rule in wanted for part in parts_of(rule) if not any(_covers(owner, part) for owner in owned)]
+    """What of `wanted` no single rule of `owned` gives, in rules of one verb on one thing each.
+
+    Not more than the first `UNCOVERED_MAX`. What comes after `PARTS_MAX` parts counts as not given.
+    """
+    parts = (part for rule in wanted if not any(_covers(owner, rule) for owner in owned) for part in parts_of(rule))
+    found: list[Rule] = []
+    for compared, part in enumerate(parts):
+        if compared >= PARTS_MAX or not any(_covers(owner, part) for owner in owned):
+            found.append(part)
+            if len(found) == UNCOVERED_MAX:
+                break
+    return found
 
 
-def parts_of(rule: Rule) -> list[Rule]:
+def comparisons(owned: Sequence[Rule], wanted: Iterable[Rule]) -> int:
+    """About how many rules `uncovered` compares at most."""
+    return len(owned) * min(PARTS_MAX, sum(map(_count_parts, wanted)))
+
+
+def _count_parts(rule: Rule) -> int:
+    groups, resources, names, urls = (
+        len(strings(rule, name)) for name in ("apiGroups", "resources", "resourceNames", "nonResourceURLs")
+    )
+    return 1 + len(strings(rule, "verbs")) * (groups * resources * max(names, 1) + urls)
+
+
+def parts_of(rule: Rule) -> Iterator[Rule]:
     """The same rights in rules of one verb on one resource, name or URL each."""
-    verbs = strings(rule, "verbs")
-    parts: list[Rule] = []
-    for group in strings(rule, "apiGroups"):
-        for resource in strings(rule, "resources"):
-            for verb in verbs:
-                part: dict[str, Any] = {"verbs": [verb], "apiGroups": [group], "resources": [resource]}
-                names = strings(rule, "resourceNames")
-                parts += [{**part, "resourceNames": [name]} for name in names] if names else [part]
-    parts += [{"verbs": [verb], "nonResourceURLs": [url]} for url in strings(rule, "nonResourceURLs") for verb in verbs]
-    return parts
+    verbs, names = strings(rule, "verbs"), strings(rule, "resourceNames")
+    for group, resource, verb in product(strings(rule, "apiGroups"), strings(rule, "resources"), verbs):
+        part: dict[str, Any] = {"verbs": [verb], "apiGroups": [group], "resources": [resource]}
+        if not names:
+            yield part
+        for name in names:
+            yield {**part, "resourceNames": [name]}
+    for url, verb in product(strings(rule, "nonResourceURLs"), verbs):
+        yield {"verbs": [verb], "nonResourceURLs": [url]}
 
 
 def compacted(rules: Iterable[Rule]) -> list[Rule]:

@@ -10,7 +10,7 @@ member.
 Source: structured-merge-diff fieldpath/{set,serialize}.go (v6).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sampan.patch.path_element import SELF, canonical, element_text, sort_key
@@ -91,6 +91,15 @@ def union(left: FieldSet, right: FieldSet) -> FieldSet:
     if result is None:
         return left
     return in_order(result) if grown else result
+
+
+def union_of(sets: Sequence[FieldSet]) -> FieldSet:
+    """The members of any. Neighbours are joined first, so that no large set is copied for each small one."""
+    left = list(sets)
+    while len(left) > 1:
+        pairs = zip(left[::2], left[1::2], strict=False)
+        left = [union(first, second) for first, second in pairs] + left[len(left) & ~1 :]
+    return left[0] if left else LEAF
 
 
 def intersection(left: FieldSet, right: FieldSet) -> FieldSet:

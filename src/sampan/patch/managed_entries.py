@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from sampan.core.object import Object
-from sampan.patch.fieldset import FieldSet, parse, union
+from sampan.patch.fieldset import LEAF, FieldSet, parse, union_of
 
 Entry = dict[str, Any]
 Identity = tuple[str, str, str, str]
@@ -137,6 +137,7 @@ def cap(entries: list[Entry]) -> list[Entry]:
 def _fold(entries: list[Entry], oldest_first: Sequence[Entry], surplus: int) -> list[Entry]:
     kept = {identity(entry): entry for entry in entries}
     first_of_version: dict[str, Identity] = {}
+    parts: dict[Identity, list[FieldSet]] = {}
     for entry in oldest_first:
         if surplus <= 0:
             break
@@ -146,12 +147,15 @@ def _fold(entries: list[Entry], oldest_first: Sequence[Entry], surplus: int) -> 
         if first is None:
             first_of_version[version] = identity(entry)
             continue
-        base = kept.get(bucket)
-        if base is None:
-            base = kept.pop(first)
+        folded = parts.get(bucket)
+        if folded is None:
+            base = kept.get(bucket) or kept.pop(first)
+            folded = parts[bucket] = [base["fieldsV1"]]
         if identity(entry) != bucket:
             del kept[identity(entry)]
             surplus -= 1
-        fields = union(entry["fieldsV1"], base["fieldsV1"])
-        kept[bucket] = make_entry(bucket, version, entry.get("time"), fields)
+        folded.append(entry["fieldsV1"])
+        kept[bucket] = make_entry(bucket, version, entry.get("time"), LEAF)
+    for bucket, folded in parts.items():
+        kept[bucket] = with_fields(kept[bucket], union_of(folded))
     return list(kept.values())

@@ -8,7 +8,7 @@ merge/update.go (1.36).
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sampan.core.errors import bad_request
+from sampan.core.errors import bad_request, listed
 from sampan.core.object import Object
 from sampan.patch.atom import SAME, Atom, Change, ElementError
 from sampan.patch.atom_schema import root_atom
@@ -289,7 +289,7 @@ class FieldManager:
             raise bad_request("metadata.managedFields must be nil")
         errors = type_errors(self._schema_for(api_version), config)
         if errors:
-            text = errors[0] if len(errors) == 1 else "\n".join(["errors:", *(f"  {error}" for error in errors)])
+            text = errors[0] if len(errors) == 1 else "errors:\n" + listed([f"  {error}" for error in errors], "\n")
             raise unexpected(f"failed to create typed patch object ({_describe(config)}): {text}")
 
     def _entries_before_apply(self, live: Object | None, api_version: str, subresource: str, now: str) -> list[Entry]:

@@ -57,7 +57,8 @@ def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
 
 def delete_scalars(current: list[Any], unwanted: list[Any]) -> list[Any]:
     """A list of scalars without some of them."""
-    return [item for item in current if item not in unwanted]
+    gone = set(unwanted)
+    return [item for item in current if item not in gone]
 
 
 def are_maps(*lists: list[Any]) -> bool:
@@ -94,20 +95,21 @@ def _key(item: Any, merge_key: str) -> Any:
 
 def _follow_directives(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
     """Carry out the items that are directives; gives back the rest of both lists."""
-    kept, replace = [], False
+    kept, replace, deleted = [], False, set()
     for item in patch:
         directive = item.get(_DIRECTIVE)
         if _DIRECTIVE not in item:
             kept.append(item)
         elif directive == "delete":
-            unwanted = _key(item, merge_key)
-            original = [found for found in original if found.get(merge_key) != unwanted]
+            deleted.add(_key(item, merge_key))
         elif directive == "replace":
             replace = True
         elif directive == "merge":
             raise unexpected("merging lists cannot yet be specified in the patch")
         else:
             raise unexpected(f"unknown patch type: {plain(directive)} in map: {plain(item)}")
+    if deleted:
+        original = [found for found in original if found.get(merge_key) not in deleted]
     return (kept, []) if replace else (original, kept)
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sampan.core.field import FieldError
@@ -13,12 +13,15 @@ Given = Callable[[], Any]
 _next_step = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)").finditer
 
 
-def with_empties(faults: list[FieldError], given: Given | None) -> list[FieldError]:
+def with_empties(faults: Iterable[FieldError], given: Given | None) -> Iterator[FieldError]:
     """The faults of an object, where empty values that decoding left out are shown again."""
-    if given is None or not any(_may_lack(fault.bad_value) for fault in faults):
-        return faults
-    obj = given()
-    return [_filled_fault(fault, obj) for fault in faults]
+    obj: Any = None
+    for fault in faults:
+        if given is not None and _may_lack(fault.bad_value):
+            obj = given() if obj is None else obj
+            yield _filled_fault(fault, obj)
+        else:
+            yield fault
 
 
 def _may_lack(value: object) -> bool:

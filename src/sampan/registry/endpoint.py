@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.patch.managed_fields import FieldManager
 from sampan.registry.awaited_conversion import AwaitedConversion
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
@@ -134,7 +135,7 @@ class Endpoint:
         """What `work` gives, which asks the field manager and leaves things as they were when it raises; where a
         webhook converts, it may be called several times. Raises `StatusError` 500.
         """
-        return work() if self._awaited is None else await self._awaited.run(work)
+        return await offloaded(work) if self._awaited is None else await self._awaited.run(work)
 
     def with_parts(
         self, *, store: ResourceStore, compiled: CompiledSchema, field_managers: dict[str, FieldManager]

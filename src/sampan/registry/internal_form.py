@@ -7,6 +7,7 @@ The facts come from `data/internal.json` (made by `scripts/internal_types.py`), 
 import functools
 import json
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -113,29 +114,25 @@ def internal_types() -> InternalTypes:
 
 
 def shown_internally(
-    definition: ResourceDefinition, faults: list[FieldError], given: Given | None = None
-) -> list[FieldError]:
-    """The faults of an object; values of struct types are shown in their internal form.
+    definition: ResourceDefinition, faults: Iterable[FieldError], given: Given | None = None
+) -> Iterator[FieldError]:
+    """The faults of an object, made ready one by one; values of struct types are shown in their internal form.
 
     What was empty in the object that was `given` is shown too.
     """
-    if definition.builtin:
-        faults = with_empties(faults, given)
-    if not any(isinstance(fault.bad_value, dict | list) for fault in faults):
-        return faults
+    for fault in with_empties(faults, given) if definition.builtin else faults:
+        yield _shown(definition, fault) if isinstance(fault.bad_value, dict | list) else fault
+
+
+def _shown(definition: ResourceDefinition, fault: FieldError) -> FieldError:
     types = internal_types()
     root = types.root(definition)
-    return [_shown(types, root, fault) for fault in faults]
-
-
-def _shown(types: InternalTypes, root: str | None, fault: FieldError) -> FieldError:
     kind = None
-    if isinstance(fault.bad_value, dict | list):
-        of_metadata = fault.field.removeprefix("metadata.")
-        if of_metadata != fault.field:
-            kind = types.below("meta.ObjectMeta", of_metadata)
-        elif root is not None:
-            kind = types.below(root, fault.field)
+    of_metadata = fault.field.removeprefix("metadata.")
+    if of_metadata != fault.field:
+        kind = types.below("meta.ObjectMeta", of_metadata)
+    elif root is not None:
+        kind = types.below(root, fault.field)
     if kind is None:
         return fault
     return FieldError(fault.type, fault.field, Shown(go_json(types.form(kind, fault.bad_value))), fault.detail)

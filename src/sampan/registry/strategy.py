@@ -88,6 +88,10 @@ class Strategy:
         """Why a name (or with `prefix` a generateName) is not allowed; the default is a DNS-1123 subdomain."""
         return dns1123_subdomain_errors(name, prefix=prefix)
 
+    def size_of_work(self, size_bytes: int) -> int:
+        """How much more work an object of this size is than others: as if it were larger by so many bytes."""
+        return 0
+
     def default(self, obj: Object) -> None:
         """Fill in what the schema's own defaults do not say. Idempotent; runs after each mutation of the object."""
 

@@ -55,7 +55,7 @@ def _restricts(schema: Schema) -> bool:
 
 def _node(schema: Schema) -> _Node:
     expected = _TYPES.get(schema.type, dict)
-    usual = _for_type(schema, expected)
+    usual = _for_type(schema, expected) if schema.type else _when_needed(schema, dict)
     if schema.int_or_string:
         return _Node(str, _for_type(schema, str), _other_int_or_string(schema))
     if not schema.type:
@@ -90,6 +90,21 @@ def _or_null(schema: Schema, check: Check) -> Check:
     return lambda value: value is None or check(value)
 
 
+def _when_needed(schema: Schema, type_: type) -> Check:
+    """What is asked of values of one type, compiled when there is one: without a type `allOf` in `allOf` would be
+    compiled for each combination of types.
+    """
+    made: list[Check | None] = []
+
+    def check(value: Any) -> bool:
+        if not made:
+            made.append(_for_type(schema, type_))
+        inner = made[0]
+        return inner is None or inner(value)
+
+    return check
+
+
 def _other_int_or_string(schema: Schema) -> Check:
     whole, fraction = _for_type(schema, int), _whole_float(_for_type(schema, float))
 
@@ -101,7 +116,7 @@ def _other_int_or_string(schema: Schema) -> Check:
 
 def _other_untyped(schema: Schema, types: tuple[type, ...]) -> Check:
     """Without a type any of these will do; a format asks for text, but lists are not asked for it."""
-    checks = {type_: _for_type(schema, type_) for type_ in types}
+    checks = {type_: _when_needed(schema, type_) for type_ in types}
     has_enum = schema.validations is not None and bool(schema.validations.enum)
 
     def check(value: Any) -> bool:
@@ -109,8 +124,7 @@ def _other_untyped(schema: Schema, types: tuple[type, ...]) -> Check:
             return not has_enum
         if type(value) not in checks:
             return False
-        inner = checks[type(value)]
-        return inner is None or inner(value)
+        return checks[type(value)](value)
 
     return check
 
@@ -146,18 +160,29 @@ def _all(parts: list[Check]) -> Check | None:
 def _enum(allowed: list[Any], type_: type) -> Check:
     if type_ is str:
         return frozenset(item for item in allowed if type(item) is str).__contains__
+    if type_ is int or type_ is float:
+        return frozenset(item for item in allowed if type(item) in (int, float)).__contains__
     return lambda value: predicate.in_enum(value, allowed)
 
 
 def _text(schema: Schema, rules: ValueValidations) -> list[Check]:
     found = _size(rules.min_length, rules.max_length)
     if rules.pattern:
-        try:
-            found.append(compile_pattern(rules.pattern))
-        except ValueError:
-            found.append(_never)
+        found.append(_pattern(rules.pattern))
     known = string_format(rules.format) if rules.format and schema.type in ("", "string") else None
     return found if known is None else [*found, known]
+
+
+def _pattern(pattern: str) -> Check:
+    """Matches by a pattern, which is compiled when it is first needed, and again when it is not kept any more."""
+
+    def check(value: Any) -> bool:
+        try:
+            return compile_pattern(pattern)(value)
+        except ValueError:
+            return False
+
+    return check
 
 
 def _size(low: int | None, high: int | None) -> list[Check]:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from sampan.core.field import FieldError, Path
+from sampan.core.field import FieldError, Path, uncounted
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.schema.builtin import Definitions
 from sampan.schema.cel.cel_times import CelTimes
 from sampan.schema.check import Check, compile_check
 from sampan.schema.decode import DecodeError, Decoder, Lost
-from sampan.schema.default import Defaulter, compile_defaulter
+from sampan.schema.default import Defaulter, bounded_defaulter
 from sampan.schema.embedded import all_embedded_errors
 from sampan.schema.listtype import list_errors
 from sampan.schema.prune import Pruner, compile_pruner
@@ -113,7 +113,7 @@ class CompiledSchema:
     def default(self, obj: Object) -> None:
         """Fill in the defaults of a custom resource's schema, in place. Idempotent."""
         if not self._has_defaulter:
-            self._defaulter = compile_defaulter(self.schema)
+            self._defaulter = bounded_defaulter(self.schema)
             self._has_defaulter = True
         if self._defaulter is not None:
             self._defaulter(obj)
@@ -135,7 +135,8 @@ class CompiledSchema:
 
 def validation_errors(schema: Schema, value: Any, path: Path | None = None, old: Any = UNSET) -> list[FieldError]:
     """The faults of a value, without a compiled check first. Arguments as for `CompiledSchema.validate`."""
-    errors = Reporter("" if path is None else str(path)).report(schema, value, old)
+    with uncounted():
+        errors = Reporter("" if path is None else str(path)).report(schema, value, old)
     start = path or Path()
     errors += all_embedded_errors(schema, value, start)
     if old is UNSET or not any(True for _ in list_errors(schema, old, start)):

@@ -4,13 +4,45 @@ Source: apiextensions-apiserver pkg/apiserver/schema/defaulting/algorithm.go (1.
 """
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import orjson
 
+from sampan.core.errors import request_entity_too_large
 from sampan.schema.structural import UNSET, Schema
 
 Defaulter = Callable[[Any], None]
+DEFAULTS_BYTES_MAX = 4 << 20
+"""JSON that defaults may add to one object, which is more than can be stored. A list of empty items in a request, and
+large defaults for them in the CRD, would make gigabytes.
+"""
+_left: ContextVar[list[int] | None] = ContextVar("bytes left for defaults", default=None)
+
+
+def bounded_defaulter(schema: Schema) -> Defaulter | None:
+    """The defaulter of a root. It raises 413 where it would add more than `DEFAULTS_BYTES_MAX`."""
+    fill = compile_defaulter(schema)
+    if fill is None:
+        return None
+
+    def default(value: Any) -> None:
+        token = _left.set([DEFAULTS_BYTES_MAX])
+        try:
+            fill(value)
+        finally:
+            _left.reset(token)
+
+    return default
+
+
+def _spend(size_bytes: int) -> None:
+    left = _left.get()
+    if left is None:
+        return
+    left[0] -= size_bytes
+    if left[0] < 0:
+        raise request_entity_too_large(f"the defaults of the object have more than {DEFAULTS_BYTES_MAX} bytes")
 
 
 def compile_defaulter(schema: Schema) -> Defaulter | None:
@@ -40,10 +72,14 @@ def _has(schema: Schema) -> bool:
 
 def _maker(value: Any) -> Callable[[], Any]:
     """Gives a fresh copy each time."""
-    if isinstance(value, dict | list):
-        content = orjson.dumps(value)
-        return lambda: orjson.loads(content)
-    return lambda: value
+    content = orjson.dumps(value)
+    size, is_shared = len(content), not isinstance(value, dict | list)
+
+    def make() -> Any:
+        _spend(size)
+        return value if is_shared else orjson.loads(content)
+
+    return make
 
 
 def _object(

@@ -4,6 +4,7 @@ A one-pattern set answers in 1 µs where the module's `search` takes 9; but a se
 says no, so a no is asked again.
 """
 
+import functools
 from collections.abc import Callable
 
 import re2
@@ -21,6 +22,11 @@ _GO_FAULTS = {
 """RE2's words for a faulty pattern, and those of Go's regexp package."""
 
 
+PATTERNS_KEPT_MAX = 1024
+"""Compiled patterns that are kept. Each may take 100 kB, and a CRD may have tens of thousands."""
+
+
+@functools.lru_cache(PATTERNS_KEPT_MAX)
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """Tells whether a text contains a match. Raises `ValueError` with Go's text when the pattern is no good."""
     options = re2.Options()

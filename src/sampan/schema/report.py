@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from sampan.core.field import ErrorType, FieldError, quote
+from sampan.core.field import FAULTS_CHARACTERS_MAX, FAULTS_MAX, ErrorType, FieldError, TooManyFaults, quote
 from sampan.core.object import Object
 from sampan.schema import predicate
 from sampan.schema.formats import string_format
@@ -42,16 +42,24 @@ class Result:
     The alternative with the most checks is taken for the one that was meant.
     """
 
-    __slots__ = ("_base", "count", "errors")
+    __slots__ = ("_base", "_characters", "count", "errors")
 
     def __init__(self, base: str) -> None:
         self._base = base
+        self._characters = 0
         self.errors: dict[str, FieldError] = {}
         self.count = 0
 
     def add(self, type_: ErrorType, name: str, value: Any, detail: str, text: str) -> None:
-        """An error at `name`; of equal texts one is kept."""
-        self.errors.setdefault(text, FieldError(type_, self._place(name), value, detail))
+        """An error at `name`; of equal texts one is kept. Raises `TooManyFaults`."""
+        if text not in self.errors:
+            self._put(text, FieldError(type_, self._place(name), value, detail))
+
+    def _put(self, text: str, error: FieldError) -> None:
+        self.errors[text] = error
+        self._characters += len(text)
+        if len(self.errors) >= FAULTS_MAX or self._characters > FAULTS_CHARACTERS_MAX:
+            raise TooManyFaults(list(self.errors.values()))
 
     def invalid(self, name: str, value: Any, text: str) -> None:
         """A value at `name` breaks a rule."""
@@ -65,7 +73,8 @@ class Result:
         """Take over what another found."""
         self.count += other.count
         for text, error in other.errors.items():
-            self.errors.setdefault(text, error)
+            if text not in self.errors:
+                self._put(text, error)
 
     def _place(self, name: str) -> str:
         name = name.removeprefix(".")
@@ -79,16 +88,34 @@ class Reporter:
 
     def __init__(self, base: str = "") -> None:
         self._base = base
+        self._tentative = 0
+        """In how many alternatives the present place is: what they find may be dropped."""
+        self._enums: dict[int, frozenset[Any]] = {}
 
     def report(self, schema: Schema, value: Any, old: Any = UNSET) -> list[FieldError]:
-        """The errors of a value; `old` is what it replaces."""
+        """The errors of a value; `old` is what it replaces. Raises `TooManyFaults`."""
         return list(self._value(schema, value, _At("", old, schema)).errors.values())
 
     def _value(self, schema: Schema, value: Any, at: _At) -> Result:
+        if not self._tentative and at.old is not UNSET and same(at.shape, value, at.old):
+            # Nothing of it would be kept. Among alternatives the number of checks counts too.
+            return Result(self._base)
         result = self._node(schema, value, at)
         if result.errors and at.old is not UNSET and same(at.shape, value, at.old):
             result.errors = {}
         return result
+
+    def _branch(self, schema: Schema, value: Any, at: _At) -> Result:
+        """What one of several alternatives says; one with too many faults has those that were found until then."""
+        self._tentative += 1
+        try:
+            return self._node(schema, value, at)
+        except TooManyFaults as error:
+            result = Result(self._base)
+            result.errors = {str(fault): fault for fault in error.faults}
+            return result
+        finally:
+            self._tentative -= 1
 
     def _node(self, schema: Schema, value: Any, at: _At) -> Result:
         """`schema` is the node of this place, or one of its junctors' alternatives, which are not ratcheted apart."""
@@ -104,7 +131,8 @@ class Reporter:
                 _number(result, schema, rules, value, at.name)
             elif type(value) is list:
                 self._list(result, schema, rules, value, at)
-        _enum(result, rules, value, at.name)
+        if rules.enum:
+            self._enum(result, rules.enum, value, at.name)
         if type(value) is dict:
             self._object(result, schema, rules, value, at)
         result.count += 2
@@ -157,17 +185,27 @@ class Reporter:
     def _junctors(self, result: Result, rules: ValueValidations, value: Any, at: _At) -> None:
         name = quote(at.name)
         if rules.any_of:
-            best = _best([self._node(child, value, at) for child in rules.any_of])
+            best = _best([self._branch(child, value, at) for child in rules.any_of])
             if best.errors:
                 result.plain(f"{name} must validate at least one schema (anyOf)")
             result.merge(best)
         if rules.one_of:
-            _one_of(result, name, [self._node(child, value, at) for child in rules.one_of])
+            _one_of(result, name, [self._branch(child, value, at) for child in rules.one_of])
         if rules.all_of:
-            _all_of(result, name, [self._node(child, value, at) for child in rules.all_of])
-        if rules.not_ is not None and not self._node(rules.not_, value, at).errors:
+            _all_of(result, name, [self._branch(child, value, at) for child in rules.all_of])
+        if rules.not_ is not None and not self._branch(rules.not_, value, at).errors:
             result.plain(f"{name} must not validate the schema (not)")
         result.count += 2
+
+    def _enum(self, result: Result, allowed: list[Any], value: Any, name: str) -> None:
+        result.count += 1
+        texts = self._enums.get(id(allowed))
+        if texts is None:
+            texts = self._enums[id(allowed)] = frozenset(item for item in allowed if type(item) is str)
+        if not (value in texts if type(value) is str else predicate.in_enum(value, allowed)):
+            shown = [item if isinstance(item, str) else orjson.dumps(item).decode() for item in allowed]
+            detail = f"supported values: {', '.join(quote(item) for item in shown)}"
+            result.add(ErrorType.NOT_SUPPORTED, name, value, detail, f"{name} in body should be one of {shown}")
 
 
 _NO_RULES = ValueValidations()
@@ -292,16 +330,6 @@ def _go_bound(value: float, bound: float) -> str:
     if number.is_integer() and abs(number) < 1e21:
         return str(int(number))
     return repr(number)
-
-
-def _enum(result: Result, rules: ValueValidations, value: Any, name: str) -> None:
-    if not rules.enum:
-        return
-    result.count += 1
-    if not predicate.in_enum(value, rules.enum):
-        shown = [item if isinstance(item, str) else orjson.dumps(item).decode() for item in rules.enum]
-        detail = f"supported values: {', '.join(quote(item) for item in shown)}"
-        result.add(ErrorType.NOT_SUPPORTED, name, value, detail, f"{name} in body should be one of {shown}")
 
 
 def _too_many(result: Result, name: str, count: int, count_max: int) -> None:

@@ -36,6 +36,7 @@ from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.health import ENDPOINTS, Health
 from sampan.server.index import index_handler
 from sampan.server.lifecycle import Lifecycle
+from sampan.server.loop_watch import LoopWatch
 from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.profiling.handler import Profiling
@@ -116,6 +117,8 @@ class ApiServer:
         self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
         self.deadlines = Deadlines(settings.request_timeout_s)
         self.metrics.in_flight = self.deadlines.under_way
+        self.loop_watch = LoopWatch(self.deadlines.request_of)
+        """Started by the process whose loop is the server's alone."""
         asked = default_authorizers(cluster.reader) if authorizers is None else authorizers
         self.authorizer = UnionAuthorizer([MastersAuthorizer(), *asked])
         plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
@@ -167,7 +170,7 @@ class ApiServer:
         self.metrics.access.deciding = deciding
         audit = settings.audit.metrics if settings.audit is not None else AuditMetrics()
         security = (settings.identity.counts, settings.security_metrics)
-        for collector in (audit, self.aggregator.metrics, ClusterMetrics(self.cluster), *security):
+        for collector in (audit, self.aggregator.metrics, ClusterMetrics(self.cluster), self.loop_watch, *security):
             self.metrics.registry.register(collector)
 
     def _add_routes(self, settings: ApiServerSettings) -> None:

@@ -6,7 +6,9 @@ Source: apiserver pkg/endpoints/installer.go, apiextensions customresource_handl
 from collections.abc import Awaitable, Callable
 
 from sampan.core import errors
+from sampan.core.field import TooManyFaults, begin_budget
 from sampan.core.gvk import GroupResource
+from sampan.core.offload import begin_work
 from sampan.registry.cluster import Cluster
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.endpoint import Endpoint
@@ -72,7 +74,12 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
             shared.deprecated.add((info.group, info.version, info.resource, info.subresource))
         _check_accepted(request, endpoint)
         scope = Scope(request, endpoint, chain, cluster, shared)
-        answer = await _answered(traced if TRACE in request.query else verb, scope)
+        begin_work(shared.offload)
+        begin_budget()
+        try:
+            answer = await _answered(traced if TRACE in request.query else verb, scope)
+        except TooManyFaults as error:
+            raise errors.invalid(endpoint.definition.stored_kind, info.name, error.faults) from None
         settled = endpoint.definition.settled
         if settled is not None and info.verb in _WRITES:
             await settled()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sampan.core.policy_rules import compact_text, compacted, uncovered
+from sampan.core.policy_rules import UNCOVERED_MAX, compact_text, compacted, uncovered
 from tests.server.authorization.caches import paths, rule
 
 COVERS = [
@@ -44,3 +44,15 @@ def test_what_is_lacking_is_shown_in_few_lines() -> None:
         '{APIGroups:["apps"], Resources:["pods"], Verbs:["get" "list"]}',
         '{NonResourceURLs:["/x"], Verbs:["get"]}',
     ]
+
+
+def test_rules_with_billions_of_parts_are_compared_in_bounded_work() -> None:
+    names = [str(index) for index in range(10_000)]
+    wide = {"apiGroups": names, "resources": names, "verbs": names}
+    assert len(uncovered([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get"]}], [wide])) == UNCOVERED_MAX
+
+
+def test_rules_that_one_rule_covers_are_not_taken_apart() -> None:
+    names = [str(index) for index in range(10_000)]
+    wide = {"apiGroups": names, "resources": names, "verbs": names}
+    assert uncovered([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}], [wide]) == []

@@ -42,6 +42,10 @@ class CustomResourceStrategy(Strategy):
         self._scale = scale
         self._selectable = {path.lstrip("."): JsonPath(path) for path in selectable}
 
+    def size_of_work(self, body_bytes: int) -> int:
+        """By the schema: see there."""
+        return self.schema.size_of_work(body_bytes)
+
     def default(self, obj: Object) -> None:
         """The schema's defaults."""
         self.schema.compiled.default(obj)
@@ -80,6 +84,7 @@ class CustomResourceStrategy(Strategy):
     def _with_rules(self, faults: list[FieldError], obj: Object, old: Object) -> list[FieldError]:
         """Rules are run only on objects whose shape is right; a fault says so when there are rules that were not."""
         rules = self.schema.rules
+        self.schema.used = True
         if not rules.has_rules:
             return faults
         if any(fault.type in _BLOCKING for fault in faults):

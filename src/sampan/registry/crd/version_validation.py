@@ -14,6 +14,8 @@ from sampan.registry.crd.rules import Rules, has_defaults
 from sampan.registry.crd.schemas import schema_faults, selectable_schema
 
 SELECTABLE_FIELDS_MAX = 8
+COLUMNS_MAX = 256
+"""Every cell of a Table is computed for every row. Kubernetes has no limit; real CRDs have up to 30 columns."""
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _SPEC = Path("spec")
@@ -161,7 +163,10 @@ def _warning_texts(version: Json) -> Iterator[str]:
 
 
 def _columns_faults(version: Json, path: Path) -> Iterator[FieldError]:
-    for index, column in enumerate(version["additionalPrinterColumns"]):
+    columns = version["additionalPrinterColumns"]
+    if len(columns) > COLUMNS_MAX:
+        yield too_many(path, len(columns), COLUMNS_MAX)
+    for index, column in enumerate(columns):
         yield from _column_faults(column, path.index(index))
 
 

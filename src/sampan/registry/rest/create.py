@@ -4,13 +4,15 @@ Source: apiserver pkg/registry/rest/create.go and pkg/registry/generic/registry/
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random, SystemRandom
 
 from sampan.core import errors, field
-from sampan.core.field import FieldError, Path
+from sampan.core.field import FieldError, Path, bounded
 from sampan.core.names import generate_name
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.core.time import Clock
 from sampan.registry.empties import Given
 from sampan.registry.internal_form import shown_internally
@@ -69,18 +71,12 @@ async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options
     definition, strategy = store.definition, store.strategy
     metadata = obj["metadata"]
     match_namespace(definition, ctx.namespace, metadata)
-    prepare(store, ctx, obj)
+    await offloaded(prepare, store, ctx, obj)
     ctx.reader = store.reader
     release = await strategy.begin_create(ctx, obj, store.reader, store.allocators)
     stored = False
     try:
-        faults = creation_faults(store, ctx, obj)
-        if faults:
-            raise errors.invalid(
-                definition.stored_kind, metadata.get("name", ""), shown_internally(definition, faults, options.given)
-            )
-        if options.warnings is not None:
-            options.warnings.extend(strategy.warnings_on_create(ctx, obj))
+        await offloaded(_check, store, ctx, obj, options)
         if options.validate is not None:
             await options.validate(obj, None)
         key = store.key(metadata.get("namespace", ""), metadata["name"])
@@ -88,8 +84,8 @@ async def _create_named(store: ResourceStore, ctx: Context, obj: Object, options
             store.cache.poll()
             if store.cache.get(key) is not None:
                 raise KeyExists(key)
-            return _dry_run_bytes(store, await store.stored_form(obj))
-        value = stored_bytes(store, await store.stored_form(obj), keep_managed_fields=options.is_apply)
+            return await offloaded(_dry_run_bytes, store, await store.stored_form(obj))
+        value = await offloaded(stored_bytes, store, await store.stored_form(obj), options.is_apply)
         try:
             revision = await store.store.create(key, value, ttl_s=strategy.ttl_s(obj))
         except (asyncio.CancelledError, OutcomeUnknown):
@@ -117,6 +113,24 @@ def prepare(store: ResourceStore, ctx: Context, obj: Object) -> None:
         else:
             obj["status"] = status
     strategy.prepare_for_create(ctx, obj)
+
+
+def _check(store: ResourceStore, ctx: Context, obj: Object, options: CreateOptions) -> None:
+    """Refuse an object that is not valid; add the warnings about one that is. Raises 422."""
+    faults = bounded(lambda: creation_faults(store, ctx, obj))
+    if faults:
+        raise invalid_object(store, obj["metadata"].get("name", ""), faults, options.given)
+    if options.warnings is not None:
+        options.warnings.extend(store.strategy.warnings_on_create(ctx, obj))
+
+
+def invalid_object(
+    store: ResourceStore, name: str, faults: Sequence[FieldError], given: Given | None
+) -> errors.StatusError:
+    """422 with the faults, their values as Kubernetes shows them."""
+    definition = store.definition
+    shown = shown_internally(definition, faults, given)
+    return errors.invalid_as_shown(definition.stored_kind, name, shown, len(faults))
 
 
 def creation_faults(store: ResourceStore, ctx: Context, obj: Object) -> list[FieldError]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sampan.core import errors
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
+from sampan.core.offload import note_size, offloaded
 from sampan.core.time import Clock, add_seconds, format_time, parse_time
 from sampan.registry.rest.guaranteed import Origin, guaranteed
 from sampan.registry.rest.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
@@ -57,8 +58,9 @@ async def delete(store: ResourceStore, ctx: Context, name: str, options: DeleteO
 
 
 async def _delete_once(store: ResourceStore, origin: Origin, options: DeleteOptions) -> Deleted:
+    note_size(len(origin.present.value))
     stored = await store.present(origin.present.value)
-    obj = store.decode(stored)
+    obj = await offloaded(store.decode, stored)
     check_preconditions(store, obj, options)
     if options.validate is not None:
         await options.validate(obj)
@@ -75,7 +77,7 @@ async def _delete_once(store: ResourceStore, origin: Origin, options: DeleteOpti
         _mark_deleting(obj["metadata"], options.clock)
     if held or (graceful and obj["metadata"].get("deletionGracePeriodSeconds")):
         return await _write_marked(store, origin, obj, options)
-    shown = store.encode(await store.stored_form(obj)) if graceful else origin.present.value
+    shown = await offloaded(store.encode, await store.stored_form(obj)) if graceful else origin.present.value
     return await _remove(store, origin, obj, shown, options)
 
 
@@ -90,7 +92,7 @@ async def _mark_first(store: ResourceStore, origin: Origin, obj: Object, options
 
 
 async def _write_marked(store: ResourceStore, origin: Origin, obj: Object, options: DeleteOptions) -> Deleted:
-    value = store.encode(await store.stored_form(obj))
+    value = await offloaded(store.encode, await store.stored_form(obj))
     if options.dry_run:
         return Deleted(splice(value, origin.present.mod_revision), obj, gone=False)
     revision = await origin.update(value, frees=True)

@@ -7,7 +7,7 @@ from sampan.registry.rest.store import ResourceStore
 OBJECT_SIZE_BYTES_MAX = 1_572_864
 
 
-def stored_bytes(store: ResourceStore, obj: Object, *, keep_managed_fields: bool = False) -> bytes:
+def stored_bytes(store: ResourceStore, obj: Object, keep_managed_fields: bool = False) -> bytes:
     """The object as it is stored, without managedFields where only that makes it fit and they may go. Raises 413.
 
     Source: apiserver endpoints/handlers/{create,patch}.go (the retry after "too large").

@@ -10,15 +10,15 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from sampan.core import errors
-from sampan.core.field import FieldError
+from sampan.core.field import FieldError, bounded
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object, set_or_drop
+from sampan.core.offload import note_size, offloaded
 from sampan.core.resource_version import parse_resource_version
 from sampan.core.time import Clock
 from sampan.patch.timestamps import keep_timestamps
 from sampan.registry.empties import Given
-from sampan.registry.internal_form import shown_internally
-from sampan.registry.rest.create import CreateOptions, create, unset_resource_version
+from sampan.registry.rest.create import CreateOptions, create, invalid_object, unset_resource_version
 from sampan.registry.rest.delete import after_delete
 from sampan.registry.rest.guaranteed import Origin, guaranteed
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
@@ -151,26 +151,23 @@ async def _update_once(
     store: ResourceStore, ctx: Context, origin: Origin, transform: Transform, options: UpdateOptions
 ) -> Updated:
     definition, strategy, row = store.definition, store.strategy, origin.present
+    note_size(len(row.value) + strategy.size_of_work(len(row.value)))
     stored = await store.present(row.value)
-    old = store.decode(stored)
+    old = await offloaded(store.decode, stored)
     _check_uid(store, old, options.uid)
     obj = await transform(old, stored)
     metadata = metadata_of(obj)
     name = old["metadata"]["name"]
     _check_resource_version(store, metadata, row, name)
     match_namespace(definition, ctx.namespace, metadata)
-    _keep(store, ctx, obj, old, options.part)
+    await offloaded(_keep, store, ctx, obj, old, options.part)
     release = None
     ctx.reader = store.reader
     if options.part is not Part.STATUS:
         release = await strategy.begin_update(ctx, obj, old, store.reader, store.allocators)
     written = False
     try:
-        faults = _faults(store, ctx, obj, old, options)
-        if faults:
-            raise errors.invalid(definition.stored_kind, name, shown_internally(definition, faults, options.given))
-        if options.warnings is not None and options.part is Part.MAIN:
-            options.warnings.extend(strategy.warnings_on_update(ctx, obj, old))
+        await offloaded(_check, store, ctx, obj, old, options)
         if options.validate is not None:
             await options.validate(obj, old)
         if _should_delete(store, obj, old):
@@ -178,12 +175,12 @@ async def _update_once(
                 await origin.delete()
                 await after_delete(store, old, options.clock)
             return Updated(await _bytes_of(store, obj, row.mod_revision), deleted=True)
-        if is_unchanged(obj, old) and not await _is_stored_otherwise(store, obj, row):
+        if await offloaded(is_unchanged, obj, old) and not await _is_stored_otherwise(store, obj, row):
             written = True
             return Updated(stored)
         if options.dry_run:
             return Updated(await _bytes_of(store, obj, row.mod_revision))
-        value = stored_bytes(store, await store.stored_form(obj), keep_managed_fields=options.is_apply)
+        value = await offloaded(stored_bytes, store, await store.stored_form(obj), options.is_apply)
         deleting = "deletionTimestamp" in obj["metadata"]
         try:
             revision = await origin.update(value, ttl_s=strategy.ttl_s(obj), frees=deleting)
@@ -199,7 +196,7 @@ async def _update_once(
 
 
 async def _bytes_of(store: ResourceStore, obj: Object, revision: int) -> bytes:
-    return splice(store.encode(await store.stored_form(obj)), revision)
+    return splice(await offloaded(store.encode, await store.stored_form(obj)), revision)
 
 
 def _check_uid(store: ResourceStore, old: Object, uid: str) -> None:
@@ -276,6 +273,15 @@ def _keep_fieldless(metadata: dict[str, Any]) -> None:
     metadata.pop("selfLink", None)
 
 
+def _check(store: ResourceStore, ctx: Context, obj: Object, old: Object, options: UpdateOptions) -> None:
+    """Refuse an object that is not valid; add the warnings about one that is. Raises 422."""
+    faults = bounded(lambda: _faults(store, ctx, obj, old, options))
+    if faults:
+        raise invalid_object(store, old["metadata"]["name"], faults, options.given)
+    if options.warnings is not None and options.part is Part.MAIN:
+        options.warnings.extend(store.strategy.warnings_on_update(ctx, obj, old))
+
+
 def _faults(store: ResourceStore, ctx: Context, obj: Object, old: Object, options: UpdateOptions) -> list[FieldError]:
     definition, strategy = store.definition, store.strategy
     metadata = obj["metadata"]
@@ -310,7 +316,11 @@ async def _is_stored_otherwise(store: ResourceStore, obj: Object, row: KeyValue)
     if row.mod_revision > store.definition.rewritten_after:
         return False
     raw = await store.store.get(row.key)
-    return raw is None or decode(raw.value) != decode(store.encode(await store.stored_form(obj)))
+    return raw is None or await offloaded(_differs, store, raw.value, await store.stored_form(obj))
+
+
+def _differs(store: ResourceStore, raw: bytes, obj: Object) -> bool:
+    return bool(decode(raw) != decode(store.encode(obj)))
 
 
 def is_unchanged(obj: Object, old: Object) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from sampan.core.offload import TakeThread, count_steps, steps_left
 from sampan.schema.cel import literals
 from sampan.schema.cel.ast import Node
 from sampan.schema.cel.budget import OUT_OF_BUDGET, Budget
@@ -86,13 +87,16 @@ class Program:
         latter the budget is spent.
         """
         frame = self._frame.copy()
-        frame[LIMIT] = limit = budget.call_max
+        limit, allowed = budget.call_max, steps_left()
+        frame[LIMIT] = limit if allowed is None else min(limit, allowed)
         try:
             for name, slot, wrap in self._inputs:
                 value = bindings[name]
                 frame[slot] = value if wrap is None else wrap(value)
             value = self._run(frame)
         except CelBudgetExceeded:
+            if allowed is not None and frame[COST] > allowed:
+                raise TakeThread from None
             self._pay(frame, budget)
             raise
         except EVALUATION_FAULTS as fault:
@@ -102,6 +106,8 @@ class Program:
                 raise CelRuntimeError(f"no such attribute(s): {missing}") from None
             raise as_runtime_error(fault) from None
         cost = frame[COST]
+        if allowed is not None:
+            count_steps(cost)
         remaining = budget.remaining
         if cost > limit or cost > remaining:
             self._pay(frame, budget)

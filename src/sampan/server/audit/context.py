@@ -3,7 +3,6 @@
 Source: apiserver pkg/audit/{context,request}.go, pkg/endpoints/filters/audit.go (1.36).
 """
 
-import gzip
 import ipaddress
 import time
 import zlib
@@ -24,6 +23,9 @@ from sampan.wire.protobuf.envelope import MAGIC
 
 METADATA, REQUEST, REQUEST_RESPONSE = 1, 2, 3
 """Ranks of the levels; see `policy.LEVELS`."""
+BODY_BYTES_MAX = 4 << 20
+"""A longer object is left out of events; the annotation that Kubernetes' truncation sets says so."""
+_TRUNCATED = {"audit.k8s.io/truncated": "true"}
 _USER_AGENT_MAX = 1024
 _STATUS_FIELDS = ("status", "message", "reason", "details", "code")
 _OBJECT = b'{"kind":'
@@ -44,6 +46,7 @@ class AuditContext:
         self._request_object: orjson.Fragment | None = None
         self._response_object: orjson.Fragment | None = None
         self._status: dict[str, Any] | None = None
+        self._truncated = False
 
     def wants(self, stage: str) -> bool:
         """Whether the policy wants events of this stage."""
@@ -64,7 +67,16 @@ class AuditContext:
                     if found and isinstance(found, str):
                         self._reference.setdefault(name, found)
         if self._decision.rank >= REQUEST and value is not None:
-            self._request_object = _fragment(recorded(), omit_managed_fields=self._decision.omit_managed_fields)
+            self._request_object = self._fitting(
+                _encoded(recorded(), omit_managed_fields=self._decision.omit_managed_fields)
+            )
+
+    def _fitting(self, body: bytes | None) -> orjson.Fragment | None:
+        """An object for the event; None: there is none, or it is too long."""
+        if body is None or len(body) <= BODY_BYTES_MAX:
+            return None if body is None else orjson.Fragment(body)
+        self._truncated = True
+        return None
 
     def answered(self, response: Response) -> None:
         """Takes the answer."""
@@ -75,14 +87,19 @@ class AuditContext:
             self._status |= {name: status[name] for name in _STATUS_FIELDS if name in status}
         self._status["code"] = response.status
         if self._decision.rank >= REQUEST_RESPONSE and (self._request.info.is_resource or _holds_an_object(response)):
-            self._response_object = _body_of(response, omit_managed_fields=self._decision.omit_managed_fields)
+            if len(body) > BODY_BYTES_MAX:
+                self._truncated = True
+                return
+            self._response_object = self._fitting(
+                _body_of(response, omit_managed_fields=self._decision.omit_managed_fields)
+            )
 
     def refused(self, error: StatusError) -> None:
         """Takes the error that the request ends with."""
         status = error.to_status()
         self._status = {"metadata": {}} | {name: status[name] for name in _STATUS_FIELDS if name in status}
         if self._decision.rank >= REQUEST_RESPONSE:
-            self._response_object = orjson.Fragment(orjson.dumps(status))
+            self._response_object = self._fitting(orjson.dumps(status))
 
     def status(self, code: int, status: str, message: str, reason: str = "") -> None:
         """Says how a request ended that has no answer."""
@@ -115,6 +132,8 @@ class AuditContext:
             annotations |= self._latencies()
         if self._decision.rank >= REQUEST:
             annotations |= request.body_annotations
+        if self._truncated:
+            annotations |= _TRUNCATED
         if annotations:
             fields["annotations"] = annotations
         return Event(fields)
@@ -212,18 +231,20 @@ def _holds_an_object(response: Response) -> bool:
     return body.startswith((_OBJECT, MAGIC))
 
 
-def _body_of(response: Response, *, omit_managed_fields: bool) -> orjson.Fragment | None:
-    """The object in an answer, as JSON; None where there is none."""
+def _body_of(response: Response, *, omit_managed_fields: bool) -> bytes | None:
+    """The object in an answer, as JSON; None where there is none. One that is too long may be cut."""
     body, content_type = response.body, response.content_type
     if response.gzip_body is not None and not body:
-        body = gzip.decompress(response.gzip_body)
+        body = zlib.decompressobj(wbits=31).decompress(response.gzip_body, BODY_BYTES_MAX + 1)
+        if len(body) > BODY_BYTES_MAX:
+            return body
     if not body or response.stream is not None:
         return None
     try:
         if content_type.startswith("application/json"):
             stripped = body.rstrip()
             if not omit_managed_fields and b"\n" not in stripped:
-                return orjson.Fragment(stripped)
+                return stripped
             value = wire_json.decode(body)
         elif content_type.startswith("application/yaml"):
             value = wire_yaml.decode(body)
@@ -233,14 +254,14 @@ def _body_of(response: Response, *, omit_managed_fields: bool) -> orjson.Fragmen
             return None
     except ValueError:
         return None
-    return _fragment(value, omit_managed_fields=omit_managed_fields)
+    return _encoded(value, omit_managed_fields=omit_managed_fields)
 
 
-def _fragment(value: Any, *, omit_managed_fields: bool) -> orjson.Fragment | None:
+def _encoded(value: Any, *, omit_managed_fields: bool) -> bytes | None:
     if omit_managed_fields and isinstance(value, dict):
         value = _without_managed_fields(value)
     try:
-        return orjson.Fragment(wire_json.encode(value))
+        return wire_json.encode(value)
     except ValueError:
         return None
 

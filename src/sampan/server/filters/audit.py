@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from sampan.core.errors import unauthorized
+from sampan.core.offload import note_size, offloaded
 from sampan.server.audit.audit import PANIC, RESPONSE_COMPLETE, RESPONSE_STARTED, Audit
 from sampan.server.audit.context import AuditContext
 from sampan.server.filters.answers import status_error_of
@@ -43,7 +44,8 @@ async def _answered(audit: Audit, context: AuditContext, request: Request, handl
     """The answer, as `context` was told of it; any other end is recorded here."""
     try:
         response = await handler(request)
-        context.answered(response)
+        note_size(len(response.body))
+        await offloaded(context.answered, response)
         return response
     except BaseException as error:
         await audit.reached(context, _failed(context, request, error))

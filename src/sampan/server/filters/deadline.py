@@ -44,6 +44,10 @@ class Deadlines:
         """The requests that have a deadline and no answer yet."""
         return list(self._under_way.values())
 
+    def request_of(self, task: asyncio.Task[object]) -> Request | None:
+        """The request that a task answers. May be called from any thread."""
+        return self._under_way.get(task)
+
     def filter(self, handler: Handler) -> Handler:
         """Set `request.deadline` and hold it."""
         under_way, maximum_s = self._under_way, self.maximum_s

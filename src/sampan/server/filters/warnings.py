@@ -5,6 +5,7 @@ Source: apiserver pkg/endpoints/filters/warning.go, apimachinery pkg/util/net/ht
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from sampan.server.filters.hook import Hook
 from sampan.server.request import Request, Response
@@ -12,6 +13,8 @@ from sampan.server.request import Request, Response
 TOTAL_CHARACTERS_MAX = 4096
 """Beyond so many in all, every text is cut."""
 TRUNCATED_CHARACTERS = 256
+TEXTS_MAX = 4096
+"""Further texts are left out: one character of each already fills the headers."""
 
 
 def warnings_hook() -> Hook:
@@ -26,7 +29,7 @@ def warnings_hook() -> Hook:
 
 def warning_headers(texts: Sequence[str]) -> list[str]:
     """The header values: no text twice, none that a header cannot hold, and not too many."""
-    unique = [t for t in dict.fromkeys(texts) if t and not _has_control(t)]
+    unique = [t for t in dict.fromkeys(islice(texts, TEXTS_MAX)) if t and not _has_control(t[:TOTAL_CHARACTERS_MAX])]
     if sum(len(t) for t in unique) > TOTAL_CHARACTERS_MAX:
         unique = list(_truncated(unique))
     return [f"299 - {_quoted(t)}" for t in unique]

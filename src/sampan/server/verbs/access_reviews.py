@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from sampan.core import errors
-from sampan.core.field import FieldError
+from sampan.core.field import FieldError, bounded
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.core.policy_rules import Rule, strings
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
 from sampan.server.authorization.authorizer import Decision, RuleResolver, RulesFound
@@ -20,7 +21,7 @@ from sampan.server.request import Response, UserInfo
 from sampan.server.verbs.admit import admit, validator
 from sampan.server.verbs.body import decode_object, read_undecoded
 from sampan.server.verbs.create import track
-from sampan.server.verbs.options import write_options
+from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.respond import dict_response
 from sampan.server.verbs.scope import Scope
 
@@ -55,35 +56,40 @@ async def _answered(scope: Scope, review: Review) -> Response:
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
-    obj = decode_object(value, endpoint, options, faults, request)
-    metadata = metadata_of(obj)
-    wipe_system_fields(metadata)
-    match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
-    track(scope, None, obj, options)
+    obj = await offloaded(_decoded, scope, value, options, faults)
     obj = await admit(scope, "CREATE", obj, None, options.dry_run)
     validate = validator(scope, "CREATE", options.dry_run)
     answer = await review(scope, obj)
     await validate(obj, None)
-    return dict_response(request, answer, 201)
+    return await offloaded(dict_response, request, answer, 201)
+
+
+def _decoded(scope: Scope, value: Object, options: WriteOptions, faults: list[str]) -> Object:
+    obj = decode_object(value, scope.endpoint, options, faults, scope.request)
+    metadata = metadata_of(obj)
+    wipe_system_fields(metadata)
+    match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata)
+    track(scope, None, obj, options)
+    return obj
 
 
 async def _subject(scope: Scope, review: Object) -> Object:
-    _check(review_faults(review, own=False))
+    await offloaded(_check, lambda: review_faults(review, own=False))
     return await _reviewed(scope, review, reviewed_user(review["spec"]))
 
 
 async def _local(scope: Scope, review: Object) -> Object:
-    _check(local_review_faults(review))
+    await offloaded(_check, lambda: local_review_faults(review))
     return await _reviewed(scope, review, reviewed_user(review["spec"]))
 
 
 async def _own(scope: Scope, review: Object) -> Object:
-    _check(review_faults(review, own=True))
+    await offloaded(_check, lambda: review_faults(review, own=True))
     return await _reviewed(scope, review, _requester(scope))
 
 
 async def _reviewed(scope: Scope, review: Object, user: UserInfo) -> Object:
-    info, faults = reviewed_request(review["spec"])
+    info, faults = await offloaded(reviewed_request, review["spec"])
     verdict = await scope.shared.authorizer.authorize(user, info)
     status: dict[str, Any] = {"allowed": verdict.decision is Decision.ALLOW}
     if verdict.decision is Decision.DENY:
@@ -135,6 +141,7 @@ def _requester(scope: Scope) -> UserInfo:
     return user
 
 
-def _check(faults: list[FieldError]) -> None:
+def _check(check: Callable[[], list[FieldError]]) -> None:
+    faults = bounded(check)
     if faults:
         raise errors.invalid(_NO_KIND, "", faults)

@@ -10,6 +10,7 @@ from typing import Any
 from sampan.core import errors
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
+from sampan.core.offload import note_size, offloaded
 from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import match_namespace, metadata_of
@@ -45,13 +46,20 @@ async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[s
 
     Raises 400, 413, 415.
     """
+    body = await read_limited(request)
+    value, faults = await offloaded(_decoded, body, request.headers.get("content-type", ""), duplicates, True)
+    if request.body_read is not None:
+        await offloaded(request.body_read, value, lambda: value)
+    return value, faults
+
+
+async def read_limited(request: Request) -> bytes:
+    """The body as it was sent, its size noted. Raises 413."""
     body = await request.read_body(BODY_SIZE_BYTES_MAX)
     request.body_size_bytes = len(body)
+    note_size(len(body))
     request.step("limitedReadBody succeeded")
-    value, faults = decode_value(body, request.headers.get("content-type", ""), duplicates=duplicates)
-    if request.body_read is not None:
-        request.body_read(value, lambda: value)
-    return value, faults
+    return body
 
 
 async def read_undecoded(request: Request, endpoint: Endpoint, *, duplicates: bool) -> tuple[Object, list[str]]:
@@ -60,7 +68,9 @@ async def read_undecoded(request: Request, endpoint: Endpoint, *, duplicates: bo
     Only built-in types have a protobuf form. Raises 400, 413, 415.
     """
     definition = endpoint.definition
-    return await _read_typed(request, definition.kind, duplicates=duplicates, builtin=definition.builtin)
+    value, faults = await _read_typed(request, definition.kind, duplicates=duplicates, builtin=definition.builtin)
+    note_size(endpoint.store.strategy.size_of_work(request.body_size_bytes))
+    return value, faults
 
 
 def _unchanged(obj: Object) -> None:
@@ -83,7 +93,7 @@ async def read_kind(
     }
     check_other_kind(value, wanted, endpoint)
     if request.body_read is not None:
-        request.body_read(value, lambda: _encoded(scope, wanted, value, default))
+        await offloaded(request.body_read, value, lambda: _encoded(scope, wanted, value, default))
     return value, faults
 
 
@@ -106,13 +116,13 @@ async def decoded_kind(
         text = f"the API version in the data ({given}) does not match the expected API version ({shown})"
         raise errors.bad_request(text)
     unknown: list[str] = []
-    obj = decoded_as(scope, wanted, value, unknown)
+    obj = await offloaded(decoded_as, scope, wanted, value, unknown)
     texts += [f'unknown field "{path}"' for path in unknown]
     if texts and options.strict:
-        raise errors.bad_request(f"{_unhandled(wanted)}strict decoding error: {', '.join(texts)}")
+        raise errors.bad_request(f"{_unhandled(wanted)}strict decoding error: {errors.listed(texts)}")
     if options.field_validation == "Warn":
         scope.request.warnings.extend(texts)
-    default(obj)
+    await offloaded(default, obj)
     return obj
 
 
@@ -153,14 +163,16 @@ def _encoded(scope: Scope, gvk: GroupVersionKind, value: Object, default: Defaul
 async def _read_typed(
     request: Request, kind: str, *, duplicates: bool, builtin: bool = True
 ) -> tuple[Object, list[str]]:
-    body = await request.read_body(BODY_SIZE_BYTES_MAX)
-    request.given = partial(_written, body, request.headers.get("content-type", ""))
-    request.body_size_bytes = len(body)
-    request.step("limitedReadBody succeeded")
+    body = await read_limited(request)
+    content_type = request.headers.get("content-type", "")
+    request.given = partial(_written, body, content_type)
+    return await offloaded(_typed, body, content_type, kind, duplicates, builtin)
+
+
+def _typed(body: bytes, content_type: str, kind: str, duplicates: bool, builtin: bool) -> tuple[Object, list[str]]:
+    """The body decoded as far as its type can be read. Raises 400, 415."""
     try:
-        value, faults = decode_value(
-            body, request.headers.get("content-type", ""), duplicates=duplicates, builtin=builtin
-        )
+        value, faults = _decoded(body, content_type, duplicates, builtin)
     except Undecodable as error:
         raise unrecognized(kind, error.text, body) from None
     text = type_fault(value, body, builtin=builtin)
@@ -180,6 +192,10 @@ def decode_value(body: bytes, content_type: str, *, duplicates: bool, builtin: b
         return codec.decode(body), []
     except wire_json.DecodeError as error:
         raise Undecodable(f"{NO_TYPE}{error}" if format_ == "json" else str(error), str(error)) from None
+
+
+def _decoded(body: bytes, content_type: str, duplicates: bool, builtin: bool) -> tuple[Any, list[str]]:
+    return decode_value(body, content_type, duplicates=duplicates, builtin=builtin)
 
 
 def _written(body: bytes, content_type: str) -> Any:
@@ -250,5 +266,5 @@ def _clears_managed_fields(obj: Object) -> bool:
 def _report(texts: list[str], endpoint: Endpoint, options: WriteOptions, request: Request) -> None:
     """Warnings, or with Strict a 400."""
     if texts and options.strict:
-        raise unreadable(endpoint, "strict decoding error: " + ", ".join(texts))
+        raise unreadable(endpoint, "strict decoding error: " + errors.listed(texts))
     request.warnings.extend(texts)

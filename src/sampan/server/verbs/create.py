@@ -4,6 +4,7 @@ from typing import Any
 
 from sampan.core.metadata import dedup_owner_references
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.core.time import timestamp
 from sampan.patch.copying import copy_json
 from sampan.registry.rest.create import CreateOptions
@@ -22,7 +23,7 @@ async def create(scope: Scope) -> Response:
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
-    obj = decode_object(value, endpoint, options, faults, request)
+    obj = await offloaded(decode_object, value, endpoint, options, faults, request)
     request.step("Conversion done")
     stored = await create_object(scope, obj, options)
     request.step("Write to database call succeeded")
@@ -32,13 +33,7 @@ async def create(scope: Scope) -> Response:
 async def create_object(scope: Scope, obj: Object, options: WriteOptions) -> bytes:
     """Take a decoded object of the endpoint's version the rest of the way; gives the stored bytes."""
     request, endpoint = scope.request, scope.endpoint
-    metadata = metadata_of(obj)
-    wipe_system_fields(metadata)
-    match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
-    warn_of_duplicate_owners(request, metadata)
-    strategy = endpoint.store.strategy
-    hub = endpoint.to_hub(obj)
-    strategy.default(hub)
+    hub = await offloaded(_new_hub, scope, obj)
     await tracked(scope, None, hub, options)
     hub = await admit(scope, "CREATE", hub, None, options.dry_run)
     creation = CreateOptions(
@@ -49,6 +44,17 @@ async def create_object(scope: Scope, obj: Object, options: WriteOptions) -> byt
         given=request.given,
     )
     return await rest_create(endpoint.store, scope.ctx, hub, creation)
+
+
+def _new_hub(scope: Scope, obj: Object) -> Object:
+    """The object in the hub version, defaulted, without what only the server sets. Raises 400."""
+    endpoint, metadata = scope.endpoint, metadata_of(obj)
+    wipe_system_fields(metadata)
+    match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
+    warn_of_duplicate_owners(scope.request, metadata)
+    hub = endpoint.to_hub(obj)
+    endpoint.store.strategy.default(hub)
+    return hub
 
 
 def warn_of_duplicate_owners(request: Request, metadata: dict[str, Any]) -> None:

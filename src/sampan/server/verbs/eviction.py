@@ -11,6 +11,7 @@ from sampan.core import errors
 from sampan.core.field import Path, invalid
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.core.time import timestamp
 from sampan.registry.crd.tracking import track_status
 from sampan.registry.rest.delete import DeleteOptions, check_preconditions
@@ -56,7 +57,7 @@ async def create_eviction(scope: Scope) -> Response:
     await scope.admission.validate(attributes)
     await _evict(scope, deletion)
     answer = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
-    return dict_response(request, answer, 201)
+    return await offloaded(dict_response, request, answer, 201)
 
 
 async def _read(scope: Scope, options: WriteOptions) -> Object:

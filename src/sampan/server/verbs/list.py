@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sampan.core import errors
+from sampan.core.offload import note_size, offloaded
 from sampan.registry.endpoint import Endpoint
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
@@ -140,13 +141,26 @@ def _messages(scope: Scope, media: MediaType) -> Messages:
 async def _encoded(scope: Scope, page: Page, media: MediaType | None, now: float) -> bytes:
     endpoint = scope.endpoint
     if media is None or not (media.transform or media.format == "protobuf"):
-        return b',"items":[' + items_bytes(endpoint, page) + b"]}"
+        if endpoint.is_stored_version:
+            return b',"items":[' + items_bytes(endpoint, page) + b"]}"
+        _note_sizes(page)
+        return b',"items":[' + await offloaded(items_bytes, endpoint, page) + b"]}"
+    _note_sizes(page)
     if media.format == "protobuf":
         return await _messages(scope, media).items(page.records)
     if media.transform == "Table":
-        return Tabler(endpoint, _include(scope, media), media.api_version).tail(page.records, scope.shared.rows, now)
-    partials = [partial_bytes(record.value, media.api_version) for record in page.records]
-    return b',"items":[' + b",".join(partials) + b"]}"
+        tabler = Tabler(endpoint, _include(scope, media), media.api_version)
+        return await offloaded(tabler.tail, page.records, scope.shared.rows, now)
+    return b',"items":[' + await offloaded(_partials, page, media.api_version) + b"]}"
+
+
+def _note_sizes(page: Page) -> None:
+    """A form of the objects has to be computed."""
+    note_size(sum(len(record.value) for record in page.records))
+
+
+def _partials(page: Page, api_version: str) -> bytes:
+    return b",".join([partial_bytes(record.value, api_version) for record in page.records])
 
 
 def _head(endpoint: Endpoint, media: MediaType | None, metadata: dict[str, Any]) -> bytes:

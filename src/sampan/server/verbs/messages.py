@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from sampan.core.offload import LARGE_BYTES, in_thread
 from sampan.registry.endpoint import Endpoint
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record
@@ -80,7 +81,9 @@ class Messages:
         for start in range(0, len(records), _TURN):
             if start:
                 await asyncio.sleep(0)
-            messages += [self.message(record) for record in records[start : start + _TURN]]
+            for record in records[start : start + _TURN]:
+                large = len(record.value) >= LARGE_BYTES
+                messages.append(await in_thread(self.message, record) if large else self.message(record))
         return wire_protobuf.list_items(self.api_version, self.list_kind, messages) + wire_protobuf.LIST_END
 
     def list_head(self, metadata: dict[str, Any], items: bytes) -> bytes:

@@ -14,6 +14,7 @@ from sampan.core import errors
 from sampan.core.field import Path, invalid
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
+from sampan.core.offload import note_size, offloaded
 from sampan.core.time import timestamp
 from sampan.patch import json_patch, merge_patch, strategic_merge
 from sampan.patch.go_text import json_kind, plain
@@ -23,7 +24,7 @@ from sampan.registry.rest.update import update as rest_update
 from sampan.schema.compile import DecodeError as SchemaError
 from sampan.server.request import Request, Response
 from sampan.server.verbs.admit import admit
-from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX, decode_value, normalise
+from sampan.server.verbs.body import decode_value, normalise, read_limited
 from sampan.server.verbs.create import tracked, warn_of_duplicate_owners
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patched_type import settle_type
@@ -64,15 +65,16 @@ async def patch(scope: Scope) -> Response:
     request, endpoint = scope.request, scope.endpoint
     content_type = patch_type_of(scope.request, scope.endpoint)
     options = write_options(request, "PatchOptions", content_type)
-    body = await request.read_body(BODY_SIZE_BYTES_MAX)
-    request.body_size_bytes = len(body)
-    request.step("limitedReadBody succeeded")
+    body = await read_limited(request)
+    note_size(endpoint.store.strategy.size_of_work(len(body)))
+    if content_type == JSON_PATCH and b"copy" in body:
+        note_size(json_patch.COPY_BYTES_MAX)  # a short patch can make a long object
     if content_type == APPLY_PATCH:
-        value, faults = _decode_apply(body, options)
-        _tell_audit(request, value)
+        value, faults = await offloaded(_decode_apply, body, options)
+        await offloaded(_tell_audit, request, value)
         transform = _apply_transform(scope, value, faults, options)
     else:
-        transform = _transform(scope, body, content_type, options)
+        transform = await offloaded(_transform, scope, body, content_type, options)
     part, applies = part_of(scope), content_type == APPLY_PATCH
     result = await rest_update(
         endpoint.store,
@@ -180,17 +182,21 @@ def _patch_transform(scope: Scope, mechanism: Mechanism, refusal: Refusal, optio
     async def transform(old: Object | None, stored: bytes) -> Object:
         if old is None:
             raise store.not_found(name)
-        request.given = partial(_patched, endpoint, mechanism, stored)
-        patched = _checked(scope, request.given(), refusal, options)
-        hub = _finished(scope, patched)
+        given = request.given = partial(_patched, endpoint, mechanism, stored)
+        patched = await offloaded(lambda: _checked(scope, given(), refusal, options))
+        hub = await offloaded(_finished, scope, patched)
         await tracked(scope, old, hub, options)
         return await admit(scope, "UPDATE", hub, old, options.dry_run)
 
     return transform
 
 
+def _live(endpoint: Endpoint, stored: bytes) -> Object:
+    return endpoint.from_hub(endpoint.store.decode(stored))
+
+
 def _patched(endpoint: Endpoint, mechanism: Mechanism, stored: bytes) -> Any:
-    return mechanism(endpoint.from_hub(endpoint.store.decode(stored)))
+    return mechanism(_live(endpoint, stored))
 
 
 def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions) -> Object:
@@ -205,7 +211,7 @@ def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions
         raise _patch_invalid(patched, refusal, error.text) from None
     texts = refusal.faults + [f'unknown field "{path}"' for path in unknown or ()]
     if texts and options.strict:
-        raise _patch_invalid(patched, refusal, "strict decoding error: " + ", ".join(texts))
+        raise _patch_invalid(patched, refusal, "strict decoding error: " + errors.listed(texts))
     if texts and unknown is not None:
         _warn(scope, texts)
     return patched
@@ -253,12 +259,12 @@ def _apply_transform(scope: Scope, config: Any, faults: list[str], options: Writ
         text = _NOT_A_MAP.format(json_kind(config))
         raise errors.bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
     if faults and options.strict:
-        raise errors.bad_request("error strict decoding YAML: " + ", ".join(faults))
+        raise errors.bad_request("error strict decoding YAML: " + errors.listed(faults))
     request.warnings.extend(faults)
     manager = endpoint.field_manager(request.info.subresource)
 
     async def transform(old: Object | None, stored: bytes) -> Object:
-        live = endpoint.from_hub(endpoint.store.decode(stored)) if old is not None else None
+        live = await offloaded(_live, endpoint, stored) if old is not None else None
         merged = await endpoint.managing_fields(
             lambda: manager.apply(
                 live,
@@ -277,8 +283,8 @@ def _apply_transform(scope: Scope, config: Any, faults: list[str], options: Writ
                 f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, "
                 "and no existing object was found",
             )
-        _normalise_merged(merged, endpoint)
-        hub = _finished(scope, merged)
+        await offloaded(_normalise_merged, merged, endpoint)
+        hub = await offloaded(_finished, scope, merged)
         return await admit(scope, "UPDATE" if old is not None else "CREATE", hub, old, options.dry_run)
 
     return transform

@@ -9,6 +9,7 @@ from typing import Any
 from sampan.core import errors
 from sampan.core.field import Path, not_supported
 from sampan.core.object import Object
+from sampan.core.offload import note_size, offloaded
 from sampan.registry.endpoint import Endpoint
 from sampan.server.media import media_of, written
 from sampan.server.request import Request, Response
@@ -22,6 +23,14 @@ async def object_response(request: Request, endpoint: Endpoint, stored: bytes, s
     """One object, given as stored bytes. Raises 500 where a webhook has to convert it and fails."""
     stored = await endpoint.store.present(stored)
     media = media_of(request, custom=not endpoint.definition.builtin)
+    if media is None and endpoint.is_stored_version:
+        return Response(status, stored)
+    note_size(len(stored))
+    return await offloaded(_shown, request, endpoint, stored, media, status)
+
+
+def _shown(request: Request, endpoint: Endpoint, stored: bytes, media: MediaType | None, status: int) -> Response:
+    """Stored bytes as an answer. Raises 406."""
     if media is None:
         return Response(status, endpoint.value_of(stored))
     if media.transform == "Table":

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
+from sampan.core.offload import Offload
 from sampan.core.time import Clock
 from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint
@@ -35,6 +36,8 @@ class Shared:
     """Deprecated versions that were asked for: group, version, resource and subresource."""
     components: Components = field(default_factory=lambda: ELSEWHERE)
     """How componentstatuses know of the scheduler and the controllers."""
+    offload: Offload = field(default_factory=Offload)
+    """Threads for the computations of large requests."""
     rewriting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Large bodies are put into another format in threads, one at a time: more would take the time from the loop."""
     bodies: ListBodies = field(default_factory=ListBodies)

@@ -11,6 +11,7 @@ from typing import Final
 from sampan.core import errors
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.core.time import timestamp
 from sampan.registry.rest.update import Part, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
@@ -70,7 +71,7 @@ async def create_binding(scope: Scope) -> Response:
     update = UpdateOptions(clock=scope.clock, part=Part.ALL, dry_run=options.dry_run, faults=lambda new, old: [])
     await rest_update(pods.endpoint.store, scope.ctx, name, transform, update)
     answer = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
-    return dict_response(request, answer, 201)
+    return await offloaded(dict_response, request, answer, 201)
 
 
 async def self_subject_review(scope: Scope) -> Response:
@@ -84,7 +85,7 @@ async def self_subject_review(scope: Scope) -> Response:
         "metadata": {"creationTimestamp": timestamp(scope.clock)},
         "status": {"userInfo": user_info(user)},
     }
-    return dict_response(scope.request, review, 201)
+    return await offloaded(dict_response, scope.request, review, 201)
 
 
 _PART: dict[str, Verb] = {"get": get, "update": update, "patch": patch}

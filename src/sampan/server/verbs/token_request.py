@@ -10,6 +10,7 @@ from sampan.core import errors
 from sampan.core.field import FieldError, Path, invalid, quote
 from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.core.time import format_time, parse_time, timestamp
 from sampan.patch.managed_fields import FieldManager
 from sampan.server.authentication.identity import Identity
@@ -60,7 +61,7 @@ async def create_token(scope: Scope) -> Response:
     bound = await _bound(scope, name, request["spec"].get("boundObjectRef"))
     request["status"] = _issue(scope, identity.issuer, account, request["spec"], bound)
     request["spec"] = {"audiences": [], "expirationSeconds": 0, "boundObjectRef": None, **request["spec"]}
-    return dict_response(scope.request, request, 201)
+    return await offloaded(dict_response, scope.request, request, 201)
 
 
 def _track(scope: Scope, request: Object, options: WriteOptions) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sampan.core import errors
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.registry.rest.metadata import match_namespace
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.identity import AudienceError
@@ -24,7 +25,7 @@ async def create_token_review(scope: Scope) -> Response:
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
-    review = decode_object(value, endpoint, options, faults, request)
+    review = await offloaded(decode_object, value, endpoint, options, faults, request)
     match_namespace(endpoint.definition, scope.ctx.namespace, review["metadata"])
     await tracked(scope, None, review, options)
     review = await admit(scope, "CREATE", review, None, options.dry_run)
@@ -35,7 +36,7 @@ async def create_token_review(scope: Scope) -> Response:
     await validate(review, None)
     status = await _status(scope, spec, review.get("status") or {})
     head = {name: review[name] for name in ("kind", "apiVersion", "metadata")}
-    return dict_response(request, {**head, "spec": spec, "status": status}, 201)
+    return await offloaded(dict_response, request, {**head, "spec": spec, "status": status}, 201)
 
 
 async def _status(scope: Scope, spec: Object, given: Object) -> Object:

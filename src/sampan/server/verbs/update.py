@@ -3,6 +3,7 @@
 from typing import Any
 
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.registry.rest.metadata import match_name, match_namespace, metadata_of
 from sampan.registry.rest.update import Part, Updated, UpdateOptions
 from sampan.registry.rest.update import update as rest_update
@@ -23,17 +24,23 @@ async def update(scope: Scope) -> Response:
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "UpdateOptions")
     value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
-    obj = decode_object(value, endpoint, options, faults, request)
+    obj = await offloaded(decode_object, value, endpoint, options, faults, request)
     request.step("Conversion done")
-    metadata = metadata_of(obj)
-    match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
-    match_name(request.info.name, metadata)
-    warn_of_duplicate_owners(request, metadata)
-    hub = endpoint.to_hub(obj)
-    endpoint.store.strategy.default(hub)
+    hub = await offloaded(_wanted_hub, scope, obj)
     result = await replace(scope, hub, options, part_of(scope))
     request.step("Write to database call succeeded")
     return await object_response(request, endpoint, result.value, 201 if result.created else 200)
+
+
+def _wanted_hub(scope: Scope, obj: Object) -> Object:
+    """The object in the hub version, defaulted. Raises 400 where it does not fit the path."""
+    endpoint, metadata = scope.endpoint, metadata_of(obj)
+    match_namespace(endpoint.definition, scope.ctx.namespace, metadata)
+    match_name(scope.request.info.name, metadata)
+    warn_of_duplicate_owners(scope.request, metadata)
+    hub = endpoint.to_hub(obj)
+    endpoint.store.strategy.default(hub)
+    return hub
 
 
 def part_of(scope: Scope) -> Part:
@@ -46,12 +53,12 @@ async def replace(scope: Scope, hub: Object, options: WriteOptions, part: Part) 
 
     An attempt changes `hub`; the next one starts again from the bytes kept before.
     """
-    pristine = wire_json.encode(hub)
+    pristine = await offloaded(wire_json.encode, hub)
     first = True
 
     async def transform(old: Object | None, stored: bytes) -> Object:
         nonlocal first
-        wanted = hub if first else decode(pristine)
+        wanted = hub if first else await offloaded(decode, pristine)
         first = False
         return await finish(scope, wanted, old, options)
 

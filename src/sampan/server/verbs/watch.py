@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sampan.core import errors
+from sampan.core.offload import LARGE_BYTES, in_thread
 from sampan.server.media import media_of
 from sampan.server.request import Response
 from sampan.server.verbs.converted_events import ConvertedEvents, TimeIsUp
@@ -93,6 +94,10 @@ class Stream:
         elif form is None:
             chunk = self._joined(events)
         else:
+            if form:
+                for kind, event in events:
+                    if len(event.record.value) >= LARGE_BYTES:
+                        await in_thread(self.framer.frame, kind, event)  # the event keeps it
             chunk = self.watcher.group.shared(form, events, self._joined)
         return self.sent.counted(chunk)
 

@@ -147,13 +147,22 @@ def check_required(source: Object, names: Iterable[str], path: Path, errors: Err
             errors.append(required(path.child(name)))
 
 
+COMPARED_LINES_MAX = 2000
+"""Of longer values only the first lines that differ are compared."""
+
+
 def difference(kind: str, old: object, new: object) -> str:
     """What changed, as a unified diff of both values of an internal type (`core.PodSpec`).
 
     Source: apimachinery pkg/util/diff/diff.go (1.36).
     """
-    lines = list(difflib.unified_diff(pretty_lines(kind, old), pretty_lines(kind, new), n=3))
-    return "".join(lines[2:])
+    before, after = pretty_lines(kind, old), pretty_lines(kind, new)
+    if max(len(before), len(after)) > COMPARED_LINES_MAX:
+        # The comparison takes time that grows with the square of the length: the first part that differs will do.
+        pairs = enumerate(zip(before, after, strict=False))
+        start = max(next((i for i, (a, b) in pairs if a != b), min(len(before), len(after))) - 3, 0)
+        before, after = (lines[start : start + COMPARED_LINES_MAX // 4] for lines in (before, after))
+    return "".join(list(difflib.unified_diff(before, after, n=3))[2:])
 
 
 def not_supported(path: Path, value: object, supported: Iterable[str]) -> FieldError:

@@ -4,6 +4,7 @@ Source: pkg/api/pod/warnings.go (1.36).
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 from sampan.core.field import Path, quote
 from sampan.core.object import Object
@@ -18,6 +19,10 @@ from sampan.registry.strategies.core.nodelabels import DEPRECATED, term_warnings
 from sampan.registry.strategies.core.podoptions import containers_with_path
 from sampan.registry.strategies.core.quantities import is_whole
 
+WARNINGS_MAX = 1000
+"""Far more than the headers of an answer hold."""
+_Port = tuple[Object, str, int, int]
+"""A port, and where it is: the list of containers, its container's and its own index."""
 _ROOT = Path("spec")
 _METADATA = Path("metadata")
 _TEMPLATE = Path("template")
@@ -171,18 +176,24 @@ def _projected_files(source: Object) -> Iterator[tuple[str, str]]:
 
 
 def _report_overlaps(volume: str, title: str, files: list[tuple[str, str]], found: list[str]) -> None:
-    seen: list[tuple[str, str]] = []
-    for path, source in files:
-        own = (path.rstrip("/"), source)
-        for other in seen:
-            if (
-                own[0]
-                and other[0]
-                and f"{own[0]}/".startswith(f"{other[0]}/") | f"{other[0]}/".startswith(f"{own[0]}/")
-            ):
-                body = f"{_file(own)} with {_file(other)}"
-                found.append(f"volume {quote(volume)} ({title}): overlapping paths: {body}")
-        seen.append(own)
+    own = [(path.rstrip("/"), source) for path, source in files]
+    for later, earlier in sorted(islice(_overlapping([path for path, _ in own]), WARNINGS_MAX)):
+        body = f"{_file(own[later])} with {_file(own[earlier])}"
+        found.append(f"volume {quote(volume)} ({title}): overlapping paths: {body}")
+
+
+def _overlapping(paths: list[str]) -> Iterator[tuple[int, int]]:
+    """Pairs of places in the list, the later one first, where a path is equal to another one or lies in it.
+
+    In the order of their texts a path comes just after those that hold it: these are kept on a stack.
+    """
+    holders: list[tuple[str, int]] = []
+    for path, index in sorted((f"{path}/", index) for index, path in enumerate(paths) if path):
+        while holders and not path.startswith(holders[-1][0]):
+            holders.pop()
+        for _, other in holders:
+            yield max(index, other), min(index, other)
+        holders.append((path, index))
 
 
 def _file(file: tuple[str, str]) -> str:
@@ -232,7 +243,7 @@ def _profiles(
 
 
 def _containers(spec: Object, path: Path, found: list[str]) -> None:
-    ports: list[tuple[Object, str, int, int]] = []
+    ports: list[_Port] = []
     for kind in ("initContainers", "containers", "ephemeralContainers"):
         for i, container in enumerate(spec.get(kind, ())):
             resources = container.get("resources")
@@ -269,19 +280,50 @@ def _go_port(port: Object) -> str:
     )
 
 
-def _ports(ports: list[tuple[Object, str, int, int]], path: Path, found: list[str]) -> None:
-    by_number: dict[tuple[int, str], list[tuple[Object, str, int, int]]] = {}
+class _SameNumber:
+    """Ports of one number and protocol, to be found by what they conflict with: each only looks at those."""
+
+    def __init__(self) -> None:
+        self._all: list[_Port] = []
+        self._by_host: dict[int, dict[str, list[int]]] = {}
+
+    def conflicting(self, port: Object) -> list[_Port]:
+        """The first of those added before that have a conflict with a port; one without a host port has with all."""
+        host, address = port.get("hostPort", 0), port.get("hostIP", "")
+        if not host:
+            return self._all[:WARNINGS_MAX]
+        found: list[int] = []
+        for number in (0, host):
+            of_host = self._by_host.get(number, {})
+            for each in dict.fromkeys(("", address)) if number and address else of_host:
+                found += islice(of_host.get(each, ()), WARNINGS_MAX)
+                if len(found) > 2 * WARNINGS_MAX:
+                    break
+        return [self._all[index] for index in sorted(found)[:WARNINGS_MAX]]
+
+    def add(self, entry: _Port) -> None:
+        """Remember a port."""
+        port = entry[0]
+        of_host = self._by_host.setdefault(port.get("hostPort", 0), {})
+        of_host.setdefault(port.get("hostIP", ""), []).append(len(self._all))
+        self._all.append(entry)
+
+
+def _ports(ports: list[_Port], path: Path, found: list[str]) -> None:
+    by_number: dict[tuple[int, str], _SameNumber] = {}
     for entry in ports:
         port = entry[0]
+        if len(found) >= WARNINGS_MAX:
+            return
         if port.get("hostIP") and not port.get("hostPort"):
             found.append(f"{_port_path(entry, path)}: hostIP set without hostPort: {_go_port(port)}")
-        others = by_number.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
-        for other in others:
+        others = by_number.setdefault((port.get("containerPort", 0), port.get("protocol", "")), _SameNumber())
+        for other in others.conflicting(port):
             text = _conflict(port, other[0])
             if text:
                 found.append(f"{_port_path(entry, path)}: {text} port definition with {_port_path(other, path)}")
-        others.append(entry)
-    names: dict[str, tuple[Object, str, int, int]] = {}
+        others.add(entry)
+    names: dict[str, _Port] = {}
     for entry in ports:
         name = entry[0].get("name")
         if not name:
@@ -293,7 +335,7 @@ def _ports(ports: list[tuple[Object, str, int, int]], path: Path, found: list[st
             found.append(f"{_port_path(entry, path)}: {text} will use {where}")
 
 
-def _port_path(entry: tuple[Object, str, int, int], path: Path) -> Path:
+def _port_path(entry: _Port, path: Path) -> Path:
     _, kind, i, j = entry
     return path.child(kind).index(i).child("ports").index(j)
 

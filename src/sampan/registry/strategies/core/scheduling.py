@@ -195,6 +195,7 @@ def check_taint_effect(effect: str, path: Path, errors: Errors) -> None:
 
 def validate_spread(constraints: list[Object], path: Path, errors: Errors, options: PodOptions) -> None:
     """The topologySpreadConstraints; `path` is their own."""
+    last = {(each.get("topologyKey", ""), each.get("whenUnsatisfiable", "")): i for i, each in enumerate(constraints)}
     for i, constraint in enumerate(constraints):
         at = path.index(i)
         skew, key = constraint.get("maxSkew", 0), constraint.get("topologyKey", "")
@@ -205,10 +206,8 @@ def validate_spread(constraints: list[Object], path: Path, errors: Errors, optio
             errors.append(required(at.child("topologyKey"), "can not be empty"))
         if action not in _ACTIONS:
             errors.append(not_supported(at.child("whenUnsatisfiable"), action, _ACTIONS))
-        for other in constraints[i + 1 :]:
-            if other.get("topologyKey", "") == key and other.get("whenUnsatisfiable", "") == action:
-                errors.append(duplicate(at.child("{topologyKey, whenUnsatisfiable}"), f"{{{key}, {action}}}"))
-                break
+        if last[key, action] > i:
+            errors.append(duplicate(at.child("{topologyKey, whenUnsatisfiable}"), f"{{{key}, {action}}}"))
         _check_domains(constraint.get("minDomains"), action, at.child("minDomains"), errors)
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             policy = constraint.get(name)

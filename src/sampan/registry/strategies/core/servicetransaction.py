@@ -7,7 +7,6 @@ Source: pkg/registry/core/service/storage/{storage,transaction}.go (1.36).
 
 from collections.abc import Callable
 from contextlib import suppress
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -15,6 +14,8 @@ from sampan.core import errors as status_errors
 from sampan.core.field import FieldError, Path, invalid
 from sampan.core.gvk import GroupKind, GroupResource
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
+from sampan.patch.copying import copy_json
 from sampan.registry.strategies.core.allocators import (
     Allocators,
     Claims,
@@ -145,7 +146,7 @@ async def hold(service: Object, claims: Claims, allocate: Callable[[], Transacti
     spec = service["spec"]
     for _ in range(_TRIES_MAX):
         await claims.refresh(ports=spec.get("type") in ("NodePort", "LoadBalancer"))
-        service["spec"] = deepcopy(spec)
+        service["spec"] = await offloaded(copy_json, spec)
         txn = allocate()
         try:
             await txn.claim()
@@ -162,7 +163,7 @@ async def hold(service: Object, claims: Claims, allocate: Callable[[], Transacti
 async def hold_changes(service: Object, claims: Claims, allocate: Callable[[], Transaction]) -> Release:
     """The same for an update, of which most take nothing: what is claimed is then not asked for."""
     spec = service["spec"]
-    service["spec"] = deepcopy(spec)
+    service["spec"] = await offloaded(copy_json, spec)
     with suppress(status_errors.StatusError):
         txn = allocate()
         if not txn.taken_ips and not txn.taken_ports:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.schema.cel import Budget, CelBudgetExceeded, CelRuntimeError, Program
 from sampan.schema.cel.admission import lazy_variables
 from sampan.schema.cel.budget import OUT_OF_BUDGET
@@ -94,7 +95,7 @@ class Activation:
         while True:
             before = budget.remaining
             try:
-                return Result(compiled.program.evaluate(self._bindings, budget))
+                return Result(await offloaded(compiled.program.evaluate, self._bindings, budget))
             except PendingDecision as pending:
                 await self._authority.settle(pending.question)
             except CelBudgetExceeded as error:

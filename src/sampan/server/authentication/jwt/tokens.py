@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from sampan.core.offload import offloaded
 from sampan.server.authentication.authenticator import TokenError, TokenUser
 from sampan.server.authentication.jwt.claims import user_of
 from sampan.server.authentication.jwt.compact import issuer_of, untrusted_claims
@@ -47,7 +48,7 @@ class JwtTokens:
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
         """See `TokenAuthenticator`."""
-        claimed = untrusted_claims(token)
+        claimed = await offloaded(untrusted_claims, token)
         if claimed is None or issuer_of(claimed) != self.url:
             return None
         began, result = time.monotonic(), "failure"

@@ -13,6 +13,7 @@ import orjson
 from sampan.core.field import quote
 from sampan.core.legacy_token import LEGACY_ISSUER
 from sampan.core.object import Object
+from sampan.core.offload import offloaded
 from sampan.core.token_keys import VerifyingKey
 from sampan.registry.strategy import ObjectReader
 from sampan.server.authentication.authenticator import TokenError, TokenUser, common
@@ -61,10 +62,10 @@ class ServiceAccountTokens:
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
         """See `TokenAuthenticator`."""
-        claimed = untrusted_claims(token)
+        claimed = await offloaded(untrusted_claims, token)
         if claimed is None or not self._issued(claimed):
             return None
-        claims = self._verified(token)
+        claims = await offloaded(self._verified, token)
         if not self._issued(claims):
             raise TokenError(f"token issuer {quote(str(claims.get('iss')))} is invalid")
         named = audiences_of(claims)

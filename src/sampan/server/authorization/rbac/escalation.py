@@ -10,7 +10,8 @@ from typing import ClassVar, Final
 from sampan.core import errors
 from sampan.core.field import quote
 from sampan.core.object import Object
-from sampan.core.policy_rules import Rule, compact_text, compacted, quoted_list, uncovered
+from sampan.core.offload import in_thread
+from sampan.core.policy_rules import Rule, compact_text, compacted, comparisons, quoted_list, uncovered
 from sampan.server.admission.chain import Attributes
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.masters import MASTERS
@@ -25,6 +26,8 @@ _FULL_AUTHORITY: Final[tuple[Rule, ...]] = (
     {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
     {"verbs": ["*"], "nonResourceURLs": ["*"]},
 )
+_COMPARED_AT_ONCE: Final = 10_000
+"""More comparisons of rules than that (about 10 ms) are made in a thread."""
 _COLLECTED = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")
 """Metadata that the garbage collector may change without being asked for rights."""
 
@@ -58,8 +61,8 @@ class RbacEscalation:
         name = attributes.name if attributes.operation == "UPDATE" else ""  # a POST's path names nothing
         if await self._may(user, "escalate", attributes.gvr.resource, attributes.namespace, name):
             return
-        self._check_rules(attributes, user, rules_of(role))
-        if (_aggregates(role) or _aggregates(attributes.old)) and self._lacks(attributes, user, _FULL_AUTHORITY):
+        await self._check_rules(attributes, user, rules_of(role))
+        if (_aggregates(role) or _aggregates(attributes.old)) and await self._lacks(attributes, user, _FULL_AUTHORITY):
             text = "must have cluster-admin privileges to use the aggregationRule"
             raise errors.forbidden(attributes.gvr.group_resource, attributes.name, text)
 
@@ -75,7 +78,7 @@ class RbacEscalation:
         rules = self._rbac.rules_of(ref)
         if rules is None:
             raise errors.not_found(attributes.gvr.group_resource, ref.name)  # under the name of what was asked for
-        self._check_rules(attributes, user, rules)
+        await self._check_rules(attributes, user, rules)
 
     async def _may(self, user: UserInfo, verb: str, resource: str, namespace: str, name: str) -> bool:
         info = RequestInfo(
@@ -90,8 +93,8 @@ class RbacEscalation:
         )
         return (await self._authorizer.authorize(user, info)).decision is Decision.ALLOW
 
-    def _check_rules(self, attributes: Attributes, user: UserInfo, wanted: list[Rule] | tuple[Rule, ...]) -> None:
-        lacking = self._lacks(attributes, user, wanted)
+    async def _check_rules(self, attributes: Attributes, user: UserInfo, wanted: list[Rule] | tuple[Rule, ...]) -> None:
+        lacking = await self._lacks(attributes, user, wanted)
         if not lacking:
             return
         shown = "\n".join(sorted({compact_text(rule) for rule in compacted(lacking)}))
@@ -104,8 +107,11 @@ class RbacEscalation:
             text += f"; resolution errors: [{', '.join(ref.missing_text(of_writer=True) for ref in missing)}]"
         raise errors.forbidden(attributes.gvr.group_resource, attributes.name, text)
 
-    def _lacks(self, attributes: Attributes, user: UserInfo, wanted: list[Rule] | tuple[Rule, ...]) -> list[Rule]:
-        return uncovered(self._rbac.rules_for(user, attributes.namespace).rules, wanted)
+    async def _lacks(self, attributes: Attributes, user: UserInfo, wanted: list[Rule] | tuple[Rule, ...]) -> list[Rule]:
+        owned = self._rbac.rules_for(user, attributes.namespace).rules
+        if comparisons(owned, wanted) < _COMPARED_AT_ONCE:
+            return uncovered(owned, wanted)
+        return await in_thread(uncovered, owned, wanted)
 
 
 def _aggregates(role: Object | None) -> bool:

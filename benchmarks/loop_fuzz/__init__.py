@@ -1,0 +1,1 @@
+"""How long a single request keeps an unrelated client of the same server waiting."""

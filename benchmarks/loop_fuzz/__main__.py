@@ -1,0 +1,158 @@
+"""`python -m benchmarks.loop_fuzz`: how long one request of any kind keeps an unrelated client waiting.
+
+A server of its own, alone; one client sends the cases one after another, another process asks for a small object all
+the time. The longest wait during a case is the case's figure.
+"""
+
+import argparse
+import http.client
+import ssl
+import sys
+import tempfile
+import time
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.connection import Target
+from benchmarks.loop_fuzz.bodies import format_cases, kind_cases, metadata_cases, patch_cases, pod_cases, read_cases
+from benchmarks.loop_fuzz.cases import JSON, Ask, Case
+from benchmarks.loop_fuzz.custom import crd_cases, many_crd_cases
+from benchmarks.loop_fuzz.probe import Probe, Wait
+from benchmarks.loop_fuzz.report import Outcome, store, text
+from benchmarks.loop_fuzz.shapes import DEPTH_MAX, shape_cases
+from benchmarks.report import say
+from benchmarks.server import NO_LOOPS, running
+
+RESULTS = Path(__file__).parent.parent / "results"
+TIMEOUT_S = 30.0
+_POLICY = """apiVersion: audit.k8s.io/v1
+kind: Policy
+rules: [{level: RequestResponse}]
+"""
+GROUPS = {
+    "metadata": metadata_cases,
+    "format": format_cases,
+    "pod": pod_cases,
+    "kind": kind_cases,
+    "patch": patch_cases,
+    "read": read_cases,
+    "crd": crd_cases,
+    "many": many_crd_cases,
+}
+
+
+@dataclass(slots=True)
+class Attacker:
+    """One client that sends one request at a time, on a connection that is made again when it is cut."""
+
+    target: Target
+    connection: http.client.HTTPSConnection | None = None
+
+    def send(self, ask: Ask) -> str:
+        """The answer's code, or why there is none."""
+        connection = self._connected()
+        headers = {"Authorization": f"Bearer {self.target.token}", "Accept": JSON, "User-Agent": "fuzz"}
+        if ask.body:
+            headers["Content-Type"] = ask.content_type
+        headers |= {name.replace("_", "-").title(): value for name, value in ask.headers.items()}
+        try:
+            connection.request(ask.method, ask.path, ask.body or None, headers)
+            response = connection.getresponse()
+            response.read()
+            return str(response.status)
+        except (OSError, http.client.HTTPException) as error:
+            self.connection = None
+            return type(error).__name__
+
+    def _connected(self) -> http.client.HTTPSConnection:
+        if self.connection is None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+            self.connection = http.client.HTTPSConnection(
+                self.target.host, self.target.port, context=context, timeout=TIMEOUT_S
+            )
+        return self.connection
+
+
+def chosen(groups: Sequence[str], depth: int, stride: int) -> Iterator[Case]:
+    """The cases of these groups; of the shapes each `stride`-th."""
+    for name, make in GROUPS.items():
+        if name in groups:
+            yield from make()
+    if "shape" in groups:
+        for index, case in enumerate(shape_cases(depth)):
+            if index % stride == 0:
+                yield case
+
+
+def attack(attacker: Attacker, cases: Iterable[Case]) -> list[tuple[str, str, int, float, float]]:
+    """Send all; gives name, answer, size, begin and end of each."""
+    done: list[tuple[str, str, int, float, float]] = []
+    for case in cases:
+        try:
+            for ask in case.before():
+                attacker.send(ask)
+            made = case.make()
+        except (ValueError, TypeError, RecursionError) as error:
+            say(f"{case.name}: not sent, {error}")
+            continue
+        time.sleep(0.02)
+        began = time.monotonic()
+        answer = attacker.send(made)
+        ended = time.monotonic()
+        time.sleep(0.02)
+        done.append((case.name, answer, len(made.body) or len(made.path), began, ended + 0.02))
+        say(f"{case.name}: {answer} in {ended - began:.2f} s")
+    return done
+
+
+def outcomes(done: Sequence[tuple[str, str, int, float, float]], waits: Sequence[Wait]) -> list[Outcome]:
+    """What the probe saw during each case."""
+    sent = [wait.sent for wait in waits]
+    ends = [wait.sent + wait.ms / 1000 for wait in waits]
+    found = []
+    for name, answer, size, began, ended in done:
+        during = [wait.ms for wait in waits[bisect_left(ends, began) : bisect_right(sent, ended)]]
+        found.append(Outcome(name, answer, size, (ended - began) * 1000, max(during, default=0.0)))
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run; 1 when a wait was longer than the limits."""
+    parser = argparse.ArgumentParser(prog="benchmarks.loop_fuzz", description=__doc__)
+    parser.add_argument("--groups", default=",".join([*GROUPS, "shape"]), help="comma-separated")
+    parser.add_argument("--depth", type=int, default=DEPTH_MAX, help="how deep the shapes of built-in types go")
+    parser.add_argument("--stride", type=int, default=1, help="try each n-th shape only")
+    parser.add_argument("--only", default="", help="only cases whose name contains this")
+    parser.add_argument("--audit", action="store_true", help="with an audit log of level RequestResponse")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--no-store", action="store_true", help="print the result only")
+    parser.add_argument("--server", action="append", default=[], help="a further option of `sampan up`")
+    given = parser.parse_args(arguments)
+    cases = (case for case in chosen(given.groups.split(","), given.depth, given.stride) if given.only in case.name)
+    with tempfile.TemporaryDirectory(prefix="sampan-loop-fuzz-") as directory:
+        root = Path(directory)
+        options = [*NO_LOOPS, *given.server]
+        if given.audit:
+            (root / "policy.yaml").write_text(_POLICY)
+            options += ["--audit-policy-file", str(root / "policy.yaml"), "--audit-log-path", str(root / "audit.log")]
+        with running(root / "data", *options) as server:
+            with Probe(server.target) as probe:
+                time.sleep(1)
+                quiet = time.monotonic()
+                done = attack(Attacker(server.target), cases)
+                time.sleep(0.5)
+            found = outcomes(done, probe.waits)
+            say(f"server: {server.resident_mb():.0f} MB")
+        during = [wait.ms for wait in probe.waits if wait.sent >= quiet]
+    print(text(found, during))
+    if not given.no_store:
+        say(f"stored in {store(found, during, given.results)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

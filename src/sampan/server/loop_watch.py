@@ -1,0 +1,102 @@
+"""`LoopWatch`: notices when the event loop is blocked, and logs which request blocked it.
+
+Concurrency: a thread asks the loop for a sign of life every `INTERVAL_S` seconds. When the sign is late, the thread
+looks at what the loop is running; when it comes, the delay is recorded. A delay is counted from the question on, so
+that a block may have been longer by up to the interval.
+"""
+
+import asyncio
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from traceback import extract_stack
+
+from prometheus_client.core import HistogramMetricFamily, Metric
+
+from sampan.core.durations import Durations
+from sampan.server.histogram import cumulative
+from sampan.server.request import Request
+
+_log = logging.getLogger("sampan.loop")
+
+INTERVAL_S = 0.05
+BLOCK_S = 0.1
+"""A longer delay is logged."""
+_FRAMES_SHOWN = 4
+_NAME = "sampan_event_loop_delay_seconds"
+RequestOf = Callable[[asyncio.Task[object]], Request | None]
+
+
+class LoopWatch:
+    """A collector for Prometheus. Runs between `start`, which is called on the loop, and `stop`."""
+
+    def __init__(self, request_of: RequestOf, *, interval_s: float = INTERVAL_S, block_s: float = BLOCK_S) -> None:
+        """`request_of`: the request that a task answers, if it does."""
+        self._request_of, self._interval_s, self._block_s = request_of, interval_s, block_s
+        self.delays = Durations((0.001, 0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0))
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Watch the loop that runs."""
+        loop, ident = asyncio.get_running_loop(), threading.get_ident()
+        self._thread = threading.Thread(target=self._run, args=(loop, ident), name="loop watch", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._ended.set()
+
+    def _run(self, loop: asyncio.AbstractEventLoop, ident: int) -> None:
+        while not self._ended.wait(self._interval_s):
+            answered = threading.Event()
+            began, cpu_began = time.monotonic(), time.process_time()
+            try:
+                loop.call_soon_threadsafe(answered.set)
+            except RuntimeError:
+                return  # the loop is closed
+            seen: dict[str, object] = {}
+            while not answered.wait(self._block_s):
+                if self._ended.is_set():
+                    return
+                seen = seen or self._seen(loop, ident)
+            self.record(time.monotonic() - began, time.process_time() - cpu_began, seen)
+
+    def record(self, delay_s: float, cpu_s: float, seen: dict[str, object]) -> None:
+        """Count a delay; log one that was a block. `cpu_s`: what the process computed in that time, which is little
+        where the machine was busy with something else; `seen`: what the loop ran.
+        """
+        self.delays.observe((), delay_s)
+        if delay_s > self._block_s:
+            shown = {"ms": round(delay_s * 1000), "cpu_ms": round(cpu_s * 1000), **seen}
+            _log.warning("event loop blocked", extra=shown)
+
+    def _seen(self, loop: asyncio.AbstractEventLoop, ident: int) -> dict[str, object]:
+        """What the loop's thread is running, for the log."""
+        task = asyncio.current_task(loop)
+        request = None if task is None else self._request_of(task)
+        frame = sys._current_frames().get(ident)
+        stack = [] if frame is None else extract_stack(frame)[-_FRAMES_SHOWN:]
+        shown: dict[str, object] = {"task": "" if task is None else task.get_name()}
+        if request is not None:
+            shown |= {
+                "method": request.method,
+                "path": request.path,
+                "user": "" if request.user is None else request.user.name,
+                "body_bytes": max(request.body_size_bytes, 0),
+                "audit_id": request.audit_id,
+            }
+        shown["stack"] = " > ".join(f"{one.filename.rpartition('/sampan/')[2]}:{one.lineno}" for one in stack)
+        return shown
+
+    def collect(self) -> Iterable[Metric]:
+        """For Prometheus."""
+        series = self.delays.begin(())
+        yield HistogramMetricFamily(
+            _NAME,
+            "Time that the event loop took to answer a sign of life, asked for every 50 ms.",
+            buckets=cumulative(self.delays.buckets, series[1:]),
+            sum_value=series[0],
+        )

@@ -1,0 +1,79 @@
+"""No request keeps the event loop from other clients: the loop's own steps stay short, whatever is asked.
+
+The figure is the processor time of the loop's thread between two turns of the loop: what threads compute, and what else
+the machine does, does not count. The bound is many times what is needed, and far below what each of these took.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+from benchmarks.loop_fuzz import cases
+from benchmarks.loop_fuzz.bodies import kind_cases, metadata_cases, patch_cases, pod_cases
+from benchmarks.loop_fuzz.cases import Ask, Case
+from benchmarks.loop_fuzz.custom import crd_cases
+
+from tests.server.cluster import Api, served
+
+STEP_S_MAX = 0.5
+ITEMS_BYTES = 600_000
+"""Of the lists in the bodies: a fifth of what may be sent."""
+CASES = {
+    case.name: case
+    for case in [*metadata_cases(), *pod_cases(), *kind_cases(), *patch_cases(), *crd_cases()]
+    if case.name
+    in {
+        "ConfigMap, 180,000 invalid data keys",
+        "ConfigMap, 150,000 bad finalizers",
+        "ConfigMap, equal owners",
+        "ConfigMap, managedFields",
+        "ConfigMap, unknown fields",
+        "Pod, 100,000 empty containers",
+        "Pod, ports of one number",
+        "Service, externalIPs",
+        "SubjectAccessReview, label selector",
+        "TokenReview, JWT",
+        "apply, 100,000 fields",
+        "JSON patch, copies that double",
+        "strategic, env on env",
+    }
+}
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[Api]:
+    async with served() as api:
+        yield api
+
+
+async def send(api: Api, ask: Ask) -> int:
+    return (await api.ask(ask.method, ask.path, ask.body, content_type=ask.content_type)).code
+
+
+@pytest.fixture(autouse=True)
+def smaller_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases, "ITEMS_BYTES_MAX", ITEMS_BYTES)
+
+
+async def longest_step_s(api: Api, case: Case) -> float:
+    """Processor time of the longest turn of the loop while the case is answered."""
+    for ask in case.before():
+        await send(api, ask)
+    task = asyncio.ensure_future(send(api, case.make()))
+    longest = 0.0
+    while not task.done():
+        began = time.thread_time()
+        await asyncio.sleep(0.002)
+        longest = max(longest, time.thread_time() - began)
+    assert task.result() < 500
+    return longest
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_one_large_request_takes_only_short_steps(api: Api, name: str) -> None:
+    assert await longest_step_s(api, CASES[name]) < STEP_S_MAX
+
+
+def test_all_cases_were_found() -> None:
+    assert len(CASES) == 13

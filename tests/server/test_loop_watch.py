@@ -1,0 +1,59 @@
+"""A blocked event loop is counted, and the log names the request that blocked it."""
+
+import asyncio
+import logging
+import threading
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from sampan.server.loop_watch import LoopWatch
+from sampan.server.request import Request, UserInfo
+
+REQUEST = Request("POST", "/api/v1/pods", "", {}, lambda limit: asyncio.sleep(0, b""), user=UserInfo("eve"))
+
+
+async def test_the_log_names_the_request_that_blocks_the_loop(caplog: pytest.LogCaptureFixture) -> None:
+    asked, logged = threading.Event(), threading.Event()
+
+    def request_of(task: asyncio.Task[object]) -> Request:
+        asked.set()
+        return REQUEST
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            logged.set()
+
+    handler = Handler()
+    logging.getLogger("sampan.loop").addHandler(handler)
+    watch = LoopWatch(request_of, interval_s=0.001, block_s=0.001)
+    watch.start()
+    asked.wait(60)  # this is the block: it lasts until the watch has looked
+    await asyncio.to_thread(logged.wait, 60)
+    watch.stop()
+    logging.getLogger("sampan.loop").removeHandler(handler)
+    (record, *_) = [record for record in caplog.records if hasattr(record, "path")]
+    assert record.getMessage() == "event loop blocked"
+    assert (record.__dict__["method"], record.__dict__["path"], record.__dict__["user"]) == (
+        "POST",
+        "/api/v1/pods",
+        "eve",
+    )
+    assert "test_loop_watch.py" in record.__dict__["stack"] or "threading.py" in record.__dict__["stack"]
+
+
+@pytest.mark.parametrize(("delay_s", "lines"), [(0.05, 0), (0.2, 1)], ids=["short", "long"])
+def test_only_blocks_are_logged(caplog: pytest.LogCaptureFixture, delay_s: float, lines: int) -> None:
+    watch = LoopWatch(lambda task: None)
+    watch.record(delay_s, 0.01, {})
+    assert len(caplog.records) == lines
+
+
+def test_delays_are_a_histogram() -> None:
+    watch, registry = LoopWatch(lambda task: None), CollectorRegistry()
+    registry.register(watch)
+    watch.record(0.02, 0.0, {})
+    watch.record(0.3, 0.3, {})
+    text = generate_latest(registry).decode()
+    assert 'sampan_event_loop_delay_seconds_bucket{le="0.1"} 1.0' in text
+    assert "sampan_event_loop_delay_seconds_count 2.0" in text
