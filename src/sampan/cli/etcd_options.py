@@ -25,7 +25,7 @@ _OPTIONS = (
         show_default=True,
         callback=_urls,
         metavar="URLS",
-        help="Endpoints of etcd, with commas between them. Given without --storage, it means --storage etcd.",
+        help="With --storage etcd: its endpoints, with commas between them.",
     ),
     click.option("--etcd-cafile", type=_FILE, help="Who signs the certificates of etcd's servers."),
     click.option("--etcd-certfile", type=_FILE, help="What etcd is shown."),
@@ -46,23 +46,21 @@ def etcd_options(command: Command) -> Command:
     return command
 
 
-def settle_storage(options: dict[str, Any]) -> tuple[str, ...]:
-    """Choose etcd as the storage if --etcd-servers is given and --storage is not, as for kube-apiserver.
+def storage_notes(options: dict[str, Any]) -> tuple[str, ...]:
+    """Return a note for the log if options about etcd are given and etcd is not the storage: they have no effect.
 
-    With another --storage the options about etcd have no effect; returns a note for the log, if any is given. Raises
-    `click.UsageError` for other options about etcd without either of the two: the caller believes that etcd is used.
+    Programs that start kube-apiserver, such as envtest, always pass --etcd-servers. Other options about etcd without
+    --etcd-servers and --storage are a mistake: raises `click.UsageError`.
     """
     given = [option for option in click.get_current_context().command.params if _is_given(option)]
     about_etcd = [option.opts[0] for option in given if (option.name or "").startswith("etcd_")]
     if not about_etcd or options["storage"] == "etcd":
         return ()
-    if any(option.name == "storage" for option in given):
-        return (f"options without effect, as the storage is {options['storage']}: {', '.join(about_etcd)}",)
-    if "--etcd-servers" not in about_etcd:
+    if "--etcd-servers" not in about_etcd and all(option.name != "storage" for option in given):
         text = f"{about_etcd[0]} needs --storage etcd: with {options['storage']} nothing is kept in etcd"
         raise click.UsageError(text)
-    options["storage"] = "etcd"
-    return ()
+    names = ", ".join(about_etcd)
+    return (f"options without effect, as the storage is {options['storage']} (--storage etcd uses them): {names}",)
 
 
 def _is_given(option: click.Parameter) -> bool:

@@ -14,7 +14,7 @@ from sampan.cli.audit_options import audit_options, take_audit
 from sampan.cli.authentication_options import authentication_options, take_authentication
 from sampan.cli.authorization_options import authorization_options
 from sampan.cli.encryption_options import check_encryption_options, encryption_options
-from sampan.cli.etcd_options import etcd_options, settle_storage
+from sampan.cli.etcd_options import etcd_options, storage_notes
 from sampan.cli.flow_control_options import check_flow_control_options, flow_control_options
 from sampan.cli.loop_options import host_and_port
 from sampan.cli.node_cidr_options import check_node_cidrs, node_cidr_options
@@ -204,7 +204,7 @@ def up_command(**options: Any) -> int:
     authentication = take_authentication(options)
     audit = take_audit(options)
     take_storage(options)
-    notes = (*take_ignored(options), *settle_storage(options))
+    notes = (*take_ignored(options), *storage_notes(options))
     check_node_cidrs(dict(options))
     settings = UpSettings(**options, authentication=authentication, audit=audit, notes=notes)
     if (settings.tls_cert_file is None) != (settings.tls_private_key_file is None):

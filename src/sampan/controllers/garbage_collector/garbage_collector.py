@@ -88,7 +88,7 @@ class GarbageCollector:
             tasks.create_task(self._follow_discovery(tasks))
             await self._first_lists()
             self._synced.set()
-            _log.info("%s has synced and works", self, extra={"controller": NAME})
+            _log.debug("%s started, its caches have synced", self, extra={"controller": NAME})
             for _ in range(WORKERS):
                 tasks.create_task(_work(self._to_delete, self._deletion.attempt))
                 tasks.create_task(_work(self._to_orphan, self._orphaning.attempt))

@@ -125,7 +125,7 @@ class Controller:
             async with asyncio.TaskGroup() as tasks:
                 sources = None if self._sources_run else tasks.create_task(self.warm_up())
                 await self._synced.wait()
-                _log.info("%s has synced and works", self, extra={"controller": self.name})
+                _log.debug("%s started, its caches have synced", self, extra={"controller": self.name})
                 await self._work()
                 if sources is not None:
                     sources.cancel()

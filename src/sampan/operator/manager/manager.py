@@ -185,6 +185,7 @@ class Manager:
         group = self._groups[Group.LEADER_ELECTED]
         try:
             await group.start(tasks)
+            _log.info("controllers started, their caches have synced", extra={"count": len(group)})
             self.elected.set()
             await asyncio.get_running_loop().create_future()
         finally:

@@ -34,6 +34,10 @@ class RunnableGroup:
         self._parent: asyncio.TaskGroup | None = None
         self._stopped = False
 
+    def __len__(self) -> int:
+        """Return the number of members."""
+        return len(self._members)
+
     def add(self, member: Member) -> None:
         """One more member; it starts at once if the group has. Raises `RuntimeError` when the group has ended."""
         if self._stopped:
