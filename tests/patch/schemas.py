@@ -1,4 +1,4 @@
-"""Small schemas with one of everything that merging looks at."""
+"""Small schemas that cover every case of merging."""
 
 from sampan.schema.structural import ListType, MapType, Schema
 
@@ -97,4 +97,4 @@ APP = struct(
         conditions=keyed_list_of(struct(type=STRING, status=STRING), "type"),
     ),
 )
-"""Like a workload: keyed lists with one and two keys, a set, atomic parts, Go facts, a part without a schema."""
+"""Schema of a workload: keyed lists with one and two keys, a set, atomic parts, Go facts, a part without a schema."""

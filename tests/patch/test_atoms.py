@@ -1,4 +1,4 @@
-"""Comparing, merging, removing and owning by schema. Spec rows E21, E22, E28.
+"""Compare, merge, remove and own values by schema. Spec rows E21, E22, E28.
 
 The scenarios are those of structured-merge-diff typed/*_test.go.
 """
@@ -236,7 +236,7 @@ def test_merge(old: Any, new: Any, expected: Any) -> None:
     assert ATOM.merge(copy_json(old), new) == expected
 
 
-def test_doubles_in_what_is_applied_cannot_be_merged() -> None:
+def test_duplicate_items_in_the_applied_list_cannot_be_merged() -> None:
     with pytest.raises(ElementError, match=r'duplicate entries for key \[="a"\]'):
         ATOM.merge({"set": ["b"]}, {"set": ["a", "a"]})
 
@@ -287,7 +287,7 @@ def test_sets_written_before_something_became_atomic_are_adapted(fields: FieldSe
     assert ATOM.reconcile(fields) == expected
 
 
-def test_set_that_fits_the_schema_is_given_back() -> None:
+def test_reconcile_returns_a_set_that_fits_the_schema_unchanged() -> None:
     fields: Any = {"f:keyed": {element("a", 1): {"f:n": {}}}}
     assert ATOM.reconcile(fields) is fields
 
@@ -300,7 +300,7 @@ def test_set_that_fits_the_schema_is_given_back() -> None:
         ([{"name": "x"}], 'k:{"protocol":"TCP"}'),
     ],
 )
-def test_keys_default(items: list[Any], expected: str) -> None:
+def test_absent_key_fields_take_their_defaults(items: list[Any], expected: str) -> None:
     ports = struct(ports=keyed_list_of(PORT, "containerPort", "protocol"))
     assert list((atom_of(ports).fields({"ports": items}) or {})["f:ports"]) == [expected]
 
@@ -322,7 +322,7 @@ def test_items_without_identity_cannot_be_owned(value: Any, message: str) -> Non
     assert str(caught.value).startswith(message)
 
 
-def test_what_go_shows_of_a_zero_value_counts_as_there() -> None:
+def test_zero_value_that_go_writes_counts_as_present() -> None:
     atom = root_atom(APP)
     spec: Any = {"strategy": {"type": "x"}, "containers": [{"name": "a"}], "volumes": [{"name": "v"}]}
     spec["rollback"] = {"revision": 1}
@@ -402,7 +402,7 @@ def test_fields_of_an_object_cover_every_leaf(app: Any) -> None:
 
 
 @given(apps, apps)
-def test_what_was_applied_is_in_the_merged_object_and_nothing_else_changed(app: Any, config: Any) -> None:
+def test_merged_object_contains_the_applied_value_and_no_other_change(app: Any, config: Any) -> None:
     app, config = without_empties(app), without_empties(config)
     merged = ROOT.merge(copy_json(app), config)
     assert leaf_paths(ROOT, config) <= set(paths(ROOT.fields(merged) or {}))
@@ -412,7 +412,7 @@ def test_what_was_applied_is_in_the_merged_object_and_nothing_else_changed(app: 
 
 
 @given(apps, apps)
-def test_merge_is_idempotent_and_leaves_the_applied_value_alone(app: Any, config: Any) -> None:
+def test_merge_is_idempotent_and_does_not_change_the_applied_value(app: Any, config: Any) -> None:
     before = copy_json(config)
     once = ROOT.merge(copy_json(app), config)
     assert ROOT.merge(copy_json(once), config) == once
@@ -420,18 +420,18 @@ def test_merge_is_idempotent_and_leaves_the_applied_value_alone(app: Any, config
 
 
 @given(apps)
-def test_merging_into_nothing_or_nothing_into_it_gives_the_object(app: Any) -> None:
+def test_merge_with_an_empty_object_returns_the_object(app: Any) -> None:
     assert ROOT.merge({}, app) == app
     assert ROOT.merge(copy_json(app), {}) == app
 
 
 @given(apps, apps)
-def test_sets_from_walks_are_canonical(old: Any, new: Any) -> None:
+def test_computed_sets_are_canonical(old: Any, new: Any) -> None:
     for fields in (*sets(ROOT.compare(old, new)), ROOT.fields(new) or {}, ROOT.named(ROOT.fields(new) or {})):
         assert orjson.dumps(fields) == orjson.dumps(parse(fields))
 
 
 @given(json_objects, json_objects)
-def test_without_a_schema_changes_are_found_where_they_are(old: Any, new: Any) -> None:
+def test_values_without_a_schema_differ_only_if_a_change_is_found(old: Any, new: Any) -> None:
     changed, removed = root_atom(None).compare(old, new)
     assert (changed is None and removed is None) == same_value(old, new)

@@ -49,14 +49,14 @@ def test_apply_creates() -> None:
     assert entries(result) == [entry("a", REPLICAS, operation="Apply", time=T1)]
 
 
-def test_apply_sets_its_fields_and_leaves_the_others() -> None:
+def test_apply_sets_its_fields_and_keeps_the_others() -> None:
     live = app([entry("b", PAUSED)], spec={"paused": True})
     result = apply(live, config(spec={"replicas": 2}))
     assert result["spec"] == {"paused": True, "replicas": 2}
     assert entries(result) == [entry("a", REPLICAS, operation="Apply", time=T1), entry("b", PAUSED)]
 
 
-def test_field_left_out_is_removed() -> None:
+def test_omitted_field_is_removed() -> None:
     live = app([entry("a", BOTH, operation="Apply")], spec={"replicas": 1, "paused": True})
     result = apply(live, config(spec={"paused": True}))
     assert result["spec"] == {"paused": True}
@@ -64,7 +64,7 @@ def test_field_left_out_is_removed() -> None:
 
 
 @pytest.mark.parametrize("operation", ["Apply", "Update"])
-def test_field_left_out_stays_when_another_owns_it(operation: str) -> None:
+def test_omitted_field_stays_when_another_manager_owns_it(operation: str) -> None:
     others = entry("b", REPLICAS, operation=operation)
     live = app([entry("a", BOTH, operation="Apply"), others], spec={"replicas": 1, "paused": True})
     result = apply(live, config(spec={"paused": True}))
@@ -72,14 +72,14 @@ def test_field_left_out_stays_when_another_owns_it(operation: str) -> None:
     assert others in entries(result)
 
 
-def test_apply_of_nothing_gives_everything_up() -> None:
+def test_empty_apply_gives_up_all_fields() -> None:
     live = app([entry("a", BOTH, operation="Apply")], spec={"replicas": 1, "paused": True})
     result = apply(live, config())
     assert not result.get("spec")
     assert "managedFields" not in result["metadata"]
 
 
-def test_item_left_out_is_removed_and_items_of_others_stay() -> None:
+def test_omitted_item_is_removed_and_items_of_other_managers_stay() -> None:
     item: Any = {".": {}, "f:image": {}, "f:name": {}}
     mine: Any = {"f:spec": {"f:containers": {'k:{"name":"x"}': item, 'k:{"name":"y"}': item}}}
     theirs: Any = {"f:spec": {"f:containers": {'k:{"name":"z"}': item}}}
@@ -90,7 +90,7 @@ def test_item_left_out_is_removed_and_items_of_others_stay() -> None:
     assert [item["name"] for item in result["spec"]["containers"]] == ["x", "z"]
 
 
-def test_item_left_out_stays_when_another_owns_it_with_a_field() -> None:
+def test_omitted_item_stays_when_another_manager_owns_it_with_a_field() -> None:
     mine: Any = {"f:spec": {"f:containers": {'k:{"name":"x"}': {".": {}, "f:image": {}, "f:name": {}}}}}
     theirs: Any = {"f:spec": {"f:containers": {'k:{"name":"x"}': {".": {}, "f:args": {}, "f:name": {}}}}}
     live = app(
@@ -108,7 +108,7 @@ def conflict(live: Object, wanted: Object, **more: Any) -> Object:
     return status
 
 
-def test_field_of_another_is_a_conflict() -> None:
+def test_changing_a_field_of_another_manager_conflicts() -> None:
     live = app([entry("mgr", REPLICAS)], spec={"replicas": 1})
     status = conflict(live, config(spec={"replicas": 2}))
     assert status["message"] == (
@@ -163,13 +163,13 @@ def test_updater_and_applier_of_one_name_conflict() -> None:
     conflict(live, config(spec={"replicas": 2}), manager="a")
 
 
-def test_applier_keeps_one_entry_in_whatever_version_it_applies() -> None:
+def test_applier_keeps_one_entry_for_all_versions() -> None:
     live = app([entry("a", PAUSED, operation="Apply", apiVersion=V2)], spec={"replicas": 1})
     result = apply(live, config(spec={"replicas": 1}))
     assert entries(result)[0] == entry("a", REPLICAS, operation="Apply")
 
 
-def test_field_applied_in_another_version_and_left_out_now_is_removed() -> None:
+def test_field_applied_in_another_version_and_omitted_now_is_removed() -> None:
     live = app([entry("a", PAUSED, operation="Apply", apiVersion=V2)], spec={"replicas": 1})
     result = apply(live, config(metadata={"labels": {"a": "b"}}))
     assert not result.get("spec")
@@ -188,7 +188,7 @@ def test_entries_of_unserved_versions_are_dropped() -> None:
     assert [item["manager"] for item in entries(result)] == ["a"]
 
 
-def test_what_was_there_before_belongs_to_before_first_apply() -> None:
+def test_untracked_fields_belong_to_before_first_apply() -> None:
     live = app(spec={"replicas": 1, "paused": True})
     result = apply(live, config(spec={"replicas": 1}))
     assert entries(result) == [
@@ -197,7 +197,7 @@ def test_what_was_there_before_belongs_to_before_first_apply() -> None:
     ]
 
 
-def test_what_was_there_before_conflicts_too() -> None:
+def test_untracked_fields_conflict_too() -> None:
     assert "before-first-apply" in conflict(app(spec={"replicas": 1}), config(spec={"replicas": 2}))["message"]
 
 
@@ -221,7 +221,7 @@ def test_time_changes_with_the_object() -> None:
     ],
     ids=["version", "core version", "kind", "managedFields"],
 )
-def test_configuration_that_is_not_of_this_endpoint_gives_400(change: Any, message: str) -> None:
+def test_configuration_for_another_endpoint_gives_400(change: Any, message: str) -> None:
     with pytest.raises(StatusError) as caught:
         apply(None, {**config(), **change})
     assert (caught.value.code, caught.value.message) == (400, message)
@@ -272,33 +272,33 @@ def test_configuration_that_does_not_fit_the_schema_gives_500(spec: Any, text: s
     assert caught.value.message == f"failed to create typed patch object (n/app; example.io/v1, Kind=App): {text}"
 
 
-def test_doubles_in_the_live_object_are_tolerated() -> None:
+def test_duplicate_items_in_the_live_object_are_tolerated() -> None:
     live = app([entry("b", PAUSED)], spec={"containers": containers("x", "x"), "paused": True})
     result = apply(live, config(spec={"replicas": 1}))
     assert result["spec"]["containers"] == containers("x", "x")
 
 
-def test_order_of_applied_items_leads() -> None:
+def test_items_follow_the_order_of_the_applied_list() -> None:
     live = app([entry("b", PAUSED)], spec={"containers": containers(*"abc")})
     result = apply(live, config(spec={"containers": containers(*"ca")}))
     assert [item["name"] for item in result["spec"]["containers"]] == ["b", "c", "a"]
 
 
-def test_key_that_is_left_out_takes_its_default() -> None:
+def test_omitted_key_field_takes_its_default() -> None:
     ports = [{"containerPort": 80, "protocol": "TCP"}]
     first = apply(None, config(spec={"containers": containers("a", ports=ports)}))
     second = apply(first, config(spec={"containers": containers("a", ports=[{"containerPort": 80, "name": "http"}])}))
     assert second["spec"]["containers"][0]["ports"] == [{"containerPort": 80, "name": "http"}]
 
 
-def test_an_applied_null_is_owned_and_left_to_the_kind() -> None:
+def test_applied_null_is_owned_and_kept_for_the_kind_to_handle() -> None:
     live = app([entry("a", REPLICAS, operation="Apply")], spec={"replicas": 1})
     result = apply(live, config(spec={"replicas": None}))
     assert result["spec"]["replicas"] is None
     assert entries(result)[0]["fieldsV1"] == REPLICAS
 
 
-def test_null_for_what_another_owns_is_a_conflict() -> None:
+def test_null_for_a_field_of_another_manager_conflicts() -> None:
     live = app([entry("b", REPLICAS)], spec={"replicas": 1})
     assert conflict(live, config(spec={"replicas": None}))["details"]["causes"][0]["field"] == ".spec.replicas"
 
@@ -306,7 +306,7 @@ def test_null_for_what_another_owns_is_a_conflict() -> None:
 @pytest.mark.parametrize(
     ("subresource", "owned"), [("", REPLICAS), ("status", {"f:status": {"f:ready": {}}})], ids=["main", "status"]
 )
-def test_what_an_apply_cannot_change_it_does_not_own(subresource: str, owned: Any) -> None:
+def test_apply_does_not_own_fields_that_it_cannot_change(subresource: str, owned: Any) -> None:
     result = apply(None, config(spec={"replicas": 1}, status={"ready": 1}), subresource=subresource)
     (found,) = entries(result)
     assert found["fieldsV1"] == owned
@@ -333,7 +333,7 @@ def last_applied(**parts: Any) -> Object:
     return {"annotations": {LAST_APPLIED: orjson.dumps(config(**parts)).decode()}}
 
 
-def test_kubectl_takes_over_what_it_applied_client_side() -> None:
+def test_kubectl_takes_over_fields_that_it_applied_client_side() -> None:
     live = app(
         [entry("kubectl-client-side-apply", REPLICAS)],
         metadata=last_applied(spec={"replicas": 1}),
@@ -352,7 +352,7 @@ def test_kubectl_takes_over_what_it_applied_client_side() -> None:
         pytest.param({"spec": {"replicas": 1, "zz": 1}}, "kubectl", id="annotation that does not fit the schema"),
     ],
 )
-def test_what_was_not_applied_client_side_stays_a_conflict(applied: Any, manager: str) -> None:
+def test_fields_not_applied_client_side_still_conflict(applied: Any, manager: str) -> None:
     live = app([entry("b", REPLICAS)], metadata=last_applied(**applied), spec={"replicas": 1})
     conflict(live, config(spec={"replicas": 2}), manager=manager)
 
@@ -362,7 +362,7 @@ def test_unreadable_annotation_allows_nothing() -> None:
     conflict(live, config(spec={"replicas": 2}), manager="kubectl")
 
 
-def test_annotation_follows_kubectl_server_side() -> None:
+def test_annotation_is_updated_when_kubectl_applies_server_side() -> None:
     live = app([entry("b", PAUSED)], metadata=last_applied(), spec={"paused": True})
     result = apply(live, config(spec={"strategy": {"type": "a<b"}}), manager="kubectl")
     assert result["metadata"]["annotations"][LAST_APPLIED] == (
@@ -371,11 +371,11 @@ def test_annotation_follows_kubectl_server_side() -> None:
     )
 
 
-def test_annotation_is_not_made_where_there_was_none() -> None:
+def test_annotation_is_not_added_if_absent() -> None:
     assert "annotations" not in apply(None, config(spec={"replicas": 1}), manager="kubectl")["metadata"]
 
 
-def test_annotation_is_left_to_others_than_kubectl() -> None:
+def test_annotation_is_not_updated_for_managers_other_than_kubectl() -> None:
     live = app([entry("b", PAUSED)], metadata=last_applied(), spec={"paused": True})
     before = live["metadata"]["annotations"][LAST_APPLIED]
     assert apply(live, config(spec={"replicas": 1}))["metadata"]["annotations"][LAST_APPLIED] == before
@@ -388,7 +388,7 @@ def test_annotation_that_would_be_too_large_is_dropped() -> None:
 
 
 def tracked(obj: Object, manager: str = "b") -> Object:
-    """The object after a create; it has a field that nobody applies, so that it stays tracked."""
+    """Return the object after a create, with a field that no test applies, so that it stays tracked."""
     obj = copy.deepcopy(obj)
     obj["metadata"].setdefault("labels", {})["base"] = "x"
     MANAGER.update(None, obj, manager=manager, api_version=V1, now=T0)
@@ -402,7 +402,7 @@ def test_applying_twice_is_applying_once(live: Object, wanted: Object) -> None:
 
 
 @given(apps, apps)
-def test_applying_nothing_takes_back_what_only_the_applier_owns(live: Object, wanted: Object) -> None:
+def test_applying_nothing_removes_the_fields_that_only_the_applier_owns(live: Object, wanted: Object) -> None:
     live.get("spec", {}).pop("raw", None)
     wanted.get("spec", {}).pop("raw", None)
     live, wanted = without_empties(live), without_empties(wanted)
@@ -418,7 +418,7 @@ def test_applying_nothing_takes_back_what_only_the_applier_owns(live: Object, wa
 
 
 def _sorted(value: Any) -> Any:
-    """Items by their text: an apply may have moved them."""
+    """Sort list items by their text: an apply may have moved them."""
     if isinstance(value, dict):
         return {key: _sorted(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Who owns what after creates, updates and patches. Spec rows E10-E13, E15, E17, E18, E23, E24."""
+"""Field ownership after creates, updates and patches. Spec rows E10-E13, E15, E17, E18, E23, E24."""
 
 import copy
 from typing import Any
@@ -22,7 +22,7 @@ def schema_for(api_version: str) -> Schema | None:
 
 
 def convert(obj: Object, api_version: str) -> Object:
-    """Version 2 calls `replicas` `priority`."""
+    """Convert between version 1, which has `replicas`, and version 2, which has `paused` instead."""
     converted = copy.deepcopy(obj)
     spec = converted.get("spec", {})
     old, new = ("replicas", "paused") if api_version == V2 else ("paused", "replicas")
@@ -99,7 +99,7 @@ def test_entry_is_written_in_the_order_of_the_api() -> None:
     assert list(found) == ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"]
 
 
-def test_what_the_server_keeps_in_metadata_is_nobodys() -> None:
+def test_metadata_set_by_the_server_has_no_owner() -> None:
     server_side = {"namespace": "n", "resourceVersion": "1", "generation": 1, "creationTimestamp": T0}
     assert updated(None, app(metadata=server_side)) == []
 
@@ -144,7 +144,7 @@ def test_entries_differ_by(more: Any) -> None:
     assert known in found
 
 
-def test_removed_fields_leave_all_entries() -> None:
+def test_removed_fields_are_dropped_from_all_entries() -> None:
     live = app([entry("a", BOTH), entry("b", REPLICAS)], spec={"replicas": 1, "paused": True})
     assert updated(live, app(spec={"paused": True})) == [entry("a", PAUSED)]
 
@@ -154,7 +154,7 @@ def test_update_that_changes_nothing_changes_no_entry() -> None:
     assert updated(live, copy.deepcopy(live)) == live["metadata"]["managedFields"]
 
 
-def test_object_that_nobody_tracked_stays_untracked_on_update() -> None:
+def test_untracked_object_stays_untracked_on_update() -> None:
     new = app(spec={"replicas": 2})
     assert updated(app(spec={"replicas": 1}), new) == []
     assert "managedFields" not in new["metadata"]
@@ -173,7 +173,7 @@ def test_entries_of_other_versions_are_compared_in_their_version() -> None:
 @pytest.mark.parametrize(
     ("subresource", "expected"), [("", REPLICAS), ("status", {"f:status": {"f:ready": {}}})], ids=["main", "status"]
 )
-def test_what_a_write_cannot_change_it_does_not_own(subresource: str, expected: Any) -> None:
+def test_write_does_not_own_fields_that_it_cannot_change(subresource: str, expected: Any) -> None:
     live = app([entry("a", PAUSED)], spec={"paused": True})
     new = app(spec={"paused": True, "replicas": 1}, status={"ready": 1})
     found = updated(live, new, subresource=subresource)
@@ -241,7 +241,7 @@ def test_more_than_ten_updaters_fold_the_oldest_into_ancient_changes() -> None:
     assert found[-1]["manager"] == "m"
 
 
-def test_ten_updaters_are_kept_beside_any_number_of_appliers() -> None:
+def test_ten_updaters_are_kept_next_to_any_number_of_appliers() -> None:
     labels = {f"l{index}": "x" for index in range(12)}
     known = [entry(f"a{index}", label(f"l{index}"), operation="Apply") for index in range(12)]
     live = app(known, metadata={"labels": labels})
@@ -253,7 +253,7 @@ def test_object_whose_items_have_no_identity_is_stored_untracked() -> None:
     assert updated(None, new) == []
 
 
-def test_update_leaves_the_live_object_alone() -> None:
+def test_update_does_not_change_the_live_object() -> None:
     live = app([entry("a", BOTH)], spec={"replicas": 1, "paused": True})
     before = copy.deepcopy(live)
     updated(live, app(spec={"replicas": 2}))
@@ -261,7 +261,7 @@ def test_update_leaves_the_live_object_alone() -> None:
 
 
 @given(apps, apps)
-def test_after_an_update_every_field_belongs_to_someone(live: Object, new: Object) -> None:
+def test_every_field_has_an_owner_after_an_update(live: Object, new: Object) -> None:
     live, new = without_empties(live), without_empties(new)
     MANAGER.update(None, live, manager="a", api_version=V1, now=T0)
     MANAGER.update(live, new, manager="b", api_version=V1, now=T1)

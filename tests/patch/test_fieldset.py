@@ -53,12 +53,12 @@ def test_intersection_has_the_shared_members(left: FieldSet, right: FieldSet) ->
 
 
 @given(field_sets, field_sets)
-def test_difference_has_the_members_of_the_first_alone(left: FieldSet, right: FieldSet) -> None:
+def test_difference_has_the_members_of_the_first_only(left: FieldSet, right: FieldSet) -> None:
     assert members(difference(left, right)) == members(left) - members(right)
 
 
 @given(field_sets, field_sets)
-def test_recursive_difference_takes_what_is_below_too(left: FieldSet, right: FieldSet) -> None:
+def test_recursive_difference_removes_children_too(left: FieldSet, right: FieldSet) -> None:
     gone = members(right)
     expected = {path for path in members(left) if not any(path[:size] in gone for size in range(len(path) + 1))}
     assert members(recursive_difference(left, right)) == expected
@@ -82,7 +82,7 @@ def test_results_are_in_canonical_form(left: FieldSet, right: FieldSet) -> None:
 
 
 @given(field_sets, field_sets)
-def test_operations_leave_their_arguments_alone(left: FieldSet, right: FieldSet) -> None:
+def test_operations_do_not_change_their_arguments(left: FieldSet, right: FieldSet) -> None:
     before = orjson.dumps([left, right])
     for operation in (union, intersection, difference, recursive_difference):
         operation(left, right)
@@ -96,7 +96,7 @@ def test_serialisation_round_trips(fields: FieldSet) -> None:
 
 
 @given(field_sets, field_sets)
-def test_union_with_what_is_there_gives_the_very_set(left: FieldSet, right: FieldSet) -> None:
+def test_union_that_adds_nothing_returns_the_same_set(left: FieldSet, right: FieldSet) -> None:
     both = union(left, right)
     assert union(both, right) is both
     assert difference(left, difference(right, left)) is left or members(left) & members(difference(right, left))
@@ -125,7 +125,7 @@ def test_union_with_what_is_there_gives_the_very_set(left: FieldSet, right: Fiel
         pytest.param({'v:"a<b"': {}}, '{"v:\\"a\\\\u003cb\\"":{}}', id="HTML is escaped"),
     ],
 )
-def test_fields_from_outside_become_canonical(raw: Any, expected: str) -> None:
+def test_fields_from_clients_become_canonical(raw: Any, expected: str) -> None:
     assert orjson.dumps(parse(raw)).decode() == expected
 
 
@@ -137,7 +137,7 @@ def test_malformed_fields_raise(raw: Any) -> None:
         parse(raw)
 
 
-def test_no_fields_are_the_empty_set() -> None:
+def test_null_is_the_empty_set() -> None:
     assert parse(None) == {}
 
 
@@ -156,12 +156,12 @@ def test_paths_are_shown_as_kubernetes_shows_them(path: Path, text: str) -> None
     assert path_text(path) == text
 
 
-def test_members_come_before_what_is_below_them() -> None:
+def test_members_precede_their_children() -> None:
     fields = parse({"f:a": {"f:x": {}, ".": {}}, "f:b": {}})
     assert list(paths(fields)) == [("f:a",), ("f:b",), ("f:a", "f:x")]
 
 
-def test_parent_of_members_is_no_member_unless_it_says_so() -> None:
+def test_parent_of_members_is_a_member_only_with_a_dot() -> None:
     fields = parse({"f:a": {"f:b": {}}, "f:c": {".": {}, "f:d": {}}})
     assert not has(fields, "f:a")
     assert has(fields, "f:a", "f:b")

@@ -1,4 +1,4 @@
-"""Decoded JSON as Go prints it."""
+"""Format decoded JSON like Go."""
 
 from typing import Any
 

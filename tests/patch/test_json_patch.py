@@ -73,7 +73,7 @@ def test_operation_changes_the_document(operation: dict[str, Any], path: str, ex
         pytest.param(None, id="null operation"),
     ],
 )
-def test_operation_that_does_not_fit_gives_422_and_says_no_more(operation: Any) -> None:
+def test_failed_operation_gives_422_without_details(operation: Any) -> None:
     with pytest.raises(StatusError) as caught:
         run(operation)
     status = caught.value.to_status()
@@ -86,7 +86,7 @@ def test_operation_that_does_not_fit_gives_422_and_says_no_more(operation: Any) 
     ("path", "value"),
     [("/s", "text"), ("/a", {"b": [1, 2, 3]}), ("/n", None), ("/zz", None), ("/a/b/-1", 3), ("", DOC)],
 )
-def test_test_passes_where_the_value_is_the_same(path: str, value: Any) -> None:
+def test_test_passes_when_the_value_is_equal(path: str, value: Any) -> None:
     assert run(op("test", path, value=value)) == DOC
 
 
@@ -129,7 +129,7 @@ def test_copies_of_more_than_3_mebibytes_in_total_give_422() -> None:
     assert caught.value.code == 422
 
 
-def test_failing_operation_leaves_the_document_alone() -> None:
+def test_failing_operation_does_not_change_the_document() -> None:
     before = copy.deepcopy(DOC)
     with pytest.raises(StatusError):
         run(op("add", "/a/b/0", value=0), op("remove", "/zz"))
@@ -153,12 +153,12 @@ def test_result_shares_nothing_with_document_or_patch() -> None:
     assert (value, doc) == ({"deep": [1]}, {"kept": {"x": 1}})
 
 
-def test_copied_value_is_a_value_of_its_own() -> None:
+def test_copy_operation_makes_a_deep_copy() -> None:
     result = run(op("copy", "/t", **{"from": "/a"}), op("add", "/t/b/-", value=4))
     assert result["a"] == {"b": [1, 2, 3]}
 
 
-def test_fields_that_no_operation_has_are_named() -> None:
+def test_unknown_fields_of_operations_are_named() -> None:
     patch = [op("add", "/a", value=1), op("add", "/b", vale=1)]
     assert json_patch.strict_errors(patch) == ['json patch unknown field "[1].vale"']
 
@@ -234,7 +234,7 @@ def test_adding_and_removing_changes_nothing(doc: dict[str, Any], value: dict[st
     ],
     ids=lambda value: "" if isinstance(value, str) else str(value),
 )
-def test_what_does_not_fit_is_told_to_those_who_show_it(operation: Any, text: str) -> None:
+def test_apply_or_explain_names_the_failed_operation(operation: Any, text: str) -> None:
     with pytest.raises(json_patch.NotApplicableError) as caught:
-        json_patch.apply_plainly(DOC, [operation])
+        json_patch.apply_or_explain(DOC, [operation])
     assert str(caught.value) == text

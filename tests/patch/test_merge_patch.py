@@ -22,7 +22,7 @@ patches: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
 
 
 def rfc_7386(target: Any, patch: Any) -> Any:
-    """The standard's own pseudocode."""
+    """Merge by the pseudocode of the RFC."""
     if not isinstance(patch, dict):
         return patch
     result = dict(target) if isinstance(target, dict) else {}
@@ -59,7 +59,7 @@ def test_patch_is_merged(doc: Any, patch: Any, expected: Any) -> None:
         ("x", "error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}"),
     ],
 )
-def test_patch_that_is_no_object_gives_400(patch: Any, message: str) -> None:
+def test_patch_that_is_not_an_object_gives_400(patch: Any, message: str) -> None:
     with pytest.raises(StatusError) as caught:
         merge_patch.apply({}, patch)
     assert (caught.value.code, caught.value.message) == (400, message)
@@ -75,7 +75,7 @@ def test_result_shares_nothing_with_document_or_patch() -> None:
 
 
 @given(json_objects, patches)
-def test_result_is_that_of_the_standard(doc: dict[str, Any], patch: dict[str, Any]) -> None:
+def test_result_equals_that_of_the_rfc(doc: dict[str, Any], patch: dict[str, Any]) -> None:
     assert merge_patch.apply(doc, patch) == rfc_7386(doc, patch)
 
 

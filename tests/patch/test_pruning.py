@@ -1,4 +1,4 @@
-"""What goes when an applier stops to apply it, where owners are nested in each other. Spec rows E7, E11, E23, E28.
+"""Pruning of fields that an applier omits, with nested ownership. Spec rows E7, E11, E23, E28.
 
 The scenarios are those of structured-merge-diff merge/{multiple_appliers,nested,leaf,key}_test.go.
 """
@@ -26,7 +26,7 @@ DEDUCED = Schema(type="object", preserve_unknown_fields=True)
 
 
 class Cluster:
-    """One object, written by several managers in several versions that differ by name alone."""
+    """One object, written by several managers in several versions that differ only by name."""
 
     def __init__(self, schema: Schema) -> None:
         self.live: Object | None = None
@@ -80,7 +80,7 @@ def key(name: str) -> str:
 NAME: Any = {".": {}, "f:name": {}}
 
 
-def test_item_stays_with_what_another_applier_and_a_controller_put_into_it() -> None:
+def test_item_stays_with_the_fields_of_another_applier_and_a_controller() -> None:
     cluster = Cluster(SCHEMA)
     cluster.apply("one", "v1", lists=[item("a"), item("b", "c")])
     cluster.apply("two", "v2", lists=[item("b", "d")])
@@ -94,7 +94,7 @@ def test_item_stays_with_what_another_applier_and_a_controller_put_into_it() -> 
     }
 
 
-def test_item_goes_with_what_a_controller_put_into_it_when_nobody_else_owns_the_item() -> None:
+def test_item_is_removed_with_the_fields_of_a_controller_when_no_other_manager_owns_it() -> None:
     cluster = Cluster(SCHEMA)
     cluster.apply("one", "v1", lists=[item("a"), item("b", "c")])
     cluster.apply("two", "v2", lists=[item("a", "b")])
@@ -107,7 +107,7 @@ def test_item_goes_with_what_a_controller_put_into_it_when_nobody_else_owns_the_
     }
 
 
-def test_struct_goes_with_its_only_field() -> None:
+def test_struct_is_removed_with_its_only_field() -> None:
     cluster = Cluster(SCHEMA)
     cluster.apply("one", struct={"name": "a"})
     cluster.apply("one")
@@ -131,14 +131,14 @@ def test_field_that_a_controller_took_over_stays() -> None:
     assert cluster.content == {"struct": {"name": "b", "value": 1}}
 
 
-def test_null_keeps_owning_the_struct() -> None:
+def test_applier_of_null_still_owns_the_struct() -> None:
     cluster = Cluster(SCHEMA)
     cluster.apply("one", struct={"name": "a"})
     cluster.apply("one", struct=None)
     assert cluster.owned == {"one": {"f:struct": {}}}
 
 
-def test_map_of_an_updater_stays_when_its_entries_go() -> None:
+def test_map_of_an_updater_stays_when_its_entries_are_removed() -> None:
     cluster = Cluster(SCHEMA)
     cluster.update("controller", labels={"b": "2"})
     cluster.apply("one", labels={"a": "1"})
@@ -146,7 +146,7 @@ def test_map_of_an_updater_stays_when_its_entries_go() -> None:
     assert cluster.content == {"labels": {"b": "2"}}
 
 
-def test_shared_value_goes_with_its_last_applier() -> None:
+def test_shared_value_is_removed_with_its_last_applier() -> None:
     cluster = Cluster(SCHEMA)
     cluster.apply("one", labels={"a": "1"})
     cluster.apply("two", labels={"a": "1"})
@@ -156,7 +156,7 @@ def test_shared_value_goes_with_its_last_applier() -> None:
     assert not cluster.content.get("labels")
 
 
-def test_nested_maps_of_several_managers_without_a_schema() -> None:
+def test_nested_maps_without_a_schema_are_pruned_by_owner() -> None:
     cluster = Cluster(DEDUCED)
     cluster.apply("apply-one", "v1", a={"b": None}, c={"d": None})
     cluster.apply("apply-two", "v2", a=None, c={"d": None})

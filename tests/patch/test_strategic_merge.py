@@ -133,7 +133,7 @@ def test_sets_of_scalars(before: list[str], patch: Spec, expected: list[str]) ->
         ("xa", "b", "ab", "xab"),
     ],
 )
-def test_set_element_order_leads_and_the_rest_keeps_its_place(
+def test_items_follow_set_element_order_and_other_items_keep_their_place(
     before: str, patch: str, order: str, expected: str
 ) -> None:
     document: Spec = {"$setElementOrder/containers": named(*order)}
@@ -217,7 +217,7 @@ def test_set_element_order_leads_and_the_rest_keeps_its_place(
         ),
     ],
 )
-def test_patch_that_does_not_fit_is_refused(spec: Spec, patch: Spec, code: int, message: str) -> None:
+def test_invalid_patch_is_rejected(spec: Spec, patch: Spec, code: int, message: str) -> None:
     with pytest.raises(StatusError) as caught:
         spec_after(spec, patch)
     assert (caught.value.code, caught.value.message) == (code, message)
@@ -241,7 +241,7 @@ def test_custom_resources_have_no_strategic_merge_patch() -> None:
 
 
 @pytest.mark.parametrize("patch", [[1], "x", 3])
-def test_patch_that_is_no_object_gives_400(patch: Any) -> None:
+def test_patch_that_is_not_an_object_gives_400(patch: Any) -> None:
     with pytest.raises(StatusError) as caught:
         strategic_merge.apply({}, patch, APP)
     assert caught.value.code == 400
@@ -268,7 +268,7 @@ def without_raw(app: Spec) -> Spec:
 
 
 @given(apps)
-def test_object_merged_into_nothing_is_the_object(app: Spec) -> None:
+def test_object_merged_into_an_empty_object_is_unchanged(app: Spec) -> None:
     assert strategic_merge.apply({}, app, APP) == app
 
 
@@ -280,7 +280,7 @@ def test_merging_twice_is_merging_once(app: Spec, patch: Spec) -> None:
 
 
 @given(apps, apps)
-def test_everything_that_the_patch_says_is_in_the_result(app: Spec, patch: Spec) -> None:
+def test_every_value_of_the_patch_is_in_the_result(app: Spec, patch: Spec) -> None:
     app, patch = without_raw(app), without_raw(patch)
     merged = strategic_merge.apply(app, patch, APP)["spec"]
     wanted = {item["name"] for item in patch["spec"].get("containers", [])}

@@ -1,4 +1,4 @@
-"""Spec rows C14, E20: a change of managedFields timestamps alone is no change."""
+"""Spec rows C14, E20: a change of managedFields timestamps alone is not a change."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def times_after(live: Object, new: Object) -> list[str]:
     return [entry["time"] for entry in new["metadata"]["managedFields"]]
 
 
-def test_time_alone_is_put_back() -> None:
+def test_write_that_changes_only_the_time_keeps_the_old_time() -> None:
     live, new = obj("1", "2"), obj("1", "3")
     assert times_after(live, new) == ["1", "2"]
     assert new == live
@@ -37,15 +37,15 @@ def test_time_stays_when_something_else_changed(new: Object) -> None:
     assert times_after(obj("1"), new) == ["3"]
 
 
-def test_true_and_1_are_two_values() -> None:
+def test_true_and_1_differ() -> None:
     assert times_after(obj("1", data={"a": 1}), obj("3", data={"a": True})) == ["3"]
 
 
-def test_number_of_entries_counts() -> None:
+def test_entries_of_different_number_are_a_change() -> None:
     assert times_after(obj("1"), obj("1", "3")) == ["1", "3"]
 
 
-def test_objects_without_entries_are_left_alone() -> None:
+def test_objects_without_entries_are_unchanged() -> None:
     new: Object = {"metadata": {}}
     keep_timestamps({"metadata": {}}, new)
     assert new == {"metadata": {}}

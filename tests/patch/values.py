@@ -69,7 +69,7 @@ apps: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 
 
 def without_empties(value: Any) -> Any:
-    """Without empty maps and lists: nobody owns a list that was emptied, and an empty map only until it is filled."""
+    """Remove empty maps and lists. An emptied list has no owner, and an empty map has one only until it is filled."""
     if isinstance(value, dict):
         kept = {key: without_empties(item) for key, item in value.items()}
         return {key: item for key, item in kept.items() if item not in ({}, [])}

@@ -1,1 +1,1 @@
-"""How an object changes: JSON patch, merge patch, strategic merge patch, server-side apply and managed fields."""
+"""Patch formats and field ownership: JSON, merge and strategic merge patch, server-side apply, managed fields."""

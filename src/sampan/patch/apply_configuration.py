@@ -1,4 +1,4 @@
-"""An apply configuration merged into an object by the rules of server-side apply, without ownership.
+"""Merge an apply configuration into an object by the rules of server-side apply, without field ownership.
 
 Source: apiserver pkg/admission/plugin/policy/mutating/patch/smd.go (1.36).
 """
@@ -17,19 +17,19 @@ from sampan.schema.structural import Schema
 
 
 def merge_configuration(obj: Object, config: Object, schema: Schema) -> Object:
-    """A new object. `config` is of the same kind and version.
+    """Return a new object: `obj` with `config`, of the same kind and version, applied to it.
 
-    Raises `ValueError` when `config` does not fit the schema, or sets a list or map that can only be set as a whole.
+    Raises `ValueError` when `config` does not fit the schema, or sets an atomic list or map.
     """
     faults = type_errors(schema, config)
     if faults:
         text = faults[0] if len(faults) == 1 else "\n".join(["errors:", *(f"  {fault}" for fault in faults)])
         raise ValueError(f"failed to convert patch object to typed object: {text}")
     atom = root_atom(schema)
-    wholes = sorted(_wholes(atom, config, ""))
-    if wholes:
+    atomic = sorted(_atomic_paths(atom, config, ""))
+    if atomic:
         raise ValueError(
-            f"invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {', '.join(wholes)}"
+            f"invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
         )
     try:
         merged: Object = atom.merge(copy_json(obj), config)
@@ -38,13 +38,13 @@ def merge_configuration(obj: Object, config: Object, schema: Schema) -> Object:
     return merged
 
 
-def _wholes(atom: Atom, value: Any, path: str) -> Iterator[str]:
-    """The paths of lists and maps that have one owner."""
+def _atomic_paths(atom: Atom, value: Any, path: str) -> Iterator[str]:
+    """Yield the paths of the atomic lists and maps in `value`."""
     if atom is ATOMIC and isinstance(value, dict | list):
         yield path
     elif isinstance(atom, MapAtom) and isinstance(value, dict):
         for name, child in value.items():
-            yield from _wholes(atom.field(name).atom, child, f"{path}.{name}")
+            yield from _atomic_paths(atom.field(name).atom, child, f"{path}.{name}")
     elif isinstance(atom, ListAtom) and isinstance(value, list):
         for index, child in enumerate(value):
-            yield from _wholes(atom.item, child, f"{path}[{index}]")
+            yield from _atomic_paths(atom.item, child, f"{path}[{index}]")

@@ -1,4 +1,4 @@
-"""Atoms: how values of one schema node are compared, merged and owned. Maps and lists have files of their own.
+"""Atoms: compare, merge and own the values of one schema node. Lists and maps have their own modules.
 
 A missing value is `MISSING`; None is JSON null, which is a value.
 Source: structured-merge-diff typed/{compare,merge,remove,tofieldset,reconcile_schema}.go (v6).
@@ -12,7 +12,7 @@ from sampan.patch.fieldset import LEAF, FieldSet
 MISSING: Final[Any] = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 
 Change = tuple[FieldSet | None, FieldSet | None]
-"""What was added or modified, and what was removed; None = nothing (an empty set would mean the value itself)."""
+"""Added or modified fields, and removed fields. None means no field; an empty set would mean the value itself."""
 SAME: Final[Change] = (None, None)
 MODIFIED: Final[Change] = (LEAF, None)
 
@@ -22,7 +22,7 @@ class ElementError(Exception):
 
 
 def same_value(old: Any, new: Any) -> bool:
-    """Equality of JSON values: 1 and 1.0 are equal, 1 and true are not."""
+    """Compare two JSON values: 1 equals 1.0, but 1 does not equal true."""
     if old.__class__ is new.__class__:
         if old.__class__ is dict:
             return len(old) == len(new) and all(key in new and same_value(old[key], new[key]) for key in old)
@@ -42,41 +42,47 @@ def same_value(old: Any, new: Any) -> bool:
 
 
 class Atom:
-    """A value that is owned, compared and replaced as a whole: a scalar. The other kinds override."""
+    """Atom of a scalar: the value is owned, compared and replaced as a whole. Subclasses handle the other types."""
 
     __slots__ = ()
 
     def added(self, value: Any) -> FieldSet:
-        """Everything in a value that was not there before, itself included."""
+        """Return all fields of a value that did not exist before, the value itself included."""
         return LEAF
 
     def fields(self, value: Any) -> FieldSet | None:
-        """What someone who applies this value owns; None = nothing. Its parent decides whether it is a member."""
+        """Return the fields that a manager owns after it applied this value, or None for no field.
+
+        The parent's atom decides whether the value itself is a member.
+        """
         return LEAF
 
     def compare(self, old: Any, new: Any) -> Change:
-        """What changed between two values."""
+        """Return the fields that differ between two values."""
         return SAME if same_value(old, new) else MODIFIED
 
     def merge(self, old: Any, new: Any) -> Any:
-        """`old` with `new` applied on top. `old` is consumed, `new` is left alone and not referred to."""
+        """Return `old` with `new` applied to it. May change `old`; does not change `new` and shares nothing with it."""
         return copy_json(new)
 
     def remove(self, value: Any, items: FieldSet) -> Any:
-        """The value without some fields and items below it. None when nothing is left."""
+        """Return the value without the given fields and items, or None when nothing remains."""
         return value
 
     def named(self, items: FieldSet) -> FieldSet:
-        """The set, with every named field of a struct that has members below it made a member too."""
+        """Return the set with every struct field that has members below it added as a member."""
         return items
 
     def reconcile(self, items: FieldSet) -> FieldSet:
-        """The set, adapted to a schema in which something has become atomic since it was written."""
+        """Return the set adapted to the current schema.
+
+        A node may have become atomic since the set was written.
+        """
         return items
 
 
 class AtomicAtom(Atom):
-    """A list or map that is owned as a whole."""
+    """Atom of a list or map that is owned as a whole."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Atoms of lists whose items are owned one by one: sets of scalars, and maps of items known by their keys."""
+"""Atoms of lists that are owned item by item: sets of scalars, and lists of maps identified by key fields."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,15 +14,17 @@ _KNOWN_MAX = 256
 _TEXT_BYTES_MAX = 8 << 10
 
 Key = tuple[str, Any]
-"""The name of a key field and its default (MISSING: none)."""
+"""Name of a key field, and its default (`MISSING` if it has none)."""
 
 
 class ListAtom(Atom):
-    """A list that merges item by item.
+    """Atom of a list that merges item by item.
 
-    `keys` are the key fields of a list of maps; without keys the list is a set of scalars. Lists with two items of one
-    identity are tolerated: such items are owned together. Objects come from templates, so the sets of lists that were
-    new before are kept (field sets are shared and never changed).
+    `keys` are the key fields of a list of maps; without keys the list is a set of scalars. Two items may have the same
+    identity; they are then owned together.
+
+    Many objects are made from one template, so the field sets of new lists are cached by the JSON text of the list.
+    Sharing them is safe because field sets are never changed.
     """
 
     __slots__ = ("_exact", "_item", "_keys", "_known", "_names")
@@ -39,14 +41,14 @@ class ListAtom(Atom):
 
     @property
     def item(self) -> Atom:
-        """The atom of the items."""
+        """Return the atom of the items."""
         item = self._item
         if not isinstance(item, Atom):
             item = self._item = item()
         return item
 
     def element(self, item: Any) -> str:
-        """The path element of an item. Raises `ElementError` when it has no identity."""
+        """Return the path element of an item. Raises `ElementError` when the item has no identity."""
         if not self._keys:
             if item is None:
                 raise ElementError("associative list without keys has an element that's an explicit null")
@@ -74,7 +76,7 @@ class ListAtom(Atom):
         return "k:{" + ",".join(parts) + "}"
 
     def _index(self, items: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-        """Items by element, and those elements that occur more than once with all their items."""
+        """Return the items by path element, and all items of each element that occurs more than once."""
         found: dict[str, Any] = {}
         repeated: dict[str, list[Any]] = {}
         if items.__class__ is list:
@@ -158,7 +160,7 @@ class ListAtom(Atom):
     def _compare_repeated(
         self, element: str, before: list[Any], after: list[Any], change: tuple[FieldSet, FieldSet]
     ) -> None:
-        """Items of one identity are compared as one value when there are several on both sides."""
+        """Compare items with the same identity. If both lists have several of them, compare them as one value."""
         changed, removed = change
         if len(before) > 1 and len(after) > 1:
             if not same_value(before, after):
@@ -179,7 +181,7 @@ class ListAtom(Atom):
         return _Merge(self, old, new).run() if new else old
 
     def merge_item(self, old: Any, new: Any) -> Any:
-        """One item with `new` applied to it."""
+        """Return one item with `new` applied to it."""
         return copy_json(new) if old is MISSING else self.item.merge(old, new)
 
     def remove(self, value: Any, items: FieldSet) -> Any:
@@ -213,7 +215,10 @@ class ListAtom(Atom):
 
 
 class _Merge:
-    """One merge of two lists: the order of the applied list leads, the other items keep their place relative to it."""
+    """Merge of two lists.
+
+    Applied items follow the order of the applied list; other items keep their relative position.
+    """
 
     def __init__(self, atom: ListAtom, old: list[Any], new: list[Any]) -> None:
         self.atom = atom
@@ -222,6 +227,7 @@ class _Merge:
         self.new_elements = [atom.element(item) for item in new]
         self.old_items: dict[str, Any] = {}
         for element, item in zip(self.old_elements, old, strict=True):
+            # The applied item replaces duplicates as a whole: there is no single old item to merge with.
             self.old_items[element] = None if element in self.old_items else item
         self.new_items = dict(zip(self.new_elements, new, strict=True))
         if len(self.new_items) != len(new):
@@ -239,11 +245,13 @@ class _Merge:
             if left < len(self.old):
                 element = self.old_elements[left]
                 if element not in self.new_items:
+                    # Only in the old list: keep its place.
                     result.append(self.old[left])
                     left += 1
                     continue
                 wanted = shared[next_shared] if next_shared < len(shared) else None
                 if at_new and element != self.new_elements[right] and wanted not in (None, element):
+                    # In both lists, but the applied list has it later: it is added when `right` reaches it.
                     left += 1
                     continue
                 if element in merged or (at_new and element == self.new_elements[right]):

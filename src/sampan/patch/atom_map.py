@@ -1,4 +1,4 @@
-"""Atoms of objects: structs, maps, and values whose type is deduced from what is there."""
+"""Atoms of objects: structs, maps, and values whose type is deduced from the value."""
 
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
@@ -10,10 +10,11 @@ from sampan.patch.path_element import SELF
 
 
 class Field(NamedTuple):
-    """A field of a struct.
+    """Field of a struct.
 
-    `zero` is what a built-in type's Go struct holds when nothing was set: a struct or a list that JSON always shows is
-    there even when the object leaves it out, so it counts as changed, not as added.
+    `zero` is the value that Go writes for the field of a built-in type if it is not set. It is set only for structs and
+    lists that are always part of the JSON. A field with a `zero` counts as changed when an object without it gets it,
+    not as added.
     """
 
     element: str
@@ -22,11 +23,11 @@ class Field(NamedTuple):
 
 
 class MapAtom(Atom):
-    """An object whose fields are owned one by one.
+    """Atom of an object whose fields are owned one by one.
 
-    `declared` finds a field of the struct (None: no such field); `entry` is the atom of everything else. Fields are
-    looked up when they are first met, so a large or recursive schema costs nothing until it is used. `exact`: no value
-    below is of any type, so that Python's equality is that of JSON.
+    `declared` returns a field of the struct, or None if there is no such field; `entry` is the atom of all other
+    fields. Fields are looked up on first use, so a large or recursive schema costs nothing until then. `exact` means
+    that no value below may have any type, so that Python's equality is JSON equality.
     """
 
     __slots__ = ("_declared", "_entry", "_exact", "_fields", "_flat")
@@ -41,7 +42,7 @@ class MapAtom(Atom):
         self._flat: bool | None = None
 
     def field(self, name: str) -> Field:
-        """How a field is treated."""
+        """Return the field with its path element and atom."""
         known = self._fields.get(name)
         if known is not None:
             return known
@@ -54,14 +55,14 @@ class MapAtom(Atom):
 
     @property
     def entry(self) -> Atom:
-        """The atom of a field that the struct does not declare."""
+        """Return the atom of a field that the struct does not declare."""
         entry = self._entry
         if not isinstance(entry, Atom):
             entry = self._entry = entry()
         return entry
 
     def _is_flat(self) -> bool:
-        """Whether it is a map of scalars of one type, like labels."""
+        """Report whether this is a map of scalars of one type, such as labels."""
         self._flat = self._declared is None and self._exact and self.entry is SCALAR
         return self._flat
 
@@ -206,14 +207,14 @@ def _compare_flat(before: dict[str, Any], after: dict[str, Any]) -> Change:
 
 
 def _in_order(fields: FieldSet) -> FieldSet | None:
-    """Field elements sorted; None when there are none."""
+    """Sort the field elements; return None when there are none."""
     if len(fields) > 1:
         return {element: fields[element] for element in sorted(fields)}
     return fields or None
 
 
 class AnyAtom(Atom):
-    """A value of any type: an object is treated by `map_atom`, a list by `list_atom`, the rest is a scalar."""
+    """Atom of a value of any type: objects use `map_atom`, lists use `list_atom`, other values are scalars."""
 
     __slots__ = ("_list", "_map")
 
@@ -244,7 +245,7 @@ class AnyAtom(Atom):
         return (LEAF if come is None else with_self(come)), gone
 
     def _below(self, value: Any) -> FieldSet | None:
-        """All that is in an object; None when the value is none, or empty."""
+        """Return all fields of an object; None when the value is empty or not an object."""
         if not value or value.__class__ is not dict:
             return None
         return without_self(self._map.added(value))
@@ -266,4 +267,4 @@ class AnyAtom(Atom):
 
 _deduced_map = MapAtom(None, lambda: DEDUCED, exact=False)
 DEDUCED: Final[Atom] = AnyAtom(_deduced_map, ATOMIC)
-"""Of values without a schema: objects field by field, lists as a whole."""
+"""Atom of values without a schema: objects field by field, lists as a whole."""

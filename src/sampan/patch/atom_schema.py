@@ -1,6 +1,6 @@
-"""From a schema to atoms.
+"""Build atoms from a schema.
 
-Source: kube-openapi pkg/schemaconv/{smd,openapi}.go; for what the zero value of a built-in type shows,
+Source: kube-openapi pkg/schemaconv/{smd,openapi}.go; for the zero values of built-in types,
 structured-merge-diff value/{structreflect,reflectcache}.go.
 """
 
@@ -19,13 +19,13 @@ _ZERO = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
 def root_atom(schema: Schema | None) -> Atom:
-    """The atom of a whole object. None: nothing is known of the type, all is deduced."""
+    """Return the atom of a whole object. Without a schema, all types are deduced from the values."""
     return DEDUCED if schema is None else atom_of(root_schema(schema))
 
 
 @derived
 def root_schema(schema: Schema) -> Schema:
-    """The schema of a whole object; that of a custom resource leaves metadata to the server."""
+    """Return the schema of a whole object. The schema of a custom resource does not define metadata; this adds it."""
     metadata = schema.properties.get("metadata")
     if metadata is not None and metadata.properties:
         return schema
@@ -104,7 +104,7 @@ def _list(schema: Schema, preserve: bool) -> Atom:
 
 
 def list_keys(schema: Schema) -> tuple[str, ...] | None:
-    """By which fields the items of a list are known; () for a set of scalars, None for an atomic list."""
+    """Return the key fields of a list's items; () for a set of scalars, None for an atomic list."""
     if schema.list_type == ListType.MAP:
         return schema.list_map_keys
     if schema.list_type == ListType.SET:
@@ -115,7 +115,7 @@ def list_keys(schema: Schema) -> tuple[str, ...] | None:
 
 
 def _zero(child: Schema, fact: str | None) -> Any:
-    """What the Go struct of a built-in type shows for a field that was not set."""
+    """Return what Go writes for a field of a built-in type that is not set, or `MISSING` if it writes nothing."""
     if fact is None:
         return MISSING
     flags = fact.partition(" ")[0]
@@ -138,9 +138,9 @@ def _zero(child: Schema, fact: str | None) -> Any:
 
 @derived
 def is_exact(schema: Schema) -> bool:
-    """Whether no value below may be of any type: then Python's `==` (for which 1 is True) is JSON equality.
+    """Report whether every value below has a fixed type. Python's `==` (where 1 equals True) is then JSON equality.
 
-    managedFields do not count; they are never compared.
+    Ignores managedFields, which are never compared.
     """
     seen: set[Schema] = set()
     waiting = [schema]

@@ -1,4 +1,4 @@
-"""Conflicts of server-side apply: fields that others own and that an apply would change.
+"""Conflicts of server-side apply: fields that other managers own and that an apply would change.
 
 Source: apimachinery pkg/util/managedfields/internal/conflict.go, apiserver's 409 (1.36).
 """
@@ -12,19 +12,19 @@ from sampan.patch.managed_entries import UPDATE, Entry
 
 
 class Conflicts(Exception):
-    """Per entry, the fields of it that the apply would change."""
+    """Entries of other managers, each with the fields of it that the apply would change."""
 
     def __init__(self, found: Sequence[tuple[Entry, FieldSet]]) -> None:
         super().__init__()
         self.found = found
 
     def without(self, allowed: FieldSet) -> "Conflicts":
-        """What is left when some fields may be taken."""
+        """Return the conflicts that remain when the `allowed` fields may be taken over."""
         rest = [(entry, difference(fields, allowed)) for entry, fields in self.found]
         return Conflicts([(entry, fields) for entry, fields in rest if fields])
 
     def error(self) -> StatusError:
-        """409 with one cause for each field."""
+        """Return a 409 with one cause for each field."""
         found = sorted(self.found, key=lambda pair: _order(pair[0]))
         pairs = [(_manager_text(entry), path_text(path)) for entry, fields in found for path in paths(fields)]
         causes = [

@@ -1,4 +1,4 @@
-"""The errors that all kinds of patches share.
+"""Errors shared by all patch formats.
 
 Source: apiserver pkg/endpoints/handlers/patch.go, apimachinery pkg/api/errors/errors.go (1.36).
 """
@@ -17,14 +17,14 @@ _NO_KIND = GroupKind("", "")
 
 
 def not_applicable() -> StatusError:
-    """422: the patch does not fit the object (a failing operation or test). Says no more, as Kubernetes does not."""
+    """Return a 422 for a patch that does not fit the object. Without details, as in Kubernetes."""
     return StatusError(
         Reason.INVALID, 422, "the server rejected our request due to an error in our request", details={}
     )
 
 
 def bad_result(patched: Any, text: str) -> StatusError:
-    """422: what the patch made of the object cannot be read as one; `text` says why.
+    """Return a 422 for a patched object that cannot be decoded; `text` is the reason.
 
     The decoder of the patched object uses it too, also for `strict decoding error: …`.
     """
@@ -33,19 +33,19 @@ def bad_result(patched: Any, text: str) -> StatusError:
 
 
 def unexpected(text: str) -> StatusError:
-    """500 with a text of its own and no reason: what Kubernetes answers for an error that it did not foresee."""
+    """Return a 500 without a reason, as Kubernetes answers errors that it does not classify."""
     return StatusError(Reason.UNKNOWN, 500, text)
 
 
 def result_object(patched: Any) -> dict[str, Any]:
-    """The patched object, when it still is an object. Raises 422."""
+    """Return the patched document if it is a JSON object. Raises 422."""
     if isinstance(patched, dict):
         return patched
-    raise bad_result(patched, no_object_text(patched))
+    raise bad_result(patched, not_object_text(patched))
 
 
-def no_object_text(value: Any) -> str:
-    """What is said of JSON that should hold an object's kind and version, and is no object."""
+def not_object_text(value: Any) -> str:
+    """Return Go's message for a JSON value that should be an object with apiVersion and kind."""
     return (
         f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_kind(value)} into Go value of type "
         'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'

@@ -1,12 +1,12 @@
-"""Field sets: which fields of an object someone owns, in the very form of FieldsV1.
+"""Field sets: the fields of an object that one manager owns, stored in the form of FieldsV1.
 
-A set is a dict of path elements (`f:spec`, `k:{"name":"x"}`); what is below an element is again such a dict. An element
-is a *member* when its dict is empty or holds `.`; otherwise only members are below it. The empty dict at the root is
-the empty set.
+A set is a dict of path elements (`f:spec`, `k:{"name":"x"}`); each value is again such a dict. An element is a
+*member* when its dict is empty or contains `.`; otherwise only elements below it are members. The empty dict at the
+root is the empty set.
 
-Guarantees: sets are never changed once made, so they share parts freely (all leaves are one dict); every function here
-keeps them normal: `.` comes first and never alone, siblings are in Kubernetes' order, nothing is empty without being a
-member.
+Guarantees: sets are never changed after they are built, so they can share parts (all leaves are one dict). All
+functions here return normalized sets: `.` comes first and never alone, siblings are in Kubernetes' order, and an
+empty dict is always a member.
 Source: structured-merge-diff fieldpath/{set,serialize}.go (v6).
 """
 
@@ -18,11 +18,11 @@ from sampan.patch.path_element import SELF, canonical, element_text, sort_key
 FieldSet = dict[str, Any]
 
 LEAF: FieldSet = {}
-"""Below a member without children. As a root: the empty set."""
+"""Children of a member that has none. As a root: the empty set."""
 
 
 def parse(raw: Any) -> FieldSet:
-    """Read FieldsV1 from outside. Unknown kinds of elements are dropped. Raises `ValueError` when it is malformed."""
+    """Parse FieldsV1 from a client. Drops elements of unknown kinds. Raises `ValueError` when it is malformed."""
     if raw is None:
         return LEAF
     if not isinstance(raw, dict):
@@ -46,7 +46,7 @@ def _parse(raw: FieldSet) -> FieldSet:
 
 
 def in_order(fields: FieldSet) -> FieldSet:
-    """The same set with its uppermost elements in Kubernetes' order."""
+    """Return the set with its top-level elements in Kubernetes' order."""
     if len(fields) < 2:
         return fields
     keys = sorted(fields, key=sort_key)
@@ -54,22 +54,22 @@ def in_order(fields: FieldSet) -> FieldSet:
 
 
 def normal(fields: FieldSet) -> FieldSet:
-    """`LEAF` for a dict that holds nothing but `.`."""
+    """Return `LEAF` for a dict that contains only `.`."""
     return LEAF if len(fields) == 1 and SELF in fields else fields
 
 
 def without_self(fields: FieldSet) -> FieldSet:
-    """What is below, without the holder."""
+    """Return the members below the root, without the root itself."""
     return {key: child for key, child in fields.items() if key != SELF} if SELF in fields else fields
 
 
 def with_self(fields: FieldSet) -> FieldSet:
-    """What is below, and the holder as a member."""
+    """Return the set with the root itself as a member."""
     return {SELF: LEAF, **fields} if fields and SELF not in fields else fields
 
 
 def union(left: FieldSet, right: FieldSet) -> FieldSet:
-    """The members of either."""
+    """Return the members of either set. Returns `left` itself if `right` adds nothing."""
     result: FieldSet | None = None
     grown = False
     for key, other in right.items():
@@ -103,7 +103,7 @@ def union_of(sets: Sequence[FieldSet]) -> FieldSet:
 
 
 def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
-    """The members of both."""
+    """Return the members of both sets."""
     result: FieldSet = {}
     for key, mine in left.items():
         other = right.get(key)
@@ -119,7 +119,10 @@ def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def difference(left: FieldSet, right: FieldSet) -> FieldSet:
-    """The members of `left` that are not in `right`; what is below those stays. `left` itself when nothing goes."""
+    """Return the members of `left` that are not in `right`, also those below a member of `right`.
+
+    Returns `left` itself when nothing is removed.
+    """
     gone = False
     result: FieldSet = {}
     for key, mine in left.items():
@@ -142,7 +145,7 @@ def difference(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def recursive_difference(left: FieldSet, right: FieldSet) -> FieldSet:
-    """The members of `left` that are neither in `right` nor below a member of it."""
+    """Return the members of `left` that are neither in `right` nor below a member of it."""
     result: FieldSet = {}
     for key, mine in left.items():
         other = right.get(key)
@@ -160,12 +163,12 @@ def recursive_difference(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def leaves(fields: FieldSet) -> FieldSet:
-    """The members that have no members below them."""
+    """Return the members that have no members below them."""
     return {key: leaves(child) if child else LEAF for key, child in fields.items() if key != SELF}
 
 
 def has(fields: FieldSet, *path: str) -> bool:
-    """Whether the field at a path (of elements) is a member."""
+    """Report whether the field at a path of elements is a member."""
     if not path:
         return False
     for element in path:
@@ -177,7 +180,7 @@ def has(fields: FieldSet, *path: str) -> bool:
 
 
 def paths(fields: FieldSet) -> Iterator[tuple[str, ...]]:
-    """All members as tuples of elements: at each level the members first, then what is below them."""
+    """Yield all members as tuples of elements: at each level the members first, then those below them."""
     return _paths(fields, ())
 
 
@@ -191,5 +194,5 @@ def _paths(fields: FieldSet, prefix: tuple[str, ...]) -> Iterator[tuple[str, ...
 
 
 def path_text(path: tuple[str, ...]) -> str:
-    """A path as errors show it: `.spec.containers[name="x"].image`."""
+    """Format a path for error messages: `.spec.containers[name="x"].image`."""
     return "".join(map(element_text, path))

@@ -1,4 +1,4 @@
-"""Values as Go prints them with %v and %#v: error texts of patches repeat them."""
+"""Format values like Go's %v and %#v, for error messages of patches that contain them."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from sampan.core.field import quote
 
 
 def plain(value: Any) -> str:
-    """%v: `map[a:1 b:[x y]]`, `<nil>`, strings without quotes."""
+    """Format a value like %v: `map[a:1 b:[x y]]`, `<nil>`, strings without quotes."""
     if value is None:
         return "<nil>"
     if value is True:
@@ -21,7 +21,7 @@ def plain(value: Any) -> str:
 
 
 def syntax(value: Any) -> str:
-    """%#v: `map[string]interface {}{"a":1}`, `[]interface {}{"x"}`, strings quoted."""
+    """Format a value like %#v: `map[string]interface {}{"a":1}`, `[]interface {}{"x"}`, strings quoted."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, dict):
@@ -35,7 +35,7 @@ def syntax(value: Any) -> str:
 
 
 def type_name(value: Any) -> str:
-    """The Go type that a decoded JSON value has."""
+    """Return the Go type of a decoded JSON value."""
     if value is None:
         return "%!s(<nil>)"
     if isinstance(value, bool):
@@ -50,7 +50,7 @@ def type_name(value: Any) -> str:
 
 
 def json_kind(value: Any) -> str:
-    """What Go's JSON decoder calls a value in its errors."""
+    """Return the name of a value's type in errors of Go's JSON decoder."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):

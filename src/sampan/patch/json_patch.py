@@ -1,7 +1,7 @@
 """JSON patch (RFC 6902), as Kubernetes applies it.
 
-Taken over from the library that Kubernetes uses: negative indices count from the end, `replace` of a field that is
-absent adds it, `test` for null succeeds where nothing is.
+Differences to the RFC that come from the library in Kubernetes: negative indices count from the end, `replace` adds
+an absent field, and `test` for null passes on an absent field.
 Source: evanphx/json-patch patch.go (v4); apiserver pkg/endpoints/handlers/patch.go (1.36).
 """
 
@@ -21,46 +21,46 @@ from sampan.patch.errors import not_applicable, result_object
 from sampan.patch.go_text import json_kind
 
 OPERATIONS_MAX = 10_000
-"""More operations in one patch are refused with 413."""
+"""Limit of operations in one patch; a longer patch is rejected with 413."""
 COPY_BYTES_MAX = 3 * 1024 * 1024
-"""How much all `copy` operations of a patch together may add, in bytes of JSON."""
+"""Limit of the JSON bytes that all `copy` operations of one patch may add."""
 
 _FIELDS = ("op", "path", "from", "value")
 _is_index = re.compile(r"[+-]?[0-9]+").fullmatch
 
 
 class NotApplicableError(Exception):
-    """An operation does not fit the document; the text says which and why."""
+    """An operation does not fit the document; the message says which and why."""
 
 
-class NothingThereError(NotApplicableError):
-    """What an operation names is not there."""
+class MissingValueError(NotApplicableError):
+    """The value at the path of an operation does not exist."""
 
     def __init__(self, text: str) -> None:
         super().__init__(f"{text}: missing value")
 
 
 class TestFailedError(NotApplicableError):
-    """A test does not hold."""
+    """A `test` operation failed."""
 
     def __init__(self, pointer: str) -> None:
         super().__init__(f"testing value {pointer} failed: test failed")
 
 
 def apply(doc: Object, patch: Any) -> Object:
-    """A new object: `doc` after all operations of `patch`, in order; all or nothing.
+    """Return a new object: `doc` after all operations of `patch`, in order.
 
-    The result shares nothing with either. Raises 400 when the patch is malformed, 413 when it is too long, 422
+    The result shares nothing with either. Raises 400 when the patch is malformed, 413 when it is too long, and 422
     when an operation or test fails.
     """
     try:
-        return apply_plainly(doc, patch)
+        return apply_or_explain(doc, patch)
     except NotApplicableError:
         raise not_applicable() from None
 
 
-def apply_plainly(doc: Object, patch: Any) -> Object:
-    """As `apply`, but raises `NotApplicableError` when an operation or test fails."""
+def apply_or_explain(doc: Object, patch: Any) -> Object:
+    """Apply a patch like `apply`, but raise `NotApplicableError` with the details when an operation fails."""
     check(patch)
     state = _State(copy_json(doc))
     for operation in patch or ():
@@ -73,7 +73,7 @@ def apply_plainly(doc: Object, patch: Any) -> Object:
 
 
 def check(patch: Any) -> None:
-    """Whether it is a JSON patch at all. Raises 400 or 413."""
+    """Check that `patch` is a JSON patch. Raises 400 or 413."""
     if patch is None:
         return
     if not isinstance(patch, list):
@@ -94,7 +94,7 @@ def check(patch: Any) -> None:
 
 
 def strict_errors(patch: list[Any]) -> list[str]:
-    """What fieldValidation complains about in the operations themselves: fields that no operation has."""
+    """Return an error for each unknown field of an operation, for strict field validation."""
     return [
         f'json patch unknown field "[{index}].{name}"'
         for index, operation in enumerate(patch)
@@ -109,7 +109,7 @@ def _malformed(value: Any, target: str) -> Exception:
 
 
 class _State:
-    """The document while a patch works on it."""
+    """Document being patched, and the bytes added by `copy` operations so far."""
 
     __slots__ = ("copied_bytes", "doc")
 
@@ -118,13 +118,13 @@ class _State:
         self.copied_bytes = 0
 
     def find(self, operation: Object, field: str, missing: str) -> tuple[Any, str]:
-        """The dict or list that holds the place which a pointer names, and the last token of the pointer.
+        """Return the dict or list that contains the target of a pointer, and the last token of the pointer.
 
-        `missing` is what is said, with the pointer in the place of {}, when there is no such dict or list.
+        `missing` is the error message if it does not exist; {} in it is replaced by the pointer.
         """
         pointer = operation.get(field)
         if pointer is None:
-            raise NothingThereError(_no_pointer(operation["op"], field))
+            raise MissingValueError(_no_pointer(operation["op"], field))
         tokens = pointer.split("/")
         container = self.doc if len(tokens) > 1 else None
         for token in tokens[1:-1]:
@@ -135,7 +135,7 @@ class _State:
             except NotApplicableError:
                 container = None
         if not isinstance(container, dict | list):
-            raise NothingThereError(missing.format(pointer))
+            raise MissingValueError(missing.format(pointer))
         return container, _unescape(tokens[-1])
 
 
@@ -151,7 +151,7 @@ def _unescape(token: str) -> str:
 
 
 def _index(items: list[Any], token: str, length: int) -> int:
-    """A position below `length`. Raises when there is none."""
+    """Parse an index below `length`. Raises `NotApplicableError` when it is invalid or out of range."""
     if not _is_index(token):
         raise NotApplicableError(f"strconv.Atoi: parsing {quote(token)}: invalid syntax")
     try:
@@ -188,12 +188,12 @@ def _delete(container: Any, token: str) -> None:
     elif token in container:
         del container[token]
     else:
-        raise NothingThereError(f"Unable to remove nonexistent key: {token}")
+        raise MissingValueError(f"Unable to remove nonexistent key: {token}")
 
 
 @contextmanager
-def _telling(where: str) -> Iterator[None]:
-    """Faults say before their own text where they are."""
+def _error_context(where: str) -> Iterator[None]:
+    """Add the place of an operation to the errors raised inside."""
     try:
         yield
     except NotApplicableError as error:
@@ -202,13 +202,13 @@ def _telling(where: str) -> Iterator[None]:
 
 def _add(state: _State, operation: Object) -> None:
     container, token = state.find(operation, "path", 'add operation does not apply: doc is missing path: "{}"')
-    with _telling(f"error in add for path: '{operation['path']}'"):
+    with _error_context(f"error in add for path: '{operation['path']}'"):
         _insert(container, token, copy_json(operation.get("value")))
 
 
 def _remove(state: _State, operation: Object) -> None:
     place = state.find(operation, "path", 'remove operation does not apply: doc is missing path: "{}"')
-    with _telling(f"error in remove for path: '{operation['path']}'"):
+    with _error_context(f"error in remove for path: '{operation['path']}'"):
         _delete(*place)
 
 
@@ -227,24 +227,24 @@ def _replace(state: _State, operation: Object) -> None:
     try:
         index = _index(container, token, len(container))
     except NotApplicableError:
-        raise NothingThereError(f"replace operation does not apply: doc is missing key: {pointer}") from None
+        raise MissingValueError(f"replace operation does not apply: doc is missing key: {pointer}") from None
     container[index] = value
 
 
 def _move(state: _State, operation: Object) -> None:
     container, token = state.find(operation, "from", "move operation does not apply: doc is missing from path: {}")
-    with _telling(f"error in move for path: '{token}'"):
+    with _error_context(f"error in move for path: '{token}'"):
         value = _get(container, token)
         _delete(container, token)
     missing = "move operation does not apply: doc is missing destination path: {}"
     container, token = state.find(operation, "path", missing)
-    with _telling(f"error in move for path: '{operation['path']}'"):
+    with _error_context(f"error in move for path: '{operation['path']}'"):
         _insert(container, token, value)
 
 
 def _copy(state: _State, operation: Object) -> None:
     source = state.find(operation, "from", "copy operation does not apply: doc is missing from path: {}")
-    with _telling(f"error in copy for from: '{operation['from']}'"):
+    with _error_context(f"error in copy for from: '{operation['from']}'"):
         value = _get(*source)
     missing = "copy operation does not apply: doc is missing destination path: {}"
     container, token = state.find(operation, "path", missing)
@@ -255,7 +255,7 @@ def _copy(state: _State, operation: Object) -> None:
                 f"Unable to complete the copy, the accumulated size increase of copy is {state.copied_bytes}, "
                 f"exceeding the limit {COPY_BYTES_MAX}"
             )
-    with _telling("error while adding value during copy"):
+    with _error_context("error while adding value during copy"):
         _insert(container, token, copy_json(value))
 
 
@@ -265,14 +265,14 @@ def _test(state: _State, operation: Object) -> None:
         found = state.doc
     else:
         place = state.find(operation, "path", "test operation does not apply: is missing path: {}")
-        with _telling(f"error in test for path: '{pointer}'"):
+        with _error_context(f"error in test for path: '{pointer}'"):
             found = _get(*place)
     if not same(found, operation.get("value")):
         raise TestFailedError(pointer or "")
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two JSON values are the same; unlike in Python, 1, 1.0 and true are three values."""
+    """Compare two JSON values; unlike in Python, 1, 1.0 and true differ."""
     if left.__class__ is not right.__class__:
         return False
     if isinstance(left, dict):

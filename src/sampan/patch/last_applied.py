@@ -1,6 +1,6 @@
-"""`kubectl.kubernetes.io/last-applied-configuration`: the way from client-side to server-side apply and back.
+"""`kubectl.kubernetes.io/last-applied-configuration`: move from client-side to server-side apply and back.
 
-Only the manager `kubectl` is treated so; whoever names another manager opts out.
+Applies only to the manager `kubectl`; a client with another field manager is not affected.
 Source: apimachinery pkg/util/managedfields/internal/{lastapplied,lastappliedmanager,lastappliedupdater}.go (1.36).
 """
 
@@ -22,7 +22,10 @@ _HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028":
 
 
 def allowed_conflicts(live: Object, api_version: str, schema: Schema | None, atom: Atom) -> FieldSet:
-    """The fields that kubectl applied client-side and that still have the value it gave them: it may take them over."""
+    """Return the fields that kubectl applied client-side and that still have the applied value.
+
+    kubectl may take over these fields without a conflict.
+    """
     text = _annotations(live).get(LAST_APPLIED)
     last = _parse(text) if text else None
     if last is None or last.get("apiVersion") != api_version or type_errors(schema, last):
@@ -36,7 +39,7 @@ def allowed_conflicts(live: Object, api_version: str, schema: Schema | None, ato
 
 
 def sync_last_applied(obj: Object, config: Object) -> None:
-    """Bring the annotation up to date after kubectl applied `config` server-side; only where it is there already."""
+    """Update the annotation after kubectl applied `config` server-side. Does not add the annotation if it is absent."""
     annotations = _annotations(obj)
     if not annotations.get(LAST_APPLIED):
         return

@@ -1,6 +1,6 @@
-"""The entries of `metadata.managedFields`: reading, identity, order, and the cap on their number.
+"""Entries of `metadata.managedFields`: parsing, identity, order, and the limit on their number.
 
-Entries stay dicts as the API writes them and are never changed once made.
+Entries are dicts in the form of the API and are never changed after they are built.
 Source: apimachinery pkg/util/managedfields/internal/{managedfields,fieldmanager,capmanagers}.go (1.36).
 """
 
@@ -12,26 +12,29 @@ from sampan.patch.fieldset import LEAF, FieldSet, parse, union_of
 
 Entry = dict[str, Any]
 Identity = tuple[str, str, str, str]
-"""Manager, operation, apiVersion ("" of Apply: an applier is one whatever version it uses), subresource."""
+"""Manager, operation, apiVersion and subresource.
+
+The apiVersion of Apply is "": an applier has one entry, whichever version it applies.
+"""
 
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"
 UPDATE_ENTRIES_MAX: Final = 10
-"""More Update entries than that are folded into one, the oldest first."""
+"""Limit of Update entries; above it, the oldest are merged into one."""
 _ANCIENT = "ancient-changes"
 _OPERATIONS = (APPLY, UPDATE)
 
 
 def identity(entry: Entry) -> Identity:
-    """What tells entries apart."""
+    """Return the key that distinguishes entries."""
     operation = entry["operation"]
     version = "" if operation == APPLY else entry.get("apiVersion", "")
     return (entry.get("manager", ""), operation, version, entry.get("subresource", ""))
 
 
-def make_entry(who: Identity, api_version: str, time: str | None, fields: FieldSet) -> Entry:
-    """An entry, its fields in the order in which the API writes them."""
-    manager, operation, _, subresource = who
+def make_entry(owner: Identity, api_version: str, time: str | None, fields: FieldSet) -> Entry:
+    """Return an entry with its fields in the API's order."""
+    manager, operation, _, subresource = owner
     entry: Entry = {}
     if manager:
         entry["manager"] = manager
@@ -47,12 +50,12 @@ def make_entry(who: Identity, api_version: str, time: str | None, fields: FieldS
 
 
 def with_fields(entry: Entry, fields: FieldSet) -> Entry:
-    """The entry with another set."""
+    """Return the entry with another field set."""
     return {**entry, "fieldsV1": fields}
 
 
 def parse_entries(raw: Any) -> list[Entry]:
-    """Read entries that a client wrote; of several with one identity the last counts. Raises `ValueError`."""
+    """Parse entries from a client. The last of several with one identity wins. Raises `ValueError`."""
     if not isinstance(raw, list):
         raise ValueError("managedFields must be a list")
     found: dict[Identity, Entry] = {}
@@ -72,15 +75,15 @@ def _parse_entry(raw: Any, index: int) -> Entry:
         raise ValueError(f"missing fieldsType in managed fields entry {index}")
     if kind != "FieldsV1":
         raise ValueError(f'invalid fieldsType "{kind}" in managed fields entry {index}')
-    who = (raw.get("manager") or "", raw["operation"], "", raw.get("subresource") or "")
-    return make_entry(who, raw["apiVersion"], raw.get("time"), parse(raw.get("fieldsV1")))
+    owner = (raw.get("manager") or "", raw["operation"], "", raw.get("subresource") or "")
+    return make_entry(owner, raw["apiVersion"], raw.get("time"), parse(raw.get("fieldsV1")))
 
 
 def current_entries(live: Object | None, given: Any, *, ignore_given: bool) -> list[Entry]:
-    """The entries that a write starts from.
+    """Return the entries that a write starts from.
 
-    A client may edit them (`given`, what its object says): an empty list or one empty entry clears them; absent or
-    invalid ones leave those of the live object. A write through a subresource cannot edit them (`ignore_given`).
+    A client may edit the entries (`given`, from its object). An empty list or one empty entry clears them; absent or
+    invalid entries leave those of the live object. A write through a subresource cannot edit them (`ignore_given`).
     """
     known: list[Entry] = [] if live is None else live["metadata"].get("managedFields") or []
     if ignore_given or given is None or given == known:
@@ -94,14 +97,14 @@ def current_entries(live: Object | None, given: Any, *, ignore_given: bool) -> l
 
 
 def is_reset(given: Any) -> bool:
-    """Whether a client asks for all entries to be dropped."""
+    """Report whether the client requests to drop all entries."""
     if not isinstance(given, list):
         return False
     return not given or (len(given) == 1 and isinstance(given[0], dict) and not any(given[0].values()))
 
 
 def fault(raw: Any) -> str:
-    """What is wrong with managedFields, as admission may have changed them; "" if they are well formed."""
+    """Return the error in managedFields, which admission may have changed; "" if they are well formed."""
     try:
         parse_entries(raw or [])
     except ValueError as error:
@@ -110,7 +113,7 @@ def fault(raw: Any) -> str:
 
 
 def in_order(entries: list[Entry]) -> list[Entry]:
-    """Entries as they are written: Apply before Update, then by time, manager, version and subresource."""
+    """Sort entries for writing: Apply before Update, then by time, manager, version and subresource."""
     return sorted(entries, key=_order) if len(entries) > 1 else entries
 
 
@@ -125,7 +128,7 @@ def _order(entry: Entry) -> tuple[str, str, str, str, str]:
 
 
 def cap(entries: list[Entry]) -> list[Entry]:
-    """At most `UPDATE_ENTRIES_MAX` Update entries: the oldest of one version become one entry of `ancient-changes`."""
+    """Limit the Update entries: merge the oldest of each version into one entry of `ancient-changes`."""
     updates = [entry for entry in entries if entry["operation"] == UPDATE]
     surplus = len(updates) - UPDATE_ENTRIES_MAX
     if surplus <= 0:
@@ -145,6 +148,7 @@ def _fold(entries: list[Entry], oldest_first: Sequence[Entry], surplus: int) -> 
         bucket: Identity = (_ANCIENT, UPDATE, version, "")
         first = first_of_version.get(version)
         if first is None:
+            # A single entry of a version keeps its manager; it is renamed when a second one is merged with it.
             first_of_version[version] = identity(entry)
             continue
         folded = parts.get(bucket)

@@ -1,4 +1,4 @@
-"""`FieldManager`: who owns which field. Keeps `metadata.managedFields` on every write and merges server-side applies.
+"""`FieldManager`: track field ownership in `metadata.managedFields` on every write, and merge server-side applies.
 
 Source: apimachinery pkg/util/managedfields/internal/{fieldmanager,structuredmerge,managedfieldsupdater,stripmeta,
 skipnonapplied,lastappliedmanager,lastappliedupdater,buildmanagerinfo,versioncheck}.go; structured-merge-diff
@@ -34,7 +34,7 @@ from sampan.patch.type_check import type_errors
 from sampan.schema.structural import Schema
 
 BEFORE_FIRST_APPLY = "before-first-apply"
-"""The manager of what was there before anything was tracked."""
+"""Manager of the fields that existed before the object was tracked."""
 
 _STRIPPED_METADATA = frozenset(
     "f:" + name
@@ -54,7 +54,10 @@ _STRIPPED_ROOT = ("f:apiVersion", "f:kind")
 
 
 def strip(fields: FieldSet) -> FieldSet:
-    """The set without the fields that nobody owns: what an object is, and what the server keeps in its metadata."""
+    """Remove fields that never have an owner.
+
+    These are apiVersion, kind, and metadata that identifies the object or is set by the server.
+    """
     metadata = fields.get("f:metadata")
     if metadata is None and "f:apiVersion" not in fields and "f:kind" not in fields:
         return fields
@@ -74,17 +77,17 @@ def strip(fields: FieldSet) -> FieldSet:
 
 @dataclass(frozen=True, slots=True)
 class _ApplyRequest:
-    """One apply: `entries` are those that it starts from."""
+    """Parameters of one apply; `entries` are the managedFields it starts from."""
 
     live: Object | None
     config: Object
-    who: Identity
+    owner: Identity
     api_version: str
     now: str
     entries: list[Entry]
 
     def untracked_live(self) -> Object:
-        """The live object without managedFields; empty when there is none."""
+        """Return the live object without managedFields, or an empty object if there is none."""
         if self.live is None:
             return {}
         metadata = {name: value for name, value in self.live["metadata"].items() if name != "managedFields"}
@@ -92,7 +95,7 @@ class _ApplyRequest:
 
 
 class _Changes:
-    """What a write changed, as seen in each version that an entry speaks of; compared once for each."""
+    """Changes of one write, seen in the version of each entry. Each version is compared once."""
 
     __slots__ = ("_compare", "_found", "_new", "_old", "_own")
 
@@ -104,15 +107,18 @@ class _Changes:
         self._found = {own: self._own}
 
     def of(self, version: str) -> Change:
-        """Added or modified fields, and removed ones."""
+        """Return the added or modified fields and the removed fields."""
         found = self._found.get(version)
         if found is None:
             found = self._found[version] = self._compare(self._old, self._new, version) if self._own != SAME else SAME
         return found
 
 
-def _settle(entries: list[Entry], changes: _Changes, force: bool) -> list[Entry]:
-    """The entries of the others after an apply. Raises `Conflicts` when it changes what they own, unless `force`."""
+def _other_entries(entries: list[Entry], changes: _Changes, force: bool) -> list[Entry]:
+    """Return the entries of the other managers after an apply.
+
+    Raises `Conflicts` if the apply changes fields that they own, unless `force`.
+    """
     kept: list[Entry] = []
     conflicts: list[tuple[Entry, FieldSet]] = []
     for entry in entries:
@@ -152,12 +158,12 @@ def _tracked(fields: FieldSet | None, reset: FieldSet | None) -> FieldSet | None
 
 
 class FieldManager:
-    """Field ownership of one resource, seen from one version of it; stateless but for caches.
+    """Field ownership of one resource in one version. Stateless apart from caches.
 
-    `schema_for` gives the root schema of an apiVersion, None when it is not served; it is asked once for each version.
-    `convert` brings an object of any version (its `apiVersion` says which) to another and leaves its argument alone.
-    `reset_fields` are, per subresource, fields that a write through it cannot change and hence never owns. `kind`, if
-    given, is what an applied object must be.
+    `schema_for` returns the root schema of an apiVersion, or None if it is not served; it is called once for each
+    version. `convert` returns an object (of the version in its `apiVersion`) in another version and does not change its
+    argument. `reset_fields` maps a subresource to the fields that a write through it cannot change and never owns.
+    `kind`, if given, is the required kind of an applied object.
     """
 
     def __init__(
@@ -185,20 +191,19 @@ class FieldManager:
         subresource: str = "",
         now: str,
     ) -> None:
-        """Record in `new` what this create, update or patch changed against `live` (None: a create). Fails only where
-        `convert` does, and leaves `new` alone then.
+        """Record in `new` what this create, update or patch changed against `live` (None for a create).
 
-        `new` is what is about to be stored, in `api_version`; only its managedFields change. `now` is the time as
-        metav1.Time writes it.
+        `new` is the object to be stored, in `api_version`; only its managedFields change. `now` is the time in the
+        format of metav1.Time. Fails only if `convert` does; `new` is then unchanged.
         """
         metadata = new["metadata"]
         given = metadata.pop("managedFields", None)
         entries = current_entries(live, given, ignore_given=subresource != "")
         if live is not None and not entries:
             return
-        who = (manager or "unknown", UPDATE, api_version, subresource)
+        owner = (manager or "unknown", UPDATE, api_version, subresource)
         try:
-            updated = self._update(live, new, who, entries, now)
+            updated = self._update(live, new, owner, entries, now)
         except ElementError:
             return
         except Exception:
@@ -208,12 +213,12 @@ class FieldManager:
         if updated:
             metadata["managedFields"] = updated
 
-    def _update(self, live: Object | None, new: Object, who: Identity, entries: list[Entry], now: str) -> list[Entry]:
-        version = who[2]
+    def _update(self, live: Object | None, new: Object, owner: Identity, entries: list[Entry], now: str) -> list[Entry]:
+        version = owner[2]
         if not entries:
-            changed, _ = self._compare(live or {}, new, version, who[3])
-            return [make_entry(who, version, now, changed)] if changed is not None else []
-        changes = self._changes(live, new, version, who[3])
+            changed, _ = self._compare(live or {}, new, version, owner[3])
+            return [make_entry(owner, version, now, changed)] if changed is not None else []
+        changes = self._changes(live, new, version, owner[3])
         changed, _ = changes.of(version)
         updated: list[Entry] = []
         is_new = changed is not None
@@ -224,8 +229,8 @@ class FieldManager:
             more, less = changes.of(entry["apiVersion"])
             if less is not None:
                 fields = difference(fields, less)
-            if changed is not None and identity(entry) == who:
-                updated.append(make_entry(who, version, now, union(fields, changed)))
+            if changed is not None and identity(entry) == owner:
+                updated.append(make_entry(owner, version, now, union(fields, changed)))
                 is_new = False
                 continue
             if more is not None:
@@ -233,7 +238,7 @@ class FieldManager:
             if fields:
                 updated.append(entry if fields is entry["fieldsV1"] else with_fields(entry, fields))
         if is_new:
-            updated.append(make_entry(who, version, now, changed or LEAF))
+            updated.append(make_entry(owner, version, now, changed or LEAF))
         return in_order(cap(updated))
 
     def apply(
@@ -247,24 +252,24 @@ class FieldManager:
         force: bool = False,
         now: str,
     ) -> Object:
-        """The object that results when `manager` applies `config` to `live` (None: there is none yet).
+        """Return the object after `manager` applies `config` to `live` (None if the object does not exist).
 
-        Both are left alone. The result is private and has its managedFields; it is not defaulted. When nothing changes
-        it equals `live`.
+        Changes neither argument. The result is a private copy with its managedFields; it is not defaulted. If nothing
+        changes, it equals `live`.
         Raises 400 when `config` is not of this version and kind or has managedFields, 409 on conflicts unless `force`,
         500 when it does not fit the schema.
         """
         self._check_config(config, api_version)
-        who = (manager or "unknown", APPLY, "", subresource)
+        owner = (manager or "unknown", APPLY, "", subresource)
         try:
             entries = self._entries_before_apply(live, api_version, subresource, now)
-            return self._apply_as(_ApplyRequest(live, config, who, api_version, now, entries), force)
+            return self._apply_as(_ApplyRequest(live, config, owner, api_version, now, entries), force)
         except ElementError as error:
             raise unexpected(f"failed to create typed live object ({_describe(live or config)}): {error}") from None
 
     def _apply_as(self, request: "_ApplyRequest", force: bool) -> Object:
-        """Fields that kubectl applied client-side may be taken by kubectl; nobody else's."""
-        by_kubectl = request.who[0] == MANAGER
+        """Apply; allow kubectl to take over the fields that it applied client-side."""
+        by_kubectl = request.owner[0] == MANAGER
         try:
             result = self._apply(request, force)
         except Conflicts as conflicts:
@@ -293,7 +298,7 @@ class FieldManager:
             raise unexpected(f"failed to create typed patch object ({_describe(config)}): {text}")
 
     def _entries_before_apply(self, live: Object | None, api_version: str, subresource: str, now: str) -> list[Entry]:
-        """The live object's entries; if nothing was tracked, all that is there is given to a manager of its own."""
+        """Return the live object's entries. If it is untracked, assign all its fields to `BEFORE_FIRST_APPLY`."""
         if live is None:
             return []
         known: list[Entry] = live["metadata"].get("managedFields") or []
@@ -302,13 +307,13 @@ class FieldManager:
         changed, _ = self._changes(None, live, api_version, subresource).of(api_version)
         if changed is None:
             return []
-        who = (BEFORE_FIRST_APPLY, UPDATE, api_version, subresource)
-        return [make_entry(who, api_version, now, changed)]
+        owner = (BEFORE_FIRST_APPLY, UPDATE, api_version, subresource)
+        return [make_entry(owner, api_version, now, changed)]
 
     def _apply(self, request: "_ApplyRequest", force: bool) -> Object:
-        version, who = request.api_version, request.who
+        version, owner = request.api_version, request.owner
         atom = self._own_atom(version)
-        fields = self._without_reset(atom.fields(request.config) or LEAF, who[3])
+        fields = self._without_reset(atom.fields(request.config) or LEAF, owner[3])
         before = request.untracked_live()
         merged: Object = atom.merge(copy_json(before), request.config)
         own, others = self._split(request)
@@ -318,17 +323,17 @@ class FieldManager:
         kept = others
         same = merged == before and atom.compare(before, merged) == SAME
         if not same:
-            kept = _settle(others, self._changes(before, merged, version, who[3]), force)
+            kept = _other_entries(others, self._changes(before, merged, version, owner[3]), force)
         own_fields = strip(fields)
         if own_fields:
             time = (own or {}).get("time") if same else request.now
-            kept = [*kept, make_entry(who, version, time, own_fields)]
+            kept = [*kept, make_entry(owner, version, time, own_fields)]
         if kept:
             merged.setdefault("metadata", {})["managedFields"] = in_order(kept)
         return merged
 
     def _split(self, request: "_ApplyRequest") -> tuple[Entry | None, list[Entry]]:
-        """The applier's entry, and those of the others."""
+        """Return the applier's entry, and the entries of the other managers."""
         own: Entry | None = None
         others: list[Entry] = []
         for entry in request.entries:
@@ -336,7 +341,7 @@ class FieldManager:
             if not fields:
                 continue
             adapted = entry if fields is entry["fieldsV1"] else with_fields(entry, fields)
-            if identity(entry) == request.who:
+            if identity(entry) == request.owner:
                 own = adapted
             else:
                 others.append(adapted)
@@ -347,7 +352,7 @@ class FieldManager:
         return recursive_difference(fields, reset) if reset else fields
 
     def _reconciled(self, entry: Entry) -> FieldSet | None:
-        """The set of an entry, fit for the present schema. None: its version is no longer served, so it is dropped."""
+        """Return the field set of an entry, adapted to the current schema. None if its version is not served."""
         atom = self._atom_for(entry["apiVersion"])
         if atom is None:
             return None
@@ -357,7 +362,10 @@ class FieldManager:
         return _Changes(live or {}, new, version, lambda old, now, at: self._compare(old, now, at, subresource))
 
     def _compare(self, old: Object, new: Object, version: str, subresource: str) -> Change:
-        """What changed, as seen in a version; without what nobody owns and what this write cannot change."""
+        """Return what changed, seen in a version.
+
+        Excludes fields that never have an owner or that this write cannot change.
+        """
         own = new.get("apiVersion") or version
         atom = self._own_atom(version) if version == own else self._atom_for(version)
         if atom is None:

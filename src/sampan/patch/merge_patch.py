@@ -12,14 +12,14 @@ from sampan.patch.go_text import json_kind
 
 
 def apply(doc: Object, patch: Any) -> Object:
-    """A new object: `doc` with `patch` merged into it, as `consume` does it. It shares nothing with either."""
+    """Return a new object: `doc` with `patch` merged into it as by `consume`. Shares nothing with either."""
     return consume(copy_json(doc), patch)
 
 
 def consume(doc: Object, patch: Any) -> Object:
-    """`doc` with `patch` merged into it; null deletes, lists are replaced.
+    """Merge `patch` into `doc`: null deletes a field, lists are replaced.
 
-    `doc` is changed, and not to be used afterwards; the result shares nothing with `patch`. Raises 400 when the patch
+    `doc` is changed and must not be used afterwards; the result shares nothing with `patch`. Raises 400 when the patch
     is not an object.
     """
     if patch is None:

@@ -1,4 +1,4 @@
-"""How metadata merges, for types whose schema does not say: custom resources."""
+"""Schema of metadata for merging. The schemas of custom resources do not define it."""
 
 from typing import Final
 

@@ -12,7 +12,7 @@ import orjson
 from sampan.core.field import quote
 
 SELF = "."
-"""Marks the holder of the set itself as a member."""
+"""Key that makes the parent of the set a member itself."""
 
 _SORTED = orjson.OPT_SORT_KEYS
 _KINDS = {"f": 0, "k": 1, "v": 2, "i": 3}
@@ -21,7 +21,7 @@ _is_integer = re.compile(r"[+-]?[0-9]+").fullmatch
 
 
 def json_text(value: Any) -> str:
-    """A JSON value as Kubernetes writes it in a path element."""
+    """Format a JSON value as Kubernetes writes it in a path element."""
     if value.__class__ is str:
         return _string_text(value)
     if value.__class__ is int:
@@ -31,7 +31,7 @@ def json_text(value: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def _string_text(value: str) -> str:
-    """Keys are few and come again and again."""
+    """Format a string; cached because the same few keys recur."""
     return _any_text(value)
 
 
@@ -45,9 +45,9 @@ def _any_text(value: Any) -> str:
 
 
 def canonical(element: str) -> str | None:
-    """A path element as we would have written it; None for a kind that nobody knows (it is dropped).
+    """Return a path element in canonical form; None for an unknown kind, which is dropped.
 
-    Raises `ValueError` when it cannot be read.
+    Raises `ValueError` when it is malformed.
     """
     kind, content = element[:2], element[2:]
     if len(element) < 2:
@@ -72,7 +72,7 @@ def canonical(element: str) -> str | None:
 
 @lru_cache(maxsize=8192)
 def sort_key(element: str) -> tuple[Any, ...]:
-    """Where an element stands among its siblings."""
+    """Return the sort key of an element among its siblings."""
     if element == SELF:
         return (-1,)
     kind, content = element[0], element[2:]
@@ -101,7 +101,7 @@ def _value_key(value: Any) -> tuple[Any, ...]:
 
 
 def element_text(element: str) -> str:
-    """An element as a field path shows it: `.spec`, `[name="x"]`, `[="x"]`, `[0]`."""
+    """Format an element for a field path: `.spec`, `[name="x"]`, `[="x"]`, `[0]`."""
     kind, content = element[0], element[2:]
     if kind == "f":
         return "." + content

@@ -1,4 +1,4 @@
-"""What an applier stops to apply goes: fields it applied last time, leaves out now, and nobody else owns.
+"""Prune fields that an applier no longer applies and that no other manager owns.
 
 Source: structured-merge-diff merge/update.go (v6).
 """
@@ -16,7 +16,10 @@ Convert = Callable[[Object, str], Object]
 
 
 class Pruner:
-    """Removes fields. `atom_for` knows the versions (None: not served); `convert` brings an object to one of them."""
+    """Remove fields that lost their last owner.
+
+    `atom_for` returns the atom of a version, or None if it is not served; `convert` converts an object to a version.
+    """
 
     __slots__ = ("_atom_for", "_convert")
 
@@ -25,10 +28,10 @@ class Pruner:
         self._convert = convert
 
     def prune(self, merged: Object, last: Entry, owned: Sequence[tuple[str, FieldSet]]) -> Object:
-        """`merged` without what only `last`, the applier's former entry, owned.
+        """Return `merged` without the fields that only `last`, the applier's previous entry, owned.
 
-        `owned` are version and set of all entries as they are now, the applier's new one included. The result shares
-        parts with `merged` and is of the same version.
+        `owned` contains the version and field set of all current entries, the applier's new one included. The result
+        shares parts with `merged` and has the same version.
         """
         version = last["apiVersion"]
         atom = self._atom_for(version)
@@ -46,7 +49,10 @@ class Pruner:
     def _add_back_owned(
         self, merged: Object, pruned: Object, version: str, owned: Sequence[tuple[str, FieldSet]]
     ) -> Object:
-        """What somebody owns is not removed. The removal's version comes first: others may not convert without it."""
+        """Restore the removed fields that a manager owns.
+
+        Starts with the version of the removal, because conversion to other versions may fail without those fields.
+        """
         by_version: dict[str, FieldSet] = {version: LEAF}
         for other, fields in owned:
             by_version[other] = union(by_version.get(other, LEAF), fields)
@@ -57,8 +63,8 @@ class Pruner:
             merged, pruned = self._in(merged, other), self._in(pruned, other)
             owned_here = atom.named(fields)
             gone = difference(_named_fields(atom, merged), _named_fields(atom, pruned))
-            # Where nothing is owned that has gone, the pruned object stays as it is: making it anew from the merged one
-            # would bring back what has gone from within a list that is atomic in this version.
+            # If no removed field is owned here, keep the pruned object. Building it from the merged object again would
+            # restore what was removed inside a list that is atomic in this version.
             if intersection(gone, owned_here):
                 pruned = _object(atom.remove(merged, difference(gone, owned_here)), merged)
         return pruned
@@ -72,7 +78,7 @@ def _named_fields(atom: Atom, obj: Object) -> FieldSet:
 
 
 def _object(value: Any, original: Object) -> Object:
-    """An object always says what it is, also when all else was removed from it."""
+    """Keep apiVersion and kind, even if everything else was removed."""
     if value is None:
         return {"apiVersion": original["apiVersion"], "kind": original["kind"]}
     if "apiVersion" not in value:

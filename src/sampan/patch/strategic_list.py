@@ -1,4 +1,4 @@
-"""How strategic merge patch merges lists: by key or as sets, with the order of the patch leading.
+"""Merge lists for strategic merge patch, by key or as sets; the order of the patch takes precedence.
 
 Source: apimachinery pkg/util/strategicpatch/patch.go (1.36).
 """
@@ -13,11 +13,11 @@ from sampan.patch.go_text import plain, type_name
 _DIRECTIVE = "$patch"
 
 MergeItems = Callable[[Object, Object], Object]
-"""Merges an item of the patch into the item with the same key; both are consumed."""
+"""Function that merges an item of the patch into the item with the same key. It may change both."""
 
 
 def merge(original: list[Any], patch: list[Any], merge_key: str, merge_items: MergeItems) -> list[Any]:
-    """The merged list. Raises 422 for lists of lists, 500 for mixed items or an item without its merge key."""
+    """Return the merged list. Raises 422 for lists of lists, 500 for mixed items or an item without its merge key."""
     if not original and not patch:
         return original
     if not are_maps(original, patch):
@@ -31,13 +31,16 @@ def merge(original: list[Any], patch: list[Any], merge_key: str, merge_items: Me
 
 
 def in_order(merged: list[Any], order: list[Any], original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
-    """`merged` in the order of a `$setElementOrder` list, what the list leaves out being placed as in `original`."""
+    """Return `merged` in the order of a `$setElementOrder` list.
+
+    Other items keep their relative position in `original`.
+    """
     maps = are_maps(original, patch)
     return _interleave(merged, order, original, merge_key if maps else "")
 
 
 def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
-    """Whether a `$setElementOrder` list names all items of the patch, in their order. Raises 500 otherwise."""
+    """Check that a `$setElementOrder` list names all items of the patch, in their order. Raises 500 otherwise."""
     if not patch or not order:
         return
     kept = [item for item in patch if not (merge_key and _is_map(item).get(_DIRECTIVE) == "delete")]
@@ -56,13 +59,13 @@ def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
 
 
 def delete_scalars(current: list[Any], unwanted: list[Any]) -> list[Any]:
-    """A list of scalars without some of them."""
+    """Return a list of scalars without the unwanted ones."""
     gone = set(unwanted)
     return [item for item in current if item not in gone]
 
 
 def are_maps(*lists: list[Any]) -> bool:
-    """Whether the items are maps. Raises 422 for lists of lists, 500 when the items are not of one type."""
+    """Report whether the items are maps. Raises 422 for lists of lists, 500 when the items are not of one type."""
     first: type | None = None
     for items in lists:
         for item in items:
@@ -84,7 +87,7 @@ def _is_map(item: Any) -> Object:
 
 
 def _key(item: Any, merge_key: str) -> Any:
-    """What identifies an item: its merge key, or without one the item itself."""
+    """Return the identity of an item: its merge key, or the item itself if there is no merge key."""
     if not merge_key:
         return item
     found = _is_map(item)
@@ -94,7 +97,7 @@ def _key(item: Any, merge_key: str) -> Any:
 
 
 def _follow_directives(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
-    """Carry out the items that are directives; gives back the rest of both lists."""
+    """Apply the items that are directives; return both lists without them."""
     kept, replace, deleted = [], False, set()
     for item in patch:
         directive = item.get(_DIRECTIVE)
@@ -134,7 +137,10 @@ def _without_duplicates(items: list[Any]) -> list[Any]:
 
 
 def _interleave(merged: list[Any], order: list[Any], server_order: list[Any], merge_key: str) -> list[Any]:
-    """What `order` names comes in its order, the rest in the server's; the two are zipped by the server's order."""
+    """Sort the items in `order` by it and the other items by the server's order, then interleave the two.
+
+    Interleaving keeps the server's order between an item in `order` and the other items.
+    """
     wanted = {_key(item, merge_key): index for index, item in reversed(list(enumerate(order)))}
     known: dict[Any, int] = {}
     for index, item in enumerate(server_order):

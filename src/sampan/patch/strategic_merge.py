@@ -1,4 +1,4 @@
-"""Strategic merge patch: a merge patch that knows from the schema which lists merge, and by which key.
+"""Strategic merge patch: a merge patch that merges lists by keys defined in the schema.
 
 Directives: `$patch: delete|replace|merge`, `$retainKeys`, `$deleteFromPrimitiveList/<field>`,
 `$setElementOrder/<field>`.
@@ -23,15 +23,15 @@ _SET_ORDER = "$setElementOrder"
 
 
 def apply(doc: Object, patch: Any, schema: Schema | None) -> Object:
-    """A new object: `doc` with `patch` merged into it, as `consume` does it; shares nothing with `doc` or `patch`."""
+    """Return a new object: `doc` with `patch` merged into it as by `consume`. Shares nothing with either."""
     return consume(copy_json(doc), patch, schema)
 
 
 def consume(doc: Object, patch: Any, schema: Schema | None) -> Object:
-    """`doc` with `patch` merged into it, driven by `schema`, the root schema of the object's version.
+    """Merge `patch` into `doc`; `schema` is the root schema of the object's version.
 
-    `doc` is changed, and not to be used afterwards; the result shares nothing with `patch`. `schema` None: the type has
-    no strategic merge patch (400). Raises 400 for a directive in a wrong form, 422 for lists of lists, 500 where
+    `doc` is changed and must not be used afterwards; the result shares nothing with `patch`. Without a schema the type
+    has no strategic merge patch (400). Raises 400 for a malformed directive, 422 for lists of lists, and 500 where
     Kubernetes answers 500 (an item without its merge key).
     """
     if schema is None:
@@ -44,7 +44,7 @@ def consume(doc: Object, patch: Any, schema: Schema | None) -> Object:
 
 
 def merge_map(original: Object, patch: Object, schema: Schema | None) -> Object:
-    """Merge `patch` into `original`; both are consumed."""
+    """Merge `patch` into `original`. May change both."""
     if _DIRECTIVE in patch:
         return _follow_directive(patch)
     if not any(key[:1] == "$" for key in patch):
@@ -72,7 +72,7 @@ def _follow_directive(patch: Object) -> Object:
 
 
 def _retain_keys(original: Object, patch: Object) -> None:
-    """Drop what `$retainKeys` does not list; a patch that sets more than it lists is refused."""
+    """Drop the fields that `$retainKeys` does not list. Raises 400 if the patch sets a field that is not listed."""
     if _RETAIN_KEYS not in patch:
         return
     retained = patch.pop(_RETAIN_KEYS)
@@ -86,7 +86,7 @@ def _retain_keys(original: Object, patch: Object) -> None:
 
 
 def _set_element_orders(original: Object, patch: Object, schema: Schema | None) -> None:
-    """Merge the lists that come with a `$setElementOrder`, and order them by it."""
+    """Merge the lists that have a `$setElementOrder`, and order them by it."""
     for directive in [key for key in patch if key.startswith(_SET_ORDER)]:
         order = patch.pop(directive)
         if not isinstance(order, list):
@@ -163,7 +163,7 @@ def _merge_items(original: list[Any], patch: list[Any], field: Schema) -> list[A
 
 
 def _field(schema: Schema | None, key: str) -> Schema:
-    """The node of a field of a struct. Raises where Go has no struct or no such field."""
+    """Return the schema of a struct field. Raises where Go has no struct or no such field."""
     if schema is None or not schema.properties:
         kind = "map" if schema is None or schema.type == "object" else "slice"
         raise unexpected(f"merging an object in json but data type is not struct, instead is: {kind}")
@@ -175,7 +175,7 @@ def _field(schema: Schema | None, key: str) -> Schema:
 
 
 def _strategy(field: Schema) -> str:
-    """The strategy besides retainKeys: merge, replace or none."""
+    """Return the strategy other than retainKeys: merge, replace or ""."""
     for strategy in field.patch_strategy:
         if strategy != "retainKeys":
             return strategy
@@ -195,7 +195,7 @@ def _bad_type(expected: str, value: Any) -> Exception:
 
 
 def _without_directives(value: Any) -> tuple[Any, bool]:
-    """A value that has no counterpart, freed of directives; False when it is a directive itself."""
+    """Remove directives from a value that the object does not have; False when the value is a directive itself."""
     if isinstance(value, dict):
         if _DIRECTIVE in value:
             return None, False

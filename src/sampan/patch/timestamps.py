@@ -1,4 +1,4 @@
-"""A write that changes nothing but the times in managedFields is no write.
+"""Ignore writes that change only the timestamps in managedFields.
 
 Source: apiserver pkg/endpoints/handlers/fieldmanager/equality.go (1.36).
 """
@@ -8,9 +8,9 @@ from sampan.patch.atom import same_value
 
 
 def keep_timestamps(live: Object, new: Object) -> None:
-    """Give `new` the times of `live` when they are all that differs, so that the write is seen to change nothing.
+    """Copy the timestamps of `live` to `new` if nothing else differs, so that the write becomes a no-op.
 
-    Both are of one version. Only managedFields of `new` change.
+    Both have the same version. Changes only managedFields of `new`.
     """
     before = live["metadata"].get("managedFields")
     after = new["metadata"].get("managedFields")

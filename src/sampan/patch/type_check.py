@@ -1,4 +1,4 @@
-"""Whether an applied configuration fits the schema, as far as merging needs it: types, fields, identities of items.
+"""Check an applied configuration against the schema, as far as merging requires: types, fields, identities of items.
 
 Source: structured-merge-diff typed/{validate,helpers}.go (v6).
 """
@@ -14,7 +14,7 @@ from sampan.schema.structural import Schema
 
 
 def type_errors(schema: Schema | None, config: Any) -> list[str]:
-    """What is wrong with `config`; each text begins with its path (`.spec.foo: field not declared in schema`)."""
+    """Return the errors in `config`; each begins with its path (`.spec.foo: field not declared in schema`)."""
     if schema is None:
         return []
     errors: list[str] = []
@@ -100,7 +100,7 @@ def _scalar_fault(schema: Schema, value: Any) -> str:
 
 
 def _is_plain_string(schema: Schema) -> bool:
-    """Strings of most formats are taken to be any scalar."""
+    """Report whether only strings are valid. Strings of most formats accept any scalar."""
     if schema.scalar:
         return schema.scalar in ("bytes", "duration")
     return schema.validations is None or schema.validations.format in (None, "", "byte")

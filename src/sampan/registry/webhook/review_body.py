@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sampan.core.object import Object
-from sampan.patch.errors import no_object_text
+from sampan.patch.errors import not_object_text
 from sampan.schema.compile import DecodeError
 from sampan.schema.decode import Decoder, DecoderCompiler
 from sampan.schema.structural import Schema, ValueValidations
@@ -99,7 +99,7 @@ def _parsed(body: bytes) -> Object:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise NotDecodableError(no_object_text(value))
+        raise NotDecodableError(not_object_text(value))
     return value
 
 

@@ -91,7 +91,7 @@ class JsonPatch:
         if self._mismatches:
             raise MutationFailed("type mismatch: " + "\n".join(self._mismatches))
         try:
-            return json_patch.apply_plainly(obj, operations)
+            return json_patch.apply_or_explain(obj, operations)
         except json_patch.TestFailedError:
             return obj
         except json_patch.NotApplicableError as error:

@@ -118,7 +118,7 @@ class _Run:
             raise errors.internal_error(f"{text}this operation")
         before = versioned.obj
         try:
-            patched = json_patch.apply_plainly(before, patch)
+            patched = json_patch.apply_or_explain(before, patch)
         except json_patch.NotApplicableError as error:
             raise errors.internal_error(str(error)) from None
         except StatusError as error:
