@@ -8,7 +8,7 @@ JOBS ?= logical
 # Files of tests go to processes, in their order: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: up demo test fuzz check bench loop-fuzz robustness clean
+.PHONY: up demo test fuzz check bench loop-fuzz soak robustness clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
@@ -47,6 +47,9 @@ bench: $(VENV)/.ready
 
 loop-fuzz: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.loop_fuzz $(ARGS)
+
+soak: $(VENV)/.ready
+	$(BIN)/python -m benchmarks.soak $(ARGS)
 
 robustness: $(VENV)/.ready
 	$(BIN)/python -m tests.robustness $(ARGS)

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from sampan.core.errors import StatusError, bad_request, internal_error
+from sampan.core.recent import Recent
 from sampan.server.request import RequestInfo
 
 _BROKEN_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -20,6 +21,7 @@ _LONG_RUNNING_SUBRESOURCES = frozenset({"attach", "exec", "proxy", "log", "portf
 
 _CACHE_ENTRIES_MAX = 4096
 _CACHED_TARGET_BYTES_MAX = 1024
+_CACHED_S = 60.0
 
 
 class Target(NamedTuple):
@@ -36,30 +38,23 @@ class Target(NamedTuple):
 class TargetCache:
     """Remembers parsed targets, as clients ask for the same ones again and again.
 
-    Bounded by two generations: when the young one is full it becomes the old one, and what is not asked for again goes.
+    Bounded by number and by time: see `Recent`.
     """
 
     def __init__(self, entries_max: int = _CACHE_ENTRIES_MAX) -> None:
-        self._entries_max = entries_max
-        self._young: dict[tuple[str, bytes], Target] = {}
-        self._old: dict[tuple[str, bytes], Target] = {}
+        self._targets: Recent[tuple[str, bytes], Target] = Recent(entries_max, _CACHED_S)
 
     def __len__(self) -> int:
-        return len(self._young) + len(self._old)
+        return len(self._targets)
 
     def get(self, method: str, raw: bytes) -> Target:
         """The parsed form of a target. Raises `StatusError` 400 when it cannot be read."""
         key = (method, raw)
-        target = self._young.get(key)
-        if target is not None:
-            return target
-        target = self._old.get(key)
+        target = self._targets.get(key)
         if target is None:
             target = parse_target(method, raw)
-        if len(raw) <= _CACHED_TARGET_BYTES_MAX:
-            if len(self._young) >= self._entries_max:
-                self._old, self._young = self._young, {}
-            self._young[key] = target
+            if len(raw) <= _CACHED_TARGET_BYTES_MAX:
+                self._targets.put(key, target)
         return target
 
 

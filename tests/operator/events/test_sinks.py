@@ -110,11 +110,11 @@ async def test_an_event_that_the_server_has_forgotten_is_made_again(make: Callab
             sighting = correlator.correlate(event(), 0)
             assert sighting is not None
             await sink.post(sighting)
-            await events.delete(sighting.name)
+            await events.delete(sighting.series.name)
         sighting = correlator.correlate(event(), 0)
         assert sighting is not None
         await sink.post(sighting)
-        assert (await events.get(sighting.name))["reason"] == "Made"
+        assert (await events.get(sighting.series.name))["reason"] == "Made"
 
 
 @pytest.mark.parametrize("make", SINKS)
@@ -123,7 +123,7 @@ async def test_a_create_whose_answer_was_lost_is_not_counted_twice(make: Callabl
         sighting = EventCorrelator().correlate(event(), 0)
         assert sighting is not None
         await make(client).post(sighting)
-        sighting.posted = False
+        sighting.series.posted = False
         await make(client).post(sighting)
         found = await client.resource(CORE_EVENTS, namespace="default").list()
         assert [(each.get("count", 1), each.get("series")) for each in found] == [(1, None)]

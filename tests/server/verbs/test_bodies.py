@@ -1,10 +1,19 @@
 """Which list bodies are kept."""
 
-from sampan.server.verbs.bodies import ENTRY_BYTES, ListBodies, ListTail
+from sampan.server.verbs.bodies import ENTRY_BYTES, KEPT_S, ListBodies, ListTail
 
 
 def test_many_small_lists_are_kept_no_more_than_there_is_room_for_what_each_takes() -> None:
     bodies = ListBodies(10 * (ENTRY_BYTES + 2))
     for number in range(1000):
-        bodies.put(number, ListTail(1, b"[]", "", more=False, remaining=None))
+        bodies.put(number, ListTail(1, b"[]", "", more=False, remaining=None), 0.0)
     assert [number for number in range(1000) if bodies.get(number, 1, 0.0)] == list(range(990, 1000))
+
+
+def test_a_list_that_nobody_asks_for_any_more_is_dropped() -> None:
+    bodies = ListBodies()
+    for number in range(100):
+        bodies.put(number, ListTail(1, b"[]", "", more=False, remaining=None), 0.0)
+    assert bodies.get(7, 1, KEPT_S)
+    bodies.put("another", ListTail(1, b"[]", "", more=False, remaining=None), KEPT_S + 1)
+    assert [key for key in (*range(100), "another") if bodies.get(key, 1, KEPT_S + 1)] == [7, "another"]

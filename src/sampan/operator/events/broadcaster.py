@@ -82,7 +82,7 @@ class EventBroadcaster:
             try:
                 await self._post(sighting)
             except Exception:
-                _log.exception("the event %s could not be written", sighting.name)
+                _log.exception("the event %s could not be written", sighting.series.name)
             finally:
                 self._sightings.task_done()
 
@@ -94,8 +94,8 @@ class EventBroadcaster:
             except ClientError as error:
                 if isinstance(error, ApiError) and not isinstance(error, ServerError | TooManyRequests):
                     level = logging.DEBUG if error.has_cause(_NAMESPACE_ENDS) else logging.WARNING
-                    _log.log(level, "the server refused the event %s: %s", sighting.name, error)
+                    _log.log(level, "the server refused the event %s: %s", sighting.series.name, error)
                     return
-                _log.info("the event %s could not be written, trying again: %s", sighting.name, error)
+                _log.info("the event %s could not be written, trying again: %s", sighting.series.name, error)
             await asyncio.sleep(_RETRY_S * random.uniform(0.75, 1.25))
-        _log.warning("the event %s was given up after %d tries", sighting.name, _TRIES_MAX)
+        _log.warning("the event %s was given up after %d tries", sighting.series.name, _TRIES_MAX)

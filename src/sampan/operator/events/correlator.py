@@ -1,12 +1,13 @@
 """`EventCorrelator`: which events are new, which repeat others, and which are too many.
 
-Nothing but decisions; the time is a parameter. Each of the three memories is bounded: the least used goes first.
+Nothing but decisions; the time is a parameter. Each of the three memories is bounded: the least used goes first. They
+hold digests of events, not the events: 4096 events with all their texts would be tens of megabytes.
 Source: client-go tools/record/events_cache.go (1.36).
 """
 
 import datetime as dt
+import hashlib
 from collections import OrderedDict
-from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, TypeVar
 
@@ -23,20 +24,30 @@ _COMBINED: Final = "(combined from similar events): "
 
 
 @dataclass(slots=True)
+class Series:
+    """How often the same event was seen."""
+
+    name: str
+    """Of the object of the API."""
+    first: dt.datetime
+    last: dt.datetime
+    count: int = 1
+    posted: bool = False
+    """Whether the server has it."""
+
+
+@dataclass(slots=True)
 class Sighting:
-    """An event and how often it was seen. `posted` once the server has it."""
+    """An event, with the time at which it was first seen, and the series that it belongs to."""
 
     event: Event
-    name: str
-    count: int
-    last: dt.datetime
-    posted: bool = False
+    series: Series
 
 
 @dataclass(slots=True)
 class _Similar:
     seen_at: float
-    notes: dict[str, None] = field(default_factory=dict)
+    notes: dict[bytes, None] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -45,16 +56,16 @@ class _Bucket:
     tokens: float = float(_SPAM_BURST)
 
 
-class _Memory(OrderedDict[Hashable, V], Generic[V]):
-    """The last so many values that were used."""
+class _Memory(OrderedDict[bytes, V], Generic[V]):
+    """The last so many values that were used, by the digests of their keys."""
 
-    def recall(self, key: Hashable) -> V | None:
+    def recall(self, key: bytes) -> V | None:
         value = self.get(key)
         if value is not None:
             self.move_to_end(key)
         return value
 
-    def keep(self, key: Hashable, value: V) -> V:
+    def keep(self, key: bytes, value: V) -> V:
         self[key] = value
         if len(self) > _MEMORY_MAX:
             self.popitem(last=False)
@@ -70,7 +81,7 @@ class EventCorrelator:
     """
 
     def __init__(self) -> None:
-        self._sightings: _Memory[Sighting] = _Memory()
+        self._series: _Memory[Series] = _Memory()
         self._similar: _Memory[_Similar] = _Memory()
         self._buckets: _Memory[_Bucket] = _Memory()
         self._named_ns = 0
@@ -78,13 +89,15 @@ class EventCorrelator:
     def correlate(self, event: Event, now: float) -> Sighting | None:
         """What is to be posted; None when nothing is. `now` in seconds of any clock that only goes forward."""
         event, key = self._aggregate(replace(event, note=shortened(event.note)), now)
-        sighting = self._sightings.recall(key)
-        if sighting is None:
-            sighting = self._sightings.keep(key, Sighting(event, self._new_name(event), 1, event.time))
+        digest = _digest(key)
+        series = self._series.recall(digest)
+        if series is None:
+            series = self._series.keep(digest, Series(self._new_name(event), event.time, event.time))
         else:
-            sighting.count += 1
-            sighting.last = event.time
-        return sighting if self._is_allowed(event, now) else None
+            series.count += 1
+            series.last = event.time
+            event = replace(event, time=series.first)
+        return Sighting(event, series) if self._is_allowed(event, now) else None
 
     def _new_name(self, event: Event) -> str:
         """Clocks are coarser than names: no two may have the same."""
@@ -93,18 +106,19 @@ class EventCorrelator:
 
     def _aggregate(self, event: Event, now: float) -> tuple[Event, tuple[object, ...]]:
         key = event.aggregate_key()
-        similar = self._similar.recall(key)
+        digest = _digest(key)
+        similar = self._similar.recall(digest)
         if similar is None or now - similar.seen_at > _SIMILAR_INTERVAL_S:
-            similar = self._similar.keep(key, _Similar(now))
+            similar = self._similar.keep(digest, _Similar(now))
         similar.seen_at = now
-        similar.notes[event.note] = None
+        similar.notes[_digest(event.note)] = None
         if len(similar.notes) < _SIMILAR_MAX:
             return event, event.key()
         similar.notes.popitem()
         return replace(event, note=shortened(_COMBINED + event.note), related=None), key
 
     def _is_allowed(self, event: Event, now: float) -> bool:
-        key = event.spam_key()
+        key = _digest(event.spam_key())
         bucket = self._buckets.recall(key) or self._buckets.keep(key, _Bucket(now))
         bucket.tokens = min(bucket.tokens + (now - bucket.filled_at) * _SPAM_PER_S, _SPAM_BURST)
         bucket.filled_at = now
@@ -112,3 +126,7 @@ class EventCorrelator:
             return False
         bucket.tokens -= 1.0
         return True
+
+
+def _digest(key: object) -> bytes:
+    return hashlib.blake2b(repr(key).encode(errors="surrogatepass"), digest_size=16).digest()

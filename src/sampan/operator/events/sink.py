@@ -48,9 +48,9 @@ class CoreEventSink:
 
 async def _post(client: Client, info: ResourceInfo, sighting: Sighting, body: Object, change: dict[str, Any]) -> None:
     events = client.resource(info, namespace=sighting.event.namespace)
-    if sighting.posted:
+    if sighting.series.posted:
         try:
-            await events.patch(sighting.name, MergePatch(change))
+            await events.patch(sighting.series.name, MergePatch(change))
             return
         except NotFound:
             pass  # Events are removed after an hour; this one goes on.
@@ -58,9 +58,9 @@ async def _post(client: Client, info: ResourceInfo, sighting: Sighting, body: Ob
         await events.create(body)
     except AlreadyExists:
         # An earlier try has arrived, though its answer has not.
-        if sighting.count > 1:
-            await events.patch(sighting.name, MergePatch(change))
-    sighting.posted = True
+        if sighting.series.count > 1:
+            await events.patch(sighting.series.name, MergePatch(change))
+    sighting.series.posted = True
 
 
 def _new_event(sighting: Sighting) -> Object:
@@ -68,7 +68,7 @@ def _new_event(sighting: Sighting) -> Object:
     body: Object = {
         "apiVersion": NEW_EVENTS.api_version,
         "kind": "Event",
-        "metadata": {"name": sighting.name, "namespace": event.namespace},
+        "metadata": {"name": sighting.series.name, "namespace": event.namespace},
         "eventTime": format_micro_time(event.time),
         "reportingController": event.controller,
         "reportingInstance": event.instance,
@@ -80,13 +80,13 @@ def _new_event(sighting: Sighting) -> Object:
     }
     if event.related is not None:
         body["related"] = event.related.to_dict()
-    if sighting.count > 1:
+    if sighting.series.count > 1:
         body["series"] = _series(sighting)
     return body
 
 
 def _series(sighting: Sighting) -> dict[str, Any]:
-    return {"count": sighting.count, "lastObservedTime": format_micro_time(sighting.last)}
+    return {"count": sighting.series.count, "lastObservedTime": format_micro_time(sighting.series.last)}
 
 
 def _core_event(sighting: Sighting) -> Object:
@@ -94,14 +94,14 @@ def _core_event(sighting: Sighting) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": sighting.name, "namespace": event.namespace},
+        "metadata": {"name": sighting.series.name, "namespace": event.namespace},
         "involvedObject": event.regarding.to_dict(),
         "reason": event.reason,
         "message": event.note,
         "source": {"component": event.controller, **({"host": event.host} if event.host else {})},
         "firstTimestamp": format_time(event.time),
-        "lastTimestamp": format_time(sighting.last),
-        "count": sighting.count,
+        "lastTimestamp": format_time(sighting.series.last),
+        "count": sighting.series.count,
         "type": event.type,
         "reportingComponent": event.controller,
         "reportingInstance": event.instance,

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
+from sampan.core.recent import Recent
 from sampan.core.time import timestamp
 from sampan.registry.bootstrap_flow_control import dangling_condition
 from sampan.registry.cluster import Cluster
@@ -36,8 +37,9 @@ from sampan.storage.records import Record
 _log = logging.getLogger(__name__)
 
 LOOK_INTERVAL_S: Final = 0.25
-CLASSIFIED_MAX: Final = 8192
-"""How many classifications are kept. At the bound all are forgotten: they cost little to find again."""
+CLASSIFIED_MAX: Final = 4096
+"""How many classifications are kept, of those that were used lately."""
+CLASSIFIED_S: Final = 60.0
 
 _USER: Final = "system:apiserver"
 
@@ -66,7 +68,7 @@ class FlowController:
         self.fair_fraction = 0.0
         self._cluster = cluster
         self._clock = clock
-        self._classified: dict[tuple[object, ...], Classified] = {}
+        self._classified: Recent[tuple[object, ...], Classified] = Recent(CLASSIFIED_MAX, CLASSIFIED_S, clock)
         self._levels: dict[str, Object] = {}
         self._schemas: dict[str, Object] = {}
         follow = cluster.reader.follow
@@ -147,9 +149,8 @@ class FlowController:
         return any(level.undesired and level.queue_set.idle for level in self.levels.values())
 
     def _remember(self, key: tuple[object, ...], user: UserInfo, info: RequestInfo) -> Classified:
-        if len(self._classified) >= CLASSIFIED_MAX:
-            self._classified.clear()
-        found = self._classified[key] = self._find(user, info)
+        found = self._find(user, info)
+        self._classified.put(key, found)
         return found
 
     def _find(self, user: UserInfo, info: RequestInfo) -> Classified:

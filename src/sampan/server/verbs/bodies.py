@@ -15,6 +15,8 @@ from sampan.server.request import Request, Response
 from sampan.wire.gzip_parts import Packed, join, pack
 
 KEPT_BYTES_MAX = 48 << 20
+KEPT_S = 120.0
+"""A tail that nobody has asked for in so long is dropped: lists of a namespace that is gone are not asked for again."""
 ENTRY_BYTES = 2048
 """About what a tail takes beside its bytes: who asks for small lists of many namespaces, or by many selectors, may not
 fill the memory with them either.
@@ -36,6 +38,8 @@ class ListTail:
     remaining: int | None
     size: int = 0
     """How many objects it has."""
+    used: float = 0.0
+    """Loop time of its last use."""
     expires: float = 0.0
     packed: asyncio.Future[Packed] | None = field(default=None)
 
@@ -64,18 +68,28 @@ class ListBodies:
         if found.stamp != stamp or 0.0 < found.expires <= now:
             self._drop(key)
             return None
+        found.used = now
         self._tails.move_to_end(key)
         return found
 
-    def put(self, key: Hashable, tail: ListTail) -> None:
-        """Keep a tail, if it is not larger than everything may be."""
+    def put(self, key: Hashable, tail: ListTail, now: float) -> None:
+        """Keep a tail, if it is not larger than everything may be, and drop those that are not used any more."""
+        self._drop_unused(now - KEPT_S)
         if _size(tail) > self._kept_bytes_max // 2:
             return
         self._drop(key)
+        tail.used = now
         self._tails[key] = tail
         self._bytes += _size(tail)
         while self._bytes > self._kept_bytes_max:
             self._drop(next(iter(self._tails)))
+
+    def _drop_unused(self, since: float) -> None:
+        while self._tails:
+            key, oldest = next(iter(self._tails.items()))
+            if oldest.used >= since:
+                return
+            self._drop(key)
 
     def _drop(self, key: Hashable) -> None:
         found = self._tails.pop(key, None)

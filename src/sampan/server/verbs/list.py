@@ -109,7 +109,7 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
     tail = await _tail_of(scope, page, media, stamp, anew=anew)
     if not query.exact:
         cache.counts.list(tail.size)
-        shared.bodies.put(key, tail)
+        shared.bodies.put(key, tail, now)
     return tail, page.revision
 
 
