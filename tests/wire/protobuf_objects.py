@@ -1,4 +1,4 @@
-"""Random objects of every message, made from the codec's own table, in the form in which Go would write their JSON."""
+"""Random objects of every message in the codec's table, in the JSON form that Go writes."""
 
 from random import Random
 from typing import Any
@@ -12,7 +12,7 @@ _RAW: tuple[Any, ...] = ({"a": [1, "b", None]}, {"f:metadata": {".": {}}}, {})
 
 
 def random_object(random: Random, message: str, depth: int = DEPTH_MAX) -> dict[str, Any]:
-    """An object of a message; optional members are there or not."""
+    """Return an object of a message; optional members may be absent."""
     found: dict[str, Any] = {}
     for field in table().fields(message):
         if field.inline:
@@ -41,7 +41,7 @@ def _add(found: dict[str, Any], field: Field, random: Random, depth: int) -> Non
 
 
 def _is_always_written(field: Field) -> bool:
-    """Structs, which `omitempty` does not leave out."""
+    """Report whether the field is a struct, which `omitempty` does not omit."""
     return "." in field.type and not field.type.endswith(".Verbs")
 
 

@@ -16,7 +16,7 @@ def raw(text: str) -> str:
     return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
-def test_a_token_is_kubernetes_own() -> None:
+def test_token_has_the_format_of_kubernetes() -> None:
     token = encode_token(ContinueToken(5, "/registry/pods/default/a"), PREFIX)
     assert base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)) == (
         b'{"v":"meta.k8s.io/v1","rv":5,"start":"default/a\\u0000"}'
@@ -25,17 +25,17 @@ def test_a_token_is_kubernetes_own() -> None:
 
 
 @pytest.mark.parametrize("revision", [1, 2**62, INCONSISTENT])
-def test_tokens_read_back(revision: int) -> None:
+def test_token_round_trips(revision: int) -> None:
     token = ContinueToken(revision, "/registry/pods/default/a")
     assert decode_token(encode_token(token, PREFIX), PREFIX) == token
 
 
-def test_tokens_of_one_namespace() -> None:
+def test_token_of_a_namespaced_list_round_trips() -> None:
     token = ContinueToken(5, "/registry/pods/default/a")
     assert decode_token(encode_token(token, "/registry/pods/default/"), "/registry/pods/default/") == token
 
 
-def test_keys_outside_the_prefix_make_no_token() -> None:
+def test_key_outside_the_prefix_cannot_be_encoded() -> None:
     with pytest.raises(ValueError, match="the key and key prefix do not match"):
         encode_token(ContinueToken(5, "/registry/secrets/a"), PREFIX)
 
@@ -67,14 +67,14 @@ BAD = "continue key is not valid"
         (raw('{"v":"meta.k8s.io/v1","rv":1,"start":"a/"}'), f"{BAD}: a/"),
     ],
 )
-def test_bad_tokens_are_refused(text: str, error: str) -> None:
+def test_invalid_tokens_are_rejected(text: str, error: str) -> None:
     with pytest.raises(ValueError, match="continue key") as caught:
         decode_token(text, PREFIX)
     assert str(caught.value) == error
 
 
 @pytest.mark.parametrize("fields", [{"rv": "1"}, {"rv": True}, {"rv": 2**64}, {"rv": 1.5}, {"start": 5}, {"v": []}])
-def test_tokens_with_fields_of_other_types_are_refused(fields: dict[str, object]) -> None:
+def test_tokens_with_fields_of_wrong_types_are_rejected(fields: dict[str, object]) -> None:
     text = json.dumps({"v": "meta.k8s.io/v1", "rv": 1, "start": "a", **fields})
     with pytest.raises(ValueError, match="continue key is not valid"):
         decode_token(raw(text), PREFIX)
@@ -85,7 +85,7 @@ def test_a_slash_at_the_start_is_tolerated() -> None:
 
 
 @given(st.text(max_size=60) | st.text(max_size=40).map(raw))
-def test_reading_raises_nothing_but_value_error(text: str) -> None:
+def test_decoding_raises_only_value_error(text: str) -> None:
     try:
         token = decode_token(text, PREFIX)
     except ValueError:
@@ -97,6 +97,6 @@ names = st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,8}[a-z0-9])?", fullmatch=True).fil
 
 
 @given(st.integers(1, 2**62), names, names)
-def test_every_key_reads_back(revision: int, namespace: str, name: str) -> None:
+def test_every_key_round_trips(revision: int, namespace: str, name: str) -> None:
     token = ContinueToken(revision, f"{PREFIX}{namespace}/{name}")
     assert decode_token(encode_token(token, PREFIX), PREFIX) == token

@@ -1,4 +1,4 @@
-"""A gzip body made of parts reads as the whole."""
+"""Gzip bodies joined from parts decompress to the whole body."""
 
 import gzip
 

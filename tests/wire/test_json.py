@@ -1,4 +1,4 @@
-"""JSON bodies."""
+"""Encode and decode JSON bodies."""
 
 import json as stdlib_json
 from typing import Any
@@ -25,11 +25,11 @@ from sampan.wire.json import DEPTH_MAX, DecodeError, EncodeError, decode, decode
         (b'"\\ud83d\\ude00"', "\U0001f600"),
     ],
 )
-def test_bodies_are_read(body: bytes, value: object) -> None:
+def test_bodies_are_decoded(body: bytes, value: object) -> None:
     assert decode(body) == value
 
 
-def test_whole_numbers_stay_whole() -> None:
+def test_integers_stay_integers() -> None:
     assert [type(number) for number in decode(b"[1, 1.0, 9007199254740993]")] == [int, float, int]
     assert decode(b"9007199254740993") == 9007199254740993
 
@@ -63,20 +63,20 @@ def test_whole_numbers_stay_whole() -> None:
         (b'"\xff', "unexpected end of JSON input"),
     ],
 )
-def test_broken_bodies_are_refused_with_gos_words(body: bytes, error: str) -> None:
+def test_invalid_bodies_are_rejected_with_the_messages_of_go(body: bytes, error: str) -> None:
     with pytest.raises(DecodeError) as caught:
         decode(body)
     assert str(caught.value) == error
 
 
 @pytest.mark.parametrize("body", [b"[" * DEPTH_MAX + b"]" * DEPTH_MAX, b'{"a":' * DEPTH_MAX + b"1" + b"}" * DEPTH_MAX])
-def test_bodies_may_be_as_deep_as_the_bound(body: bytes) -> None:
+def test_bodies_at_the_depth_limit_are_decoded(body: bytes) -> None:
     assert encode(decode(body)) == body
 
 
 @pytest.mark.parametrize("depth", [DEPTH_MAX + 1, 1000, 1025, 100_000])
 @pytest.mark.parametrize("parts", [(b"[", b"]"), (b'{"a":', b"}"), (b"[", b"")], ids=["list", "map", "open"])
-def test_deeper_bodies_are_refused(depth: int, parts: tuple[bytes, bytes]) -> None:
+def test_bodies_above_the_depth_limit_are_rejected(depth: int, parts: tuple[bytes, bytes]) -> None:
     opening, closing = parts
     body = opening * depth + (b"1" if opening != b"[" else b"") + closing * depth
     with pytest.raises(DecodeError):
@@ -85,7 +85,7 @@ def test_deeper_bodies_are_refused(depth: int, parts: tuple[bytes, bytes]) -> No
         decode_strict(body)
 
 
-def test_many_brackets_side_by_side_are_fine() -> None:
+def test_many_brackets_on_one_level_are_allowed() -> None:
     assert decode(b"[" + b",".join([b"{}"] * 1000) + b"]") == [{}] * 1000
 
 
@@ -106,19 +106,19 @@ def test_many_brackets_side_by_side_are_fine() -> None:
         (b'{"\xff":1,"\xff":2}', ["\ufffd"]),
     ],
 )
-def test_duplicate_keys_are_told_with_their_path(body: bytes, duplicates: list[str]) -> None:
+def test_duplicate_keys_are_reported_with_their_path(body: bytes, duplicates: list[str]) -> None:
     value, found = decode_strict(body)
     assert found == [f'duplicate field "{path}"' for path in duplicates]
     assert value == decode(body)
 
 
-def test_at_most_a_hundred_duplicates_are_told() -> None:
+def test_at_most_100_duplicates_are_reported() -> None:
     body = b"{" + b",".join(b'"k%d":1,"k%d":2' % (index, index) for index in range(200)) + b"}"
     assert len(decode_strict(body)[1]) == 100
 
 
 class Pairs(list[Any]):
-    """A map as its pairs, so that a model can see duplicates."""
+    """Map as a list of pairs, so that the model finds duplicates."""
 
 
 def model_duplicates(body: str) -> list[str]:
@@ -175,14 +175,14 @@ json_values = st.recursive(
 
 
 @given(json_values)
-def test_values_read_back(value: Any) -> None:
+def test_values_round_trip(value: Any) -> None:
     assert decode(encode(value)) == value
     assert decode(pretty(value)) == value
     assert decode_strict(encode(value)) == (value, [])
 
 
 @given(st.binary(max_size=60) | st.text(alphabet='{}[],:"\\u0a1.-+eEtrufalsn ', max_size=60).map(str.encode))
-def test_reading_raises_nothing_but_decode_error(body: bytes) -> None:
+def test_decoding_raises_only_decode_error(body: bytes) -> None:
     for read in (decode, decode_strict):
         try:
             value = read(body)
@@ -191,7 +191,7 @@ def test_reading_raises_nothing_but_decode_error(body: bytes) -> None:
         assert encode(value)
 
 
-def test_pretty_json_has_two_spaces_a_level() -> None:
+def test_pretty_json_indents_by_two_spaces() -> None:
     assert pretty({"a": [1, {}], "b": []}) == b'{\n  "a": [\n    1,\n    {}\n  ],\n  "b": []\n}'
 
 
@@ -199,11 +199,11 @@ def test_sorted_json_is_canonical() -> None:
     assert encode_sorted({"b": 1, "a": {"d": 1, "c": 2}}) == b'{"a":{"c":2,"d":1},"b":1}'
 
 
-def test_what_cannot_be_read_can_still_be_written() -> None:
+def test_lone_surrogates_and_large_integers_can_be_encoded() -> None:
     assert encode({"a": 2**70, "b": "\ud800"}) == b'{"a":1180591620717411303424,"b":"\xef\xbf\xbd"}'
 
 
-def test_what_is_no_json_is_refused() -> None:
+def test_values_that_json_does_not_have_are_rejected() -> None:
     deep: Any = 1
     for _ in range(5000):
         deep = [deep]
@@ -212,6 +212,6 @@ def test_what_is_no_json_is_refused() -> None:
             encode(value)
 
 
-def test_a_large_broken_body_is_refused_quickly() -> None:
+def test_large_invalid_body_is_rejected_quickly() -> None:
     with pytest.raises(DecodeError):
         decode(b"[" + b"1," * 1_000_000)

@@ -77,7 +77,7 @@ def test_the_best_representation_is_chosen(accept: str, media: MediaType) -> Non
     assert negotiate(accept) == media
 
 
-def test_transforms_are_passed_over_where_they_are_not_served() -> None:
+def test_transforms_are_skipped_if_not_served() -> None:
     assert negotiate(KUBECTL_GET, allow_transforms=False) == JSON
     with pytest.raises(StatusError):
         negotiate(PARTIAL, allow_transforms=False)
@@ -96,7 +96,7 @@ def test_transforms_are_passed_over_where_they_are_not_served() -> None:
         "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
     ],
 )
-def test_nothing_acceptable_is_406_with_what_is(accept: str) -> None:
+def test_no_acceptable_type_gives_406_that_lists_the_supported_types(accept: str) -> None:
     with pytest.raises(StatusError) as caught:
         negotiate(accept)
     assert (caught.value.code, caught.value.reason) == (406, "NotAcceptable")
@@ -125,7 +125,7 @@ V2BETA1 = "g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
         ("application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList,application/yaml", "yaml", False),
     ],
 )
-def test_discovery_is_aggregated_when_asked_for(accept: str, format_: str, aggregated: bool) -> None:
+def test_discovery_is_aggregated_when_requested(accept: str, format_: str, aggregated: bool) -> None:
     media = negotiate_discovery(accept)
     expected = ("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList") if aggregated else ("", "", "")
     assert (media.format, (media.group, media.version, media.transform)) == (format_, expected)
@@ -149,11 +149,11 @@ def test_discovery_in_other_forms_is_not_acceptable(accept: str) -> None:
         ("application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1", "protobuf"),
     ],
 )
-def test_custom_resources_have_their_metadata_alone_in_protobuf(accept: str, format_: str) -> None:
+def test_custom_resources_have_only_their_metadata_in_protobuf(accept: str, format_: str) -> None:
     assert negotiate(accept, custom=True).format == format_
 
 
-def test_custom_resources_in_protobuf_alone_are_not_acceptable() -> None:
+def test_custom_resources_in_protobuf_only_are_not_acceptable() -> None:
     with pytest.raises(StatusError) as error:
         negotiate("application/vnd.kubernetes.protobuf", custom=True)
     assert error.value.code == 406
@@ -169,12 +169,12 @@ def test_custom_resources_in_protobuf_alone_are_not_acceptable() -> None:
         ("application/vnd.kubernetes.protobuf", "protobuf"),
     ],
 )
-def test_body_formats(content_type: str, format_: str) -> None:
+def test_content_type_selects_the_codec(content_type: str, format_: str) -> None:
     assert body_format(content_type) == format_
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/yaml", "*/*", "application/vnd.kubernetes.cbor", ";"])
-def test_other_bodies_are_415(content_type: str) -> None:
+def test_other_content_types_give_415(content_type: str) -> None:
     with pytest.raises(StatusError) as caught:
         body_format(content_type)
     assert caught.value.code == 415
@@ -196,7 +196,7 @@ def test_other_bodies_are_415(content_type: str) -> None:
         ("yes", "curl/8", False),
     ],
 )
-def test_people_get_pretty_answers(value: str | None, agent: str, pretty: bool) -> None:
+def test_responses_for_people_are_indented(value: str | None, agent: str, pretty: bool) -> None:
     assert wants_pretty(value, agent) is pretty
 
 
@@ -206,7 +206,7 @@ def test_clauses_with_many_alternatives_are_sorted_by_quality() -> None:
 
 
 @given(st.text(alphabet="application/json*;q=0.5,asTablev1gmeta.k8s.io ", max_size=80))
-def test_any_header_is_answered_or_406(accept: str) -> None:
+def test_any_accept_header_is_negotiated_or_gives_406(accept: str) -> None:
     try:
         media = negotiate(accept)
     except StatusError:

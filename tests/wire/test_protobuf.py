@@ -1,4 +1,4 @@
-"""The protobuf form: the envelope, how it looks in JSON, what is malformed."""
+"""Protobuf form of objects: the envelope, the JSON form, malformed bodies."""
 
 import struct
 from typing import Any
@@ -24,7 +24,7 @@ POD: dict[str, Any] = {
 
 
 def pod_with(raw: bytes) -> Any:
-    """The Pod that a message says."""
+    """Decode a message as a Pod."""
     return decode(envelope("v1", "Pod", raw))
 
 
@@ -33,15 +33,15 @@ def test_the_envelope_names_the_type() -> None:
     assert encode(POD).endswith(b"\x1a\x00\x22\x00")
 
 
-def test_an_object_comes_back() -> None:
+def test_object_round_trips() -> None:
     assert decode(encode(POD)) == POD
 
 
-def test_the_type_is_the_first_of_the_object() -> None:
+def test_kind_and_api_version_are_the_first_members() -> None:
     assert list(decode(encode(POD)))[:2] == ["kind", "apiVersion"]
 
 
-def test_the_default_type_is_that_of_a_body_that_names_none() -> None:
+def test_default_type_applies_to_bodies_without_a_type() -> None:
     assert decode(envelope("", "", encode_bare("v1", "Pod", POD)), "v1", "Pod") == POD
 
 
@@ -69,25 +69,25 @@ def test_other_kinds_have_no_protobuf_form(api_version: str, kind: str) -> None:
     ],
     ids=["some", "empty", "null"],
 )
-def test_structs_are_written_without_being_asked_for(member: Any, form: bytes) -> None:
+def test_structs_are_written_even_if_absent(member: Any, form: bytes) -> None:
     expected = b"\x0a\x01c\x12\x00\x2a\x00\x42" + bytes((len(form),)) + form
     assert encode_bare("v1", "Pod", {"spec": {"containers": [{"name": "c", "resources": member}]}}).find(expected) > 0
 
 
-def test_a_null_member_is_as_none() -> None:
+def test_null_member_equals_an_absent_one() -> None:
     assert encode({**POD, "status": None}) == encode(POD)
 
 
-def test_members_that_are_not_known_are_passed_over() -> None:
+def test_unknown_members_are_ignored() -> None:
     assert encode({**POD, "colour": "red"}) == encode(POD)
 
 
-def test_maps_are_written_by_rising_keys() -> None:
+def test_maps_are_written_in_key_order() -> None:
     body = encode(POD)
     assert body.index(b"\x0a\x01a\x12\x011") < body.index(b"\x0a\x01b\x12\x012")
 
 
-def test_members_of_embedded_messages_stand_in_the_object() -> None:
+def test_members_of_embedded_messages_are_members_of_the_object() -> None:
     volume = decode(encode(POD))["spec"]["volumes"][0]
     assert volume == {"name": "v", "emptyDir": {}}
 
@@ -113,7 +113,7 @@ def test_small_numbers_keep_their_sign(value: int) -> None:
 
 
 @pytest.mark.parametrize("value", [0, 127, 128, 2**32, 2**64 - 1])
-def test_varints_come_back(value: int) -> None:
+def test_varints_round_trip(value: int) -> None:
     assert read_varint(b"x" + write_varint(value), 1) == (value, 1 + len(write_varint(value)))
 
 
@@ -129,7 +129,7 @@ def test_a_port_is_a_number_or_a_name(port: int | str) -> None:
     assert decode(encode(service)) == service
 
 
-def test_times_are_whole_seconds_and_absent_ones_are_left_out_or_null() -> None:
+def test_times_are_whole_seconds_and_absent_ones_are_omitted_or_null() -> None:
     body = encode_bare("v1", "Pod", {"metadata": {"creationTimestamp": "2026-11-20T18:45:20+01:00"}})
     assert pod_with(body)["metadata"]["creationTimestamp"] == "2026-11-20T17:45:20Z"
     assert "creationTimestamp" not in pod_with(encode_bare("v1", "Pod", {}))["metadata"]
@@ -137,7 +137,7 @@ def test_times_are_whole_seconds_and_absent_ones_are_left_out_or_null() -> None:
     assert pod_with(status)["status"]["conditions"][0]["lastProbeTime"] is None
 
 
-def test_schemas_of_three_forms_come_back() -> None:
+def test_schemas_of_three_forms_round_trip() -> None:
     schema = {
         "type": "object",
         "properties": {"a": {"items": {"type": "string"}, "default": {"x": [1]}, "maximum": 10, "$ref": "#/a"}},
@@ -175,7 +175,7 @@ def test_a_watch_event_is_framed() -> None:
     ],
     ids=["varint", "fixed64", "bytes", "group", "fixed32"],
 )
-def test_fields_that_are_not_known_are_skipped(unknown: bytes) -> None:
+def test_unknown_fields_are_skipped(unknown: bytes) -> None:
     body = encode_bare("v1", "Pod", POD)
     assert pod_with(unknown + body + unknown) == POD
 
@@ -189,12 +189,12 @@ def test_packed_numbers_are_read() -> None:
     assert pod_with(raw)["spec"]["securityContext"]["supplementalGroups"] == [1, 2, 300, 3]
 
 
-def test_a_later_zero_value_takes_the_place_of_an_earlier_one() -> None:
+def test_later_zero_value_replaces_an_earlier_value() -> None:
     assert pod_with(b"\x0a\x05\x0a\x01p\x0a\x00")["metadata"] == {}
 
 
 def nested(levels: int) -> bytes:
-    """A CustomResourceDefinition with a schema of that many levels (field 28 is `not`)."""
+    """Return a CustomResourceDefinition with a schema of that many levels (field 28 is `not`)."""
     schema = b""
     for _ in range(levels):
         schema = b"\xe2\x01" + write_varint(len(schema)) + schema
@@ -203,7 +203,7 @@ def nested(levels: int) -> bytes:
     return envelope("apiextensions.k8s.io/v1", "CustomResourceDefinition", schema)
 
 
-def test_the_number_of_messages_is_bound() -> None:
+def test_number_of_messages_is_limited() -> None:
     spec = b"\x12\x00" * 1000
     body = envelope("v1", "Pod", b"\x12" + write_varint(len(spec)) + spec)
     assert len(decode(body)["spec"]["containers"]) == 1000
@@ -211,29 +211,29 @@ def test_the_number_of_messages_is_bound() -> None:
         decode(body, messages_max=1000)
 
 
-def test_nesting_is_bound() -> None:
+def test_nesting_is_limited() -> None:
     decode(nested(LEVELS_MAX - 5))
     with pytest.raises(DecodeError, match="exceeded max depth"):
         decode(nested(1000))
 
 
 @pytest.mark.parametrize("raw", [b'{"a":' * 240 + b"1" + b"}" * 240, b"[" * 5000])
-def test_nesting_of_raw_json_is_bound(raw: bytes) -> None:
+def test_nesting_of_raw_json_is_limited(raw: bytes) -> None:
     data = b"\x12" + write_varint(len(raw) + 1 + len(write_varint(len(raw)))) + b"\x0a" + write_varint(len(raw)) + raw
     with pytest.raises(DecodeError):
         decode(nested(0)[:0] + envelope("apps/v1", "ControllerRevision", data + data[:-1]))
 
 
 def test_raw_json_is_escaped_as_by_go() -> None:
-    """kube-controller-manager takes a ControllerRevision for another one when a byte of its data differs."""
+    """kube-controller-manager treats a ControllerRevision as changed when a byte of its data differs."""
     revision = {"kind": "ControllerRevision", "apiVersion": "apps/v1", "metadata": {}, "data": {"a": "b && c <d>"}}
     assert rb'{"a":"b \u0026\u0026 c \u003cd\u003e"}' in encode(revision)
     assert decode(encode(revision))["data"] == revision["data"]
 
 
 @pytest.mark.parametrize("cut", [cut for cut in range(4, len(encode(POD)) - 4) if cut != 15])
-def test_a_cut_body_is_refused(cut: int) -> None:
-    """But where it is cut behind the type: that is an empty object."""
+def test_truncated_body_is_rejected(cut: int) -> None:
+    """A body that ends directly after the type (cut 15) is excluded: it is an empty object."""
     with pytest.raises(DecodeError):
         decode(encode(POD)[:cut])
 
@@ -258,13 +258,13 @@ def test_a_cut_body_is_refused(cut: int) -> None:
         (envelope("v1", "Pod", b"\x0a\x03\x0a\x01\xff"), "proto: invalid UTF-8"),
     ],
 )
-def test_malformed_bodies_are_refused(body: bytes, error: str) -> None:
+def test_malformed_bodies_are_rejected(body: bytes, error: str) -> None:
     with pytest.raises(DecodeError) as raised:
         decode(body)
     assert str(raised.value) == error
 
 
-def test_numbers_that_json_does_not_have_are_refused() -> None:
+def test_nan_and_infinities_are_rejected() -> None:
     schema = b"\x49" + struct.pack("<d", float("nan"))
     for tag in (b"\x0a", b"\x22", b"\x3a", b"\x12"):
         schema = tag + write_varint(len(schema)) + schema
@@ -276,6 +276,6 @@ def test_numbers_that_json_does_not_have_are_refused() -> None:
     "spec",
     [{"containers": 5}, {"containers": ["c"]}, {"nodeName": 5}, {"priority": "high"}, 7, {"nodeSelector": ["a"]}],
 )
-def test_what_does_not_fit_the_types_cannot_be_written(spec: Any) -> None:
+def test_values_of_wrong_types_cannot_be_encoded(spec: Any) -> None:
     with pytest.raises(EncodeError):
         encode({**POD, "spec": spec})

@@ -1,4 +1,4 @@
-"""What is written can be read, for every message of the table."""
+"""Encoded objects can be decoded, for every message of the table."""
 
 from random import Random
 
@@ -31,21 +31,21 @@ KINDS = [
 
 
 @pytest.mark.parametrize("message", MESSAGES)
-def test_a_full_object_of_each_message_comes_back(message: str) -> None:
+def test_full_object_of_each_message_round_trips(message: str) -> None:
     obj = random_object(Random(message), message)
     body = encode_message(message, obj)
     assert decode_message(message, body, 0, len(body), Limits()) == obj
 
 
 @given(st.sampled_from(MESSAGES), st.integers(0, 2**32))
-def test_objects_come_back(message: str, seed: int) -> None:
+def test_objects_round_trip(message: str, seed: int) -> None:
     obj = random_object(Random(seed), message)
     body = encode_message(message, obj)
     assert decode_message(message, body, 0, len(body), Limits()) == obj
 
 
 @given(st.sampled_from(MESSAGES), st.integers(0, 2**32))
-def test_what_was_read_is_written_alike(message: str, seed: int) -> None:
+def test_decoded_objects_encode_to_the_same_bytes(message: str, seed: int) -> None:
     body = encode_message(message, random_object(Random(seed), message))
     assert encode_message(message, decode_message(message, body, 0, len(body), Limits())) == body
 
@@ -58,7 +58,9 @@ def test_an_empty_object_of_each_kind_has_its_zero_values(api_version: str, kind
 
 
 @given(st.sampled_from(KINDS), st.integers(0, 2**32), st.integers(1, 255), st.data())
-def test_a_changed_byte_is_read_or_refused(kind: tuple[str, str], seed: int, change: int, data: st.DataObject) -> None:
+def test_body_with_a_changed_byte_is_decoded_or_rejected(
+    kind: tuple[str, str], seed: int, change: int, data: st.DataObject
+) -> None:
     package = table().api_versions()[kind[0]]
     body = bytearray(
         envelope(*kind, encode_message(f"{package}.{kind[1]}", random_object(Random(seed), f"{package}.{kind[1]}")))
@@ -72,7 +74,7 @@ def test_a_changed_byte_is_read_or_refused(kind: tuple[str, str], seed: int, cha
 
 
 @given(st.binary(max_size=200), st.sampled_from(KINDS))
-def test_noise_is_read_or_refused(raw: bytes, kind: tuple[str, str]) -> None:
+def test_random_bytes_are_decoded_or_rejected(raw: bytes, kind: tuple[str, str]) -> None:
     try:
         decode(envelope(*kind, raw))
     except DecodeError:
@@ -80,7 +82,7 @@ def test_noise_is_read_or_refused(raw: bytes, kind: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 300])
-def test_lists_are_joined_of_their_members(count: int) -> None:
+def test_lists_are_joined_from_their_items(count: int) -> None:
     pods = [random_object(Random(index), "core.v1.Pod") for index in range(count)]
     metadata = {"resourceVersion": "7"}
     items = list_items("v1", "PodList", [encode_message("core.v1.Pod", pod) for pod in pods])
@@ -90,7 +92,7 @@ def test_lists_are_joined_of_their_members(count: int) -> None:
     assert decode(body) == listed | {"items": pods or None}
 
 
-def test_every_list_has_its_members_under_the_same_numbers() -> None:
+def test_every_list_has_its_items_under_the_same_field_number() -> None:
     for name in MESSAGES:
         names = {field.name for field in table().fields(name)}
         if name.endswith("List") and names == {"metadata", "items"} and not name.startswith("meta.v1beta1."):

@@ -42,7 +42,7 @@ def test_a_column_without_a_name_has_no_definition() -> None:
     assert column_definitions((*COLUMNS, PlainColumn("", "string", ""))) == column_definitions(COLUMNS)
 
 
-def test_a_table_has_columns_rows_and_the_lists_metadata() -> None:
+def test_table_has_columns_rows_and_list_metadata() -> None:
     rows = [row_with_metadata(["a", None], CONFIG_MAP), row(["b", 5], CONFIG_MAP), row(["c", True], None)]
     table = orjson.loads(table_bytes(column_definitions(COLUMNS), rows, {"resourceVersion": "7", "continue": "t"}))
     partial = {
@@ -67,7 +67,7 @@ def test_later_events_of_a_watch_have_no_columns() -> None:
     assert orjson.loads(table_bytes(NO_HEADERS, [], {}))["columnDefinitions"] is None
 
 
-def test_the_older_version_is_named() -> None:
+def test_v1beta1_tables_have_their_api_version() -> None:
     table = orjson.loads(table_bytes(b"[]", [row_with_metadata([], CONFIG_MAP, BETA)], {}, BETA))
     assert (table["apiVersion"], table["rows"][0]["object"]["apiVersion"]) == (BETA, BETA)
 
@@ -86,7 +86,7 @@ BETA = "meta.k8s.io/v1beta1"
         (b'{"kind":"X"}', {}),
     ],
 )
-def test_metadata_is_cut_out_of_the_bytes(value: bytes, metadata: dict[str, Any]) -> None:
+def test_metadata_is_extracted_from_the_bytes(value: bytes, metadata: dict[str, Any]) -> None:
     assert orjson.loads(partial_bytes(value))["metadata"] == metadata
 
 
@@ -101,12 +101,12 @@ def test_metadata_is_cut_out_of_the_bytes(value: bytes, metadata: dict[str, Any]
         max_size=4,
     )
 )
-def test_cutting_agrees_with_reading_all(value: dict[str, Any]) -> None:
+def test_extraction_agrees_with_full_decoding(value: dict[str, Any]) -> None:
     assert orjson.loads(partial_bytes(encode(value)))["metadata"] == value.get("metadata", {})
 
 
 @pytest.mark.parametrize("version", ["meta.k8s.io/v1", "meta.k8s.io/v1beta1"])
-def test_a_partial_object_says_in_which_version_it_is(version: str) -> None:
+def test_partial_object_has_the_requested_api_version(version: str) -> None:
     found = orjson.loads(partial_bytes(CONFIG_MAP, version))
     assert (found["kind"], found["apiVersion"]) == ("PartialObjectMetadata", version)
 
@@ -116,7 +116,7 @@ class StoppedClock:
         return dt.datetime(2020, 1, 1, 0, 5, tzinfo=dt.UTC)
 
 
-def test_the_table_of_a_scale() -> None:
+def test_scale_has_a_table() -> None:
     scale = {
         "kind": "Scale",
         "metadata": {"name": "web", "creationTimestamp": "2020-01-01T00:00:00Z", "resourceVersion": "9"},

@@ -1,4 +1,4 @@
-"""Bytes of WebSocket frames are cut where a frame ends."""
+"""Split a byte stream at the ends of WebSocket frames."""
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ SIZES = st.lists(st.one_of(st.integers(0, 130), st.integers(65_000, 66_000)), ma
 
 @pytest.mark.parametrize("client", [False, True], ids=["unmasked", "masked"])
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536])
-def test_the_size_of_a_frame_is_in_its_head(size: int, client: bool) -> None:
+def test_frame_size_is_computed_from_its_header(size: int, client: bool) -> None:
     frame = framed(size, client=client)
     assert frame_bytes(frame[:14]) == len(frame)
 
@@ -41,6 +41,6 @@ def test_no_piece_holds_bytes_of_two_frames(sizes: list[int], reads: list[int]) 
         assert at in ends
 
 
-def test_frames_that_arrive_together_are_pieces_of_their_own() -> None:
+def test_frames_that_arrive_together_are_split() -> None:
     frames = [framed(5), framed(0), framed(300)]
     assert list(FrameCutter().cut(b"".join(frames))) == frames

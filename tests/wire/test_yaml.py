@@ -1,4 +1,4 @@
-"""YAML bodies."""
+"""Encode and decode YAML bodies."""
 
 import math
 from typing import Any
@@ -58,7 +58,7 @@ from sampan.wire.yaml import decode, decode_strict, encode
         ("1e21", 1e21),
     ],
 )
-def test_scalars_mean_what_they_mean_to_kubernetes(text: str, value: object) -> None:
+def test_scalars_are_resolved_as_in_kubernetes(text: str, value: object) -> None:
     found = decode(f"a: {text}".encode())["a"]
     assert (found, type(found)) == (value, type(value))
 
@@ -97,7 +97,7 @@ def test_keys_become_strings(text: str, key: str) -> None:
         ("a: é😀".encode(), {"a": "é😀"}),
     ],
 )
-def test_documents_are_read(body: bytes, value: object) -> None:
+def test_documents_are_decoded(body: bytes, value: object) -> None:
     assert decode(body) == value
 
 
@@ -110,7 +110,7 @@ def test_aliases_share_nothing() -> None:
 @pytest.mark.parametrize(
     ("body", "error"),
     [
-        (b"a: 1\n---\nb: 2", "yaml: the body holds more than one document"),
+        (b"a: 1\n---\nb: 2", "yaml: the body contains more than one document"),
         (b"a: b: c", "yaml: mapping values are not allowed in this context"),
         (b"a: 1\nb: c: d", "yaml: line 2: mapping values are not allowed in this context"),
         (b"a\nb: 1\nc", "yaml: line 2: mapping values are not allowed in this context"),
@@ -131,14 +131,14 @@ def test_aliases_share_nothing() -> None:
         (b"{a: " * 300, f"yaml: exceeded max depth of {DEPTH_MAX}"),
     ],
 )
-def test_bad_documents_are_refused(body: bytes, error: str) -> None:
+def test_invalid_documents_are_rejected(body: bytes, error: str) -> None:
     with pytest.raises(DecodeError) as caught:
         decode(body)
     assert str(caught.value) == error
 
 
 def bomb(levels: int, width: int) -> bytes:
-    """Anchors that each hold the one before, many times."""
+    """Return anchors that each contain the previous one many times."""
     lines = [f"a0: &a0 [{', '.join(['x'] * width)}]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * width)}]" for n in range(1, levels)]
     return "\n".join(lines).encode()
@@ -147,16 +147,16 @@ def bomb(levels: int, width: int) -> bytes:
 @pytest.mark.parametrize(
     "body", [bomb(9, 10), bomb(300, 2), b"a: &a " + b"x" * 100_000 + b"\nb: [" + b"*a," * 100 + b"]"]
 )
-def test_aliases_cannot_make_a_small_body_large(body: bytes) -> None:
+def test_aliases_cannot_expand_a_small_body(body: bytes) -> None:
     with pytest.raises(DecodeError, match=r"excessive aliasing|max depth"):
         decode(body)
 
 
-def test_aliases_in_moderation_are_fine() -> None:
+def test_moderate_use_of_aliases_is_allowed() -> None:
     assert len(decode(b"a: &a {x: 1}\nb: [" + b"*a, " * 500 + b"]")["b"]) == 500
 
 
-def test_a_chain_of_anchors_is_as_deep_as_it_looks() -> None:
+def test_chain_of_anchors_counts_towards_the_depth_limit() -> None:
     chain = "\n".join(["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 300))])
     with pytest.raises(DecodeError, match="exceeded max depth"):
         decode(chain.encode())
@@ -173,7 +173,7 @@ def test_a_chain_of_anchors_is_as_deep_as_it_looks() -> None:
         ),
     ],
 )
-def test_duplicate_keys_are_told_with_their_line(body: bytes, lines: list[str]) -> None:
+def test_duplicate_keys_are_reported_with_their_line(body: bytes, lines: list[str]) -> None:
     value, found = decode_strict(body)
     assert found == (["\n".join(["yaml: unmarshal errors:", *lines])] if lines else [])
     assert value == decode(body)
@@ -204,7 +204,7 @@ def test_duplicate_keys_are_told_with_their_line(body: bytes, lines: list[str]) 
         (None, "null\n"),
     ],
 )
-def test_values_are_written_as_kubernetes_writes_them(value: object, text: str) -> None:
+def test_values_are_encoded_as_in_kubernetes(value: object, text: str) -> None:
     assert encode(value).decode() == text
 
 
@@ -242,7 +242,7 @@ yaml_values = st.recursive(
 
 
 def as_json(value: Any) -> Any:
-    """What a float becomes on its way through JSON."""
+    """Return a float after a round trip through JSON."""
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < 2**63 else value
     if isinstance(value, list):
@@ -253,12 +253,12 @@ def as_json(value: Any) -> Any:
 
 
 @given(yaml_values)
-def test_values_read_back(value: Any) -> None:
+def test_values_round_trip(value: Any) -> None:
     assert decode(encode(value)) == as_json(value)
 
 
 @given(st.binary(max_size=60) | st.text(alphabet="ab:-[]{},&*!<>|?'\"#%@`\n \t~01.e_\\", max_size=60).map(str.encode))
-def test_reading_raises_nothing_but_decode_error(body: bytes) -> None:
+def test_decoding_raises_only_decode_error(body: bytes) -> None:
     try:
         value, _ = decode_strict(body)
     except DecodeError:

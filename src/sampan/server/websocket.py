@@ -16,7 +16,7 @@ from sampan.core.errors import bad_request
 from sampan.server.request import Request, Response
 from sampan.server.status import text_response
 from sampan.server.tunnel import Tunnel
-from sampan.wire.websocket import VERSION, BadHandshake, BadProtocol, BadVersion, WebSocket, shake_hands
+from sampan.wire.websocket import VERSION, BadHandshake, BadProtocol, BadVersion, WebSocket, accept_upgrade
 from sampan.wire.websocket import wants_websocket as headers_want_websocket
 
 Serve = Callable[[WebSocket], Awaitable[None]]
@@ -36,7 +36,7 @@ def accept(request: Request, serve: Serve, protocols: Sequence[str] | None = Non
     the client names first.
     """
     try:
-        protocol, fields = shake_hands(request.method, request.headers, protocols)
+        protocol, fields = accept_upgrade(request.method, request.headers, protocols)
     except BadVersion as error:
         refusal = text_response(400, f"{error}\n")
         refusal.headers.append((b"Sec-WebSocket-Version", VERSION.encode()))

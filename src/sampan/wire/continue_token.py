@@ -1,4 +1,4 @@
-"""The continue tokens of paged lists.
+"""Continue tokens of paged lists.
 
 Source: apiserver pkg/storage/continue.go (1.36).
 """
@@ -15,19 +15,19 @@ _VERSION: Final = "meta.k8s.io/v1"
 _INT64_MAX: Final = 2**63 - 1
 _not_base64 = re.compile(r"[^A-Za-z0-9_-]").search
 INCONSISTENT: Final = -1
-"""The revision of a token that goes on with whatever is there now."""
+"""Revision of a token that continues with the current state instead of a snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContinueToken:
-    """Where a paged list goes on: behind the key `start`, at `revision` (`INCONSISTENT` = now)."""
+    """Position in a paged list: the next page starts after key `start`, at `revision` (or `INCONSISTENT`)."""
 
     revision: int
     start: str
 
 
 def encode_token(token: ContinueToken, prefix: str) -> str:
-    """The token as clients see it. `start` must lie below `prefix`, which is left out. Raises `ValueError`."""
+    """Encode a token for clients, without `prefix`, which `start` must begin with. Raises `ValueError`."""
     if not prefix or not token.start.startswith(prefix):
         raise ValueError("unable to encode next field: the key and key prefix do not match")
     body = encode({"v": _VERSION, "rv": token.revision, "start": f"{token.start[len(prefix) :]}\0"})
@@ -35,7 +35,7 @@ def encode_token(token: ContinueToken, prefix: str) -> str:
 
 
 def decode_token(text: str, prefix: str) -> ContinueToken:
-    """Read a token. Raises `ValueError` with Kubernetes' text (behind `invalid continue token: `)."""
+    """Decode a token. Raises `ValueError` with Kubernetes' message (the part after `invalid continue token: `)."""
     fields = _fields(text)
     version, revision, start = fields.get("v") or "", fields.get("rv") or 0, fields.get("start") or ""
     if not isinstance(version, str) or not isinstance(revision, int) or not isinstance(start, str):
@@ -77,5 +77,5 @@ def _fields(text: str) -> dict[str, object]:
 
 
 def _is_clean(key: str) -> bool:
-    """Whether Go's path.Clean would leave it: no empty, `.` or `..` element, no slash at the end."""
+    """Report whether Go's path.Clean returns the key unchanged: no empty, `.` or `..` element, no trailing slash."""
     return key == "/" or not any(part in ("", ".", "..") for part in key[1:].split("/"))

@@ -1,7 +1,7 @@
-"""A gzip body of a small new head and a large tail that was deflated before.
+"""Gzip bodies made of a small new head and a large tail that is already compressed.
 
-Deflate blocks may follow one another, and the CRC-32 of two parts can be computed from theirs; so a list whose items
-have not changed is sent under a new resourceVersion without compressing its items again.
+Deflate blocks can be concatenated, and the CRC-32 of a body can be computed from those of its two parts. So a list
+with unchanged items is sent with a new resourceVersion without compressing its items again.
 Source: RFC 1951, RFC 1952.
 """
 
@@ -16,7 +16,7 @@ _RAW = -15
 
 
 class Packed(NamedTuple):
-    """A deflated tail (its last block is final), with what the trailer needs of it."""
+    """Deflated tail (its last block is final), with the checksum and size that the gzip trailer needs."""
 
     deflated: bytes
     crc: int
@@ -24,15 +24,16 @@ class Packed(NamedTuple):
 
 
 def pack(tail: bytes) -> Packed:
-    """Deflate a tail at the fastest level. The interpreter lock is free meanwhile: meant for a thread."""
+    """Deflate a tail at the fastest level. Releases the GIL, so it can run in a thread."""
     compressor = isal_zlib.compressobj(1, isal_zlib.DEFLATED, _RAW)
     deflated: bytes = compressor.compress(tail) + compressor.flush()
     return Packed(deflated, isal_zlib.crc32(tail), len(tail))
 
 
 def join(head: bytes, tail: Packed) -> bytes:
-    """The gzip form of `head + tail`."""
+    """Return the gzip form of `head + tail`."""
     compressor = zlib.compressobj(1, zlib.DEFLATED, _RAW)
+    # A full flush ends the head at a byte boundary and without back references, so that the tail can follow it.
     deflated = compressor.compress(head) + compressor.flush(zlib.Z_FULL_FLUSH)
     crc = isal_zlib.crc32_combine(zlib.crc32(head), tail.crc, tail.size_bytes)
     trailer = struct.pack("<II", crc & 0xFFFFFFFF, (len(head) + tail.size_bytes) & 0xFFFFFFFF)

@@ -1,7 +1,7 @@
-"""JSON bodies in and out.
+"""Encode and decode JSON bodies.
 
-Nesting is held to `DEPTH_MAX` levels, which the encoder can write back and recursive code can walk; Kubernetes' own
-bound (10,000) is out of Python's reach. Whole numbers up to 64 bits (signed or unsigned) stay whole; larger ones
+Nesting is limited to `DEPTH_MAX` levels, which the encoder can write and recursive code can walk. Kubernetes' limit
+(10,000) exceeds Python's recursion limit. Integers of up to 64 bits (signed or unsigned) stay integers; larger ones
 become floats, as in Go.
 Source: sigs.k8s.io/json; apimachinery pkg/runtime/serializer/json (1.36).
 """
@@ -15,31 +15,32 @@ import orjson
 from sampan.wire.json_syntax import duplicate_fields, syntax_error
 
 DEPTH_MAX: Final = 254
-"""Levels of lists and maps that a body may have."""
+"""Limit of nested lists and maps in a body."""
 
 _EXPLAINED_SIZE_MAX: Final = 1 << 18
-"""Bytes of the longest broken body that is read again to say what is wrong in Go's words."""
+"""Size limit of an invalid body that is parsed a second time to produce Go's error message."""
 
 
 class DecodeError(ValueError):
-    """A body cannot be read; the text says why, in Go's words where they are known."""
+    """A body cannot be decoded; the message gives the reason, in Go's words if possible."""
 
 
 UNREADABLE: Final = (ValueError, RecursionError)
-"""What msgspec's decoders raise for bytes of others that are no JSON, or not the JSON that was expected.
+"""Errors that msgspec's decoders raise for invalid JSON, or for JSON of another type than expected.
 
-Its own errors are `ValueError`s, and so is `UnicodeDecodeError`, which it raises for text that is not UTF-8; nesting
-that is too deep is a `RecursionError`.
+Its own errors are `ValueError`s, and so is `UnicodeDecodeError`, which it raises for text that is not UTF-8. Nesting
+that is too deep raises `RecursionError`.
 """
 
 
 class EncodeError(ValueError):
-    """An object cannot be written: too deep, or not made of JSON values."""
+    """An object cannot be encoded: it is too deep, or contains a value that JSON does not have."""
 
 
 def decode(body: bytes) -> Any:
-    """Read one JSON value. Of duplicate keys the last wins. Raises `DecodeError`."""
+    """Decode one JSON value. The last of duplicate keys wins. Raises `DecodeError`."""
     value = _load(body)
+    # Only a body with this many brackets can be too deep.
     if body.count(b"{") + body.count(b"[") > DEPTH_MAX:
         _compact(value)
     return value
@@ -53,9 +54,9 @@ def _load(body: bytes) -> Any:
 
 
 def decode_strict(body: bytes) -> tuple[Any, list[str]]:
-    """Read one JSON value and tell its duplicate keys (`Duplicates`, if there are any). Raises `DecodeError`.
+    """Decode one JSON value and list its duplicate keys (as `Duplicates`, if there are any). Raises `DecodeError`.
 
-    Bodies without duplicates, which are nearly all, cost one encoding and a few searches more than `decode`.
+    Nearly all bodies have no duplicates; for them this costs one encoding and a few searches more than `decode`.
     """
     value = _load(body)
     if _surely_without_duplicates(body, value):
@@ -64,7 +65,10 @@ def decode_strict(body: bytes) -> tuple[Any, list[str]]:
 
 
 def _compact(value: Any) -> bytes:
-    """The shortest form. Writing it is also the cheapest way to find that a value is too deep: `DecodeError`."""
+    """Encode a value without spaces.
+
+    This is also the cheapest check for too deep nesting, which raises `DecodeError`.
+    """
     try:
         return orjson.dumps(value)
     except orjson.JSONEncodeError:
@@ -75,10 +79,10 @@ _SPACED_COLONS = (b'" :', b'"\t:', b'"\n:', b'"\r:')
 
 
 def _surely_without_duplicates(body: bytes, value: Any) -> bool:
-    """Whether the body has exactly as many keys as the value.
+    """Report whether the body has exactly as many keys as the value.
 
-    A key ends in `":`. Inside a string the quote has a backslash before it, so those are taken off again. Bodies with
-    space before a colon, or with a backslash that is itself escaped before a quote, are left to the exact way.
+    Counts `":`, which ends each key, minus those with an escaped quote, which are inside a string. Returns False if the
+    count may be wrong: for bodies with space before a colon, or with an escaped backslash before a quote.
     """
     compact = _compact(value)
     if compact == body:
@@ -89,7 +93,7 @@ def _surely_without_duplicates(body: bytes, value: Any) -> bool:
     return keys == compact.count(b'":') - compact.count(b'\\":')
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise DecodeError(f"invalid character {name[0]!r} looking for beginning of value")
 
 
@@ -97,13 +101,13 @@ _lone_surrogate = re.compile("[\ud800-\udfff]")
 
 
 def _decode_leniently(body: bytes, error: orjson.JSONDecodeError) -> Any:
-    """The way of bodies that Go accepts and the fast decoder does not: bad UTF-8 and lone surrogates become U+FFFD."""
+    """Decode a body that Go accepts and orjson does not: invalid UTF-8 and lone surrogates become U+FFFD."""
     message = str(error).partition(": line ")[0]
     if "UTF-8" not in message and "surrogate" not in message and "escape" not in message:
         raise DecodeError(_explain(body, message)) from None
     text = body.decode("utf-8", "replace")
     try:
-        value = stdlib_json.loads(text, parse_constant=_refuse_constant)
+        value = stdlib_json.loads(text, parse_constant=_reject_constant)
         compact = stdlib_json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
@@ -128,7 +132,7 @@ def _explain(body: bytes, message: str) -> str:
 
 
 def encode(value: Any) -> bytes:
-    """Write compact JSON. Raises `EncodeError`."""
+    """Encode a value as compact JSON. Raises `EncodeError`."""
     try:
         return orjson.dumps(value)
     except orjson.JSONEncodeError as error:
@@ -140,7 +144,7 @@ _ESCAPED_LINES: Final = ((b"\xe2\x80\xa8", rb"\u2028"), (b"\xe2\x80\xa9", rb"\u2
 
 
 def escaped(encoded: bytes) -> bytes:
-    """JSON with those characters escaped that Go escapes: of ControllerRevisions clients compare the bytes."""
+    """Escape the characters that Go escapes. Clients compare the bytes of ControllerRevisions."""
     for plain, escape in _ESCAPED if encoded.isascii() else (*_ESCAPED, *_ESCAPED_LINES):
         if plain in encoded:
             encoded = encoded.replace(plain, escape)
@@ -148,7 +152,7 @@ def escaped(encoded: bytes) -> bytes:
 
 
 def encode_sorted(value: Any) -> bytes:
-    """Write compact JSON with sorted keys: a canonical form to compare by. Raises `EncodeError`."""
+    """Encode a value as compact JSON with sorted keys, for comparisons. Raises `EncodeError`."""
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError as error:
@@ -156,7 +160,7 @@ def encode_sorted(value: Any) -> bytes:
 
 
 def _encode_leniently(value: Any, error: orjson.JSONEncodeError) -> bytes:
-    """The way of whole numbers beyond 64 bits and of lone surrogates."""
+    """Encode values that orjson rejects: integers beyond 64 bits and lone surrogates."""
     try:
         text = stdlib_json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
@@ -165,7 +169,7 @@ def _encode_leniently(value: Any, error: orjson.JSONEncodeError) -> bytes:
 
 
 def pretty(value: Any) -> bytes:
-    """Write JSON for people (`?pretty=true`): two spaces a level. Raises `EncodeError`."""
+    """Encode a value for people (`?pretty=true`): two spaces a level. Raises `EncodeError`."""
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2)
     except orjson.JSONEncodeError as error:

@@ -1,6 +1,7 @@
-"""What is wrong with a JSON text, in Go's words: where the syntax breaks, and which keys occur twice.
+"""Errors in a JSON text, in Go's words: the first syntax error, and duplicate keys.
 
-Both run only on bodies that are at fault already. They keep a stack of their own, so depth cannot hurt them.
+Both functions run only on bodies that are known to have an error. They do not recurse, so nesting cannot overflow the
+stack.
 Source: Go's encoding/json scanner.go; sigs.k8s.io/json kubernetes_patch.go.
 """
 
@@ -41,11 +42,11 @@ _UNFINISHED = (
     "in string escape",
     "in \\u hexadecimal",
 )
-"""Where Go's scanner finds the end by feeding itself one space more."""
+"""Contexts in which Go's scanner reports the end of input as an unexpected space."""
 
 
 class _Broken(Exception):
-    """The syntax breaks at this position: `context` is what the scanner was doing there."""
+    """Syntax error at this position; `context` is what the scanner expected, in Go's words."""
 
     def __init__(self, position: int, context: str) -> None:
         super().__init__(context)
@@ -54,7 +55,7 @@ class _Broken(Exception):
 
 
 def syntax_error(body: bytes) -> str | None:
-    """Go's text for the first error of syntax, or None when there is none."""
+    """Return Go's message for the first syntax error, or None when there is none."""
     try:
         _scan(body)
     except _Broken as broken:
@@ -74,7 +75,7 @@ def _skip_space(body: bytes, position: int) -> int:
 
 
 def _scan(body: bytes) -> None:
-    """Walks the whole text; raises `_Broken` where it is not JSON."""
+    """Scan the whole text; raise `_Broken` where it is not JSON."""
     closers: list[int] = []
     position = _skip_space(body, 0)
     while True:
@@ -90,7 +91,11 @@ def _scan(body: bytes) -> None:
 
 
 def _value(body: bytes, position: int, closers: list[int]) -> int:
-    """Past one scalar or empty collection; or minus the place of the first value inside a collection that it opens."""
+    """Return the position after one scalar or empty collection.
+
+    For a collection with items, returns minus the position of its first item, and adds its closing bracket to
+    `closers`.
+    """
     char = body[position : position + 1]
     if char not in (b"{", b"["):
         return _scalar(body, position)
@@ -118,7 +123,7 @@ def _key(body: bytes, position: int) -> int:
 
 
 def _after_value(body: bytes, position: int, closers: list[int]) -> int:
-    """Past closing brackets, and past a comma (and key) to the next value."""
+    """Skip closing brackets, and a comma (and key); return the position of the next value."""
     while True:
         position = _skip_space(body, position)
         if not closers:
@@ -214,7 +219,7 @@ def _unescape(text: str) -> str:
 
 
 class _Level:
-    """One open collection: its path, the keys seen so far (None in a list), and where in it the reader stands."""
+    """Open collection: its path, its keys so far (None in a list), and the current index or key."""
 
     __slots__ = ("index", "keys", "path", "step")
 
@@ -231,7 +236,7 @@ class _Level:
 
 
 class Duplicates(list[str]):
-    """`duplicate field "spec.x"` for each key that occurs again in its map, in the order of the text."""
+    """List of `duplicate field "spec.x"`, one for each key that occurs more than once in its map, in text order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -239,18 +244,19 @@ class Duplicates(list[str]):
         self._repeated: dict[str, int] = {}
 
     def note(self, path: str, place: int) -> None:
-        """The field stands at this place."""
+        """Record the position of a field."""
         self._places.setdefault(path, place)
 
     def note_again(self, path: str, place: int) -> None:
-        """It stands there again."""
+        """Record the position of a field that occurred before."""
         if path not in self._repeated and len(self) < _DUPLICATES_MAX:
             self._repeated[path] = place
             self.append(f"duplicate field {quote(path)}")
 
     def with_unknown(self, unknown: Iterable[str]) -> list[str]:
-        """These and the unknown fields as Go's decoder finds them: in the order of the text, and what stands in an
-        unknown field is not looked at.
+        """Return duplicate and unknown fields in text order, as Go's decoder finds them.
+
+        Skips duplicates inside an unknown field, because Go does not decode it.
         """
         odd = list(unknown)
         found = [(self._places.get(path, -1), f"unknown field {quote(path)}") for path in odd]
@@ -263,7 +269,7 @@ class Duplicates(list[str]):
 
 
 def duplicate_fields(text: str) -> Duplicates:
-    """What occurs again, at most 100 fields. The text must be JSON."""
+    """Return the duplicate fields, at most 100. The text must be JSON."""
     found = Duplicates()
     levels: list[_Level] = []
     position = 0

@@ -1,4 +1,4 @@
-"""Content negotiation: which representation a client accepts, and which one its body has.
+"""Content negotiation: select the media type of a response, and the codec of a request body.
 
 Source: apiserver pkg/endpoints/handlers/negotiation (1.36); github.com/munnerz/goautoneg.
 """
@@ -19,18 +19,18 @@ FORMATS: Final = {
     "application/yaml": "yaml",
     "application/vnd.kubernetes.protobuf": "protobuf",
 }
-"""The media types of Kubernetes and the names of their codecs."""
+"""Media types of Kubernetes and the names of their codecs."""
 
 OFFERED: Final = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
-"""What this server reads and writes of built-in types, the first choice first."""
+"""Media types that this server supports for built-in types, the preferred one first."""
 
 CUSTOM_OFFERED: Final = ("application/json", "application/yaml")
-"""The same of custom resources, which have no protobuf form."""
+"""Media types for custom resources, which have no protobuf form."""
 
 
 @dataclass(frozen=True, slots=True)
 class MediaType:
-    """What a client asked for: the format, and perhaps a transform of the object into another kind.
+    """Negotiated format, and an optional transform of the object into another kind.
 
     `transform` is empty, Table, PartialObjectMetadata, PartialObjectMetadataList or (for discovery)
     APIGroupDiscoveryList; `group` and `version` are those of the transform. `stream` is `watch` or empty.
@@ -47,7 +47,7 @@ class MediaType:
 
     @property
     def api_version(self) -> str:
-        """The `apiVersion` of the transformed object: `meta.k8s.io/v1`."""
+        """Return the `apiVersion` of the transformed object: `meta.k8s.io/v1`."""
         return f"{self.group}/{self.version}"
 
 
@@ -65,7 +65,7 @@ _is_number = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})
 
 
 def parse_accept(header: str) -> list[Clause]:
-    """The alternatives of an Accept header, the best first. Broken ones are left out."""
+    """Parse an Accept header into its alternatives, the best first. Skips malformed ones."""
     clauses = [clause for part in header.split(",") if (clause := _parse_clause(part.strip(" "))) is not None]
     if len(clauses) > 12:
         return sorted(clauses, key=lambda c: (-c.quality, c.type == "*", c.subtype == "*"))
@@ -78,7 +78,10 @@ def parse_accept(header: str) -> list[Clause]:
 
 
 def _better(a: Clause, b: Clause) -> bool:
-    """Not an order (a specific type beats a wildcard of any quality), hence the sort by insertion above, as in Go."""
+    """Report whether `a` is preferred to `b`, as in Go.
+
+    This is not a total order (a specific type beats a wildcard of any quality), hence the insertion sort above.
+    """
     if a.quality > b.quality:
         return True
     return (a.type != "*" and b.type == "*") or (a.subtype != "*" and b.subtype == "*")
@@ -112,10 +115,10 @@ def _parse_clause(part: str) -> Clause | None:
 def negotiate(
     accept: str, offered: tuple[str, ...] = OFFERED, *, allow_transforms: bool = True, custom: bool = False
 ) -> MediaType:
-    """The representation for an Accept header. Raises 406.
+    """Select the representation for an Accept header. Raises 406.
 
-    `allow_transforms` says whether this endpoint serves Table and PartialObjectMetadata; where it does not, clauses
-    that ask for them are passed over. `custom` resources have a protobuf form of their metadata alone.
+    `allow_transforms`: this endpoint serves Table and PartialObjectMetadata; otherwise, clauses that request them are
+    skipped. `custom` resources have a protobuf form only of their metadata.
     """
     if not accept:
         return _plain(offered[0])
@@ -127,9 +130,9 @@ def negotiate(
 
 
 def negotiate_discovery(accept: str, offered: tuple[str, ...] = OFFERED) -> MediaType:
-    """The representation of `/api` and `/apis`. Raises 406.
+    """Select the representation of `/api` and `/apis`. Raises 406.
 
-    It is the aggregated one wherever the client names it at all, whatever quality it gives to others.
+    The aggregated one is selected if the client names it at all, whatever the quality of the others.
     Source: apiserver pkg/endpoints/discovery/aggregated/wrapper.go (1.36).
     """
     found = _find(accept, offered, "discovery") if accept else None
@@ -137,9 +140,12 @@ def negotiate_discovery(accept: str, offered: tuple[str, ...] = OFFERED) -> Medi
 
 
 def _find(accept: str, offered: tuple[str, ...], transforms: str) -> MediaType | None:
-    """Headers are few, so answers are remembered; long ones are not, to bound the memory."""
-    negotiate_now = _negotiate_cached if len(accept) <= _CACHED_LENGTH_MAX else _negotiate
-    return negotiate_now(accept, offered, transforms)
+    """Negotiate with a cache, because clients send few different headers.
+
+    Long headers are not cached, to limit memory.
+    """
+    find = _negotiate_cached if len(accept) <= _CACHED_LENGTH_MAX else _negotiate
+    return find(accept, offered, transforms)
 
 
 @functools.lru_cache(maxsize=256)
@@ -167,22 +173,22 @@ def _negotiate(accept: str, offered: tuple[str, ...], transforms: str) -> MediaT
 
 
 def _with_parameters(clause: Clause, media_type: str, transforms: str) -> MediaType | None:
-    """The media type with a clause's parameters, or None when they ask for what is not served here."""
+    """Return the media type with a clause's parameters, or None when they request something that is not served here."""
     parameters = dict(clause.parameters)
     if parameters.get("stream") not in (None, "", "watch") or parameters.get("sv"):
         return None
     format_ = FORMATS[media_type]
-    asked = (parameters.get("g", ""), parameters.get("v", ""), parameters.get("as", ""))
+    requested = (parameters.get("g", ""), parameters.get("v", ""), parameters.get("as", ""))
     if any(name in parameters for name in ("as", "g", "v")):
-        if not _serves(asked, format_, transforms):
+        if not _serves(requested, format_, transforms):
             return None
     elif transforms == "discovery" or (transforms == "custom" and media_type not in CUSTOM_OFFERED):
         return None
     return MediaType(
         format_,
-        transform=asked[2],
-        group=asked[0],
-        version=asked[1],
+        transform=requested[2],
+        group=requested[0],
+        version=requested[1],
         stream=parameters.get("stream", ""),
         pretty=parameters.get("pretty") == "1",
         profile=parameters.get("profile", ""),
@@ -190,10 +196,10 @@ def _with_parameters(clause: Clause, media_type: str, transforms: str) -> MediaT
     )
 
 
-def _serves(asked: tuple[str, str, str], format_: str, transforms: str) -> bool:
-    group, version, kind = asked
+def _serves(requested: tuple[str, str, str], format_: str, transforms: str) -> bool:
+    group, version, kind = requested
     if transforms == "discovery":
-        return asked == _DISCOVERY
+        return requested == _DISCOVERY
     if not transforms or (group, version) not in _META_VERSIONS:
         return False
     if kind == "Table":
@@ -202,12 +208,12 @@ def _serves(asked: tuple[str, str, str], format_: str, transforms: str) -> bool:
 
 
 def not_acceptable(offered: tuple[str, ...]) -> StatusError:
-    """406: none of what the client accepts is served."""
+    """Return a 406: no media type that the client accepts is supported."""
     return StatusError(Reason.NOT_ACCEPTABLE, 406, f"only the following media types are accepted: {', '.join(offered)}")
 
 
 def unsupported_media_type(offered: tuple[str, ...]) -> StatusError:
-    """415: the body's media type is not read here."""
+    """Return a 415: the media type of the request body is not supported."""
     return StatusError(
         Reason.UNSUPPORTED_MEDIA_TYPE,
         415,
@@ -216,9 +222,9 @@ def unsupported_media_type(offered: tuple[str, ...]) -> StatusError:
 
 
 def body_format(content_type: str, offered: tuple[str, ...] = OFFERED) -> str:
-    """The codec of a body (`json`, `yaml` ...) by its Content-Type; the first offered one without. Raises 415.
+    """Return the codec of a body (`json`, `yaml` ...) by its Content-Type, or the preferred codec without one.
 
-    Parameters such as charset are passed over.
+    Ignores parameters such as charset. Raises 415.
     """
     media_type = content_type.partition(";")[0].strip().lower() if content_type else offered[0]
     if media_type not in offered:
@@ -227,7 +233,7 @@ def body_format(content_type: str, offered: tuple[str, ...] = OFFERED) -> str:
 
 
 def wants_pretty(query_value: str | None, user_agent: str) -> bool:
-    """Whether a person will read the answer: by `?pretty=`, else by an agent that people use."""
+    """Report whether to indent the response: by `?pretty=`, or for user agents used by people."""
     if query_value:
         return query_value in ("1", "t", "T", "TRUE", "true", "True")
     return user_agent.startswith(("curl", "Wget", "Mozilla/5.0"))

@@ -1,4 +1,4 @@
-"""PartialObjectMetadata: an object's metadata alone, cut out of its bytes without reading the rest.
+"""PartialObjectMetadata: extract an object's metadata from its JSON bytes without decoding the rest.
 
 Source: apiserver pkg/endpoints/handlers/response.go (1.36).
 """
@@ -21,6 +21,6 @@ _V1_HEAD = _HEADS[META_V1]
 
 
 def partial_bytes(value: bytes, api_version: str = META_V1) -> bytes:
-    """The PartialObjectMetadata of an object given as JSON bytes; `api_version` is meta.k8s.io/v1 or v1beta1."""
+    """Return the PartialObjectMetadata of an object given as JSON; `api_version` is meta.k8s.io/v1 or v1beta1."""
     head = _V1_HEAD if api_version == META_V1 else _HEADS[api_version]
     return b"%b%b}" % (head, _cut(value).metadata)

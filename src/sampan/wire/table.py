@@ -1,6 +1,6 @@
-"""Tables, the form that `kubectl get` asks for: column definitions, and rows of cells beside each object.
+"""Tables, the form that `kubectl get` requests: column definitions, and a row of cells for each object.
 
-Rows are made by joining bytes, so a row can be kept beside its record and used for every client.
+Rows are built by joining bytes, so a row can be cached with its record and used for every client.
 Source: apimachinery pkg/apis/meta/v1/types.go (Table), apiserver pkg/endpoints/handlers/response.go (1.36).
 """
 
@@ -13,13 +13,13 @@ from sampan.wire.partial import META_V1, partial_bytes
 
 _SYSTEM_CLOCK: Final = SystemClock()
 NO_HEADERS: Final = b"null"
-"""The column definitions of a table whose client has seen them already (all but the first event of a watch)."""
+"""Column definitions after the first event of a watch, because the client already has them."""
 
 
 class Column(Protocol):
-    """What is said of a column. `type` and `format` are OpenAPI's; a priority above 0 shows with `-o wide`.
+    """Definition of a column. `type` and `format` are OpenAPI's; a priority above 0 shows with `-o wide`.
 
-    A column without a name has cells and no definition, as the last one of IPAddresses in Kubernetes.
+    A column without a name has cells but no definition, like the last one of IPAddresses in Kubernetes.
     """
 
     @property
@@ -35,7 +35,7 @@ class Column(Protocol):
 
 
 def column_definitions(columns: Iterable[Column]) -> bytes:
-    """`columnDefinitions` as JSON; made once for a version, used for all its tables."""
+    """Return `columnDefinitions` as JSON; computed once for a version and used for all its tables."""
     return encode(
         [
             {
@@ -55,23 +55,23 @@ Conditions = Sequence[Mapping[str, str]]
 
 
 def row(cells: Sequence[Any], object_bytes: bytes | None, conditions: Conditions = ()) -> bytes:
-    """A row: JSON scalars in the order of the columns, and the object (whole, partial, or None) as JSON."""
-    told = b',"conditions":%b' % encode(list(conditions)) if conditions else b""
+    """Return a row: JSON scalars in column order, and the object (whole, partial, or None) as JSON."""
+    extra = b',"conditions":%b' % encode(list(conditions)) if conditions else b""
     shown = b"null" if object_bytes is None else object_bytes
-    return b'{"cells":%b%b,"object":%b}' % (encode(cells), told, shown)
+    return b'{"cells":%b%b,"object":%b}' % (encode(cells), extra, shown)
 
 
 def row_with_metadata(
     cells: Sequence[Any], value: bytes, api_version: str = META_V1, conditions: Conditions = ()
 ) -> bytes:
-    """A row beside the PartialObjectMetadata of an object given as JSON: the form that clients get unless they ask."""
+    """Return a row with the PartialObjectMetadata of an object given as JSON, which is the default form for clients."""
     return row(cells, partial_bytes(value, api_version), conditions)
 
 
 def table_bytes(
     definitions: bytes, rows: Iterable[bytes], list_metadata: Mapping[str, Any], api_version: str = META_V1
 ) -> bytes:
-    """A whole Table, from `column_definitions`, rows and the metadata of the list (or of the one object)."""
+    """Return a Table built from `column_definitions`, rows and the metadata of the list (or of the one object)."""
     return b'{"kind":"Table","apiVersion":"%b","metadata":%b,"columnDefinitions":%b,"rows":[%b]}' % (
         api_version.encode(),
         encode(list_metadata),
@@ -81,7 +81,7 @@ def table_bytes(
 
 
 class PlainColumn(NamedTuple):
-    """A column as plain data."""
+    """Column as plain data."""
 
     name: str
     type: str
@@ -108,7 +108,7 @@ _SCALE_DEFINITIONS: Final = column_definitions(
 
 
 def scale_table(scale: Mapping[str, Any], clock: Clock = _SYSTEM_CLOCK) -> bytes:
-    """The Table of one autoscaling Scale, which is made on demand and has no columns of its own elsewhere."""
+    """Return the Table of one autoscaling Scale, which is computed on demand and has no columns defined elsewhere."""
     metadata = scale.get("metadata") or {}
     cells = [
         metadata.get("name", ""),

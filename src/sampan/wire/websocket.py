@@ -1,7 +1,7 @@
-"""`WebSocket`: messages over an upgraded connection, and the handshake that begins it.
+"""`WebSocket`: messages over an upgraded connection, and the handshake that opens it.
 
-Pings are answered and a client's Close is returned while somebody is in `receive`. Masks, lengths and UTF-8 are the
-wsproto library's care; what breaks the rules ends the connection, with the code that says so.
+Pings and the client's Close are answered only while a task runs `receive`. The wsproto library handles masks, lengths
+and UTF-8; a protocol violation closes the connection with the matching code.
 Source: streaming pkg/httpstream/wsstream, golang.org/x/net/websocket (1.36); RFC 6455.
 """
 
@@ -17,33 +17,33 @@ from wsproto.frame_protocol import CloseReason
 from wsproto.utilities import generate_accept_token
 
 MESSAGE_BYTES_MAX: Final = 1 << 20
-"""Of one message from a client; a longer one ends the connection."""
+"""Size limit of one message from a client; a longer one closes the connection."""
 VERSION: Final = "13"
 _KEY_BYTES: Final = 16
 
 
 class ByteStream(Protocol):
-    """A connection after its upgrade."""
+    """Connection after its upgrade."""
 
     async def read(self) -> bytes:
-        """What has come, at least a byte; nothing at the end. One reader at a time."""
+        """Return the received data, at least one byte; empty at the end. Only one reader at a time."""
         ...
 
     def write(self, data: bytes) -> None:
-        """Send; nothing happens when the client has gone."""
+        """Send data. Does nothing when the client has disconnected."""
         ...
 
     async def drain(self) -> None:
-        """Wait until the client has read most of what was written. May raise `OSError` when it has gone."""
+        """Wait until the client has read most of the written data. May raise `OSError` when it has disconnected."""
         ...
 
 
 class WebSocket:
-    """One connection. Messages are text (`str`) or binary (`bytes`)."""
+    """WebSocket connection of a client. Messages are text (`str`) or binary (`bytes`)."""
 
     def __init__(self, tunnel: ByteStream, protocol: str = "", *, message_bytes_max: int = MESSAGE_BYTES_MAX) -> None:
         self.protocol = protocol
-        """The sub-protocol that was agreed on; empty: none."""
+        """Negotiated sub-protocol; empty if none."""
         self._tunnel = tunnel
         self._frames = Connection(ConnectionType.SERVER)
         self._events: deque[Event] = deque()
@@ -52,7 +52,7 @@ class WebSocket:
         self._message_bytes_max = message_bytes_max
 
     async def receive(self) -> str | bytes | None:
-        """The next message; None when the client has said good-bye or gone. One reader at a time."""
+        """Return the next message, or None after a Close or a disconnect. Only one reader at a time."""
         while True:
             while self._events:
                 message = self._take(self._events.popleft())
@@ -68,29 +68,32 @@ class WebSocket:
             self._events.extend(self._frames.events())
 
     def write(self, data: str | bytes) -> None:
-        """Send a message; nothing happens after a Close."""
+        """Send a message. Does nothing after a Close."""
         if self._frames.state is ConnectionState.OPEN:
             message = TextMessage(data) if isinstance(data, str) else BytesMessage(data)
             self._tunnel.write(self._frames.send(message))
 
     async def drain(self) -> None:
-        """Wait until the client has read most of what was sent."""
+        """Wait until the client has read most of the sent data."""
         await self._tunnel.drain()
 
     async def send(self, data: str | bytes) -> None:
-        """Send a message, and wait until the client has read most of what was sent; nothing happens after a Close."""
+        """Send a message, and wait until the client has read most of the sent data. Does nothing after a Close."""
         if self._frames.state is ConnectionState.OPEN:
             self.write(data)
             await self.drain()
 
     def close(self, code: int = CloseReason.NORMAL_CLOSURE, reason: str = "") -> None:
-        """Say good-bye, once."""
+        """Send a Close, once."""
         if self._frames.state is ConnectionState.OPEN:
             self._tunnel.write(self._frames.send(CloseConnection(code, reason)))
 
-    async def linger(self) -> None:
-        """Having said good-bye, wait until the client has too, or has gone; what else it sends is dropped. A connection
-        that is closed while the client still sends may be reset before the client has read the last messages."""
+    async def wait_closed(self) -> None:
+        """After a Close was sent, wait until the client answers it or disconnects; drop everything else it sends.
+
+        If the server closed the connection while the client is still sending, TCP could reset it before the client has
+        read the last messages.
+        """
         while self._frames.state is ConnectionState.LOCAL_CLOSING:
             data = await self._tunnel.read()
             if not data:
@@ -100,7 +103,7 @@ class WebSocket:
                 pass
 
     def _take(self, event: Event) -> str | bytes | None:
-        """Act upon an event; gives a message when it ends one."""
+        """Handle an event; return a message if the event completes one."""
         if isinstance(event, TextMessage | BytesMessage):
             return self._gather(event)
         if isinstance(event, Ping):
@@ -127,27 +130,29 @@ class WebSocket:
 
 
 class BadHandshake(ValueError):
-    """The request for a WebSocket breaks the rules. The text is for the client."""
+    """The request for a WebSocket is invalid. The message is for the client."""
 
 
 class BadVersion(BadHandshake):
-    """Another version of the protocol is wanted: the answer names `VERSION`."""
+    """The client requests another version of the protocol. The response names `VERSION`."""
 
 
 class BadProtocol(BadHandshake):
-    """No sub-protocol of the client's is spoken here."""
+    """The server supports none of the client's sub-protocols."""
 
 
 def wants_websocket(headers: Mapping[str, str]) -> bool:
-    """Whether a client asks for an upgrade to WebSocket. Names of headers are in lower case."""
+    """Report whether a client requests an upgrade to WebSocket. Header names are in lower case."""
     return headers.get("upgrade", "").lower() == "websocket" and "upgrade" in headers.get("connection", "").lower()
 
 
-def shake_hands(method: str, headers: Mapping[str, str], protocols: Sequence[str] | None) -> tuple[str, dict[str, str]]:
-    """The sub-protocol that is agreed on, and the header fields of the answer 101.
+def accept_upgrade(
+    method: str, headers: Mapping[str, str], protocols: Sequence[str] | None
+) -> tuple[str, dict[str, str]]:
+    """Validate an upgrade request; return the selected sub-protocol and the header fields of the 101 response.
 
-    `protocols`: those that are spoken here, an empty string among them if none is needed. None: whatever the client
-    names first. Raises `BadHandshake`.
+    `protocols` are the supported ones, with an empty string if none is required; None selects the first one that the
+    client names. Raises `BadHandshake`.
     """
     if method != "GET":
         raise BadHandshake("a WebSocket is opened with GET")
@@ -156,18 +161,18 @@ def shake_hands(method: str, headers: Mapping[str, str], protocols: Sequence[str
     key = headers.get("sec-websocket-key", "")
     if not _is_key(key):
         raise BadHandshake("missing or bad Sec-WebSocket-Key")
-    protocol = _agreed(headers.get("sec-websocket-protocol", ""), protocols)
+    protocol = _select_protocol(headers.get("sec-websocket-protocol", ""), protocols)
     fields = {"upgrade": "websocket", "sec-websocket-accept": generate_accept_token(key.encode()).decode()}
     return protocol, {**fields, "sec-websocket-protocol": protocol} if protocol else fields
 
 
-def _agreed(header: str, known: Sequence[str] | None) -> str:
-    """The first sub-protocol of the client that is known."""
+def _select_protocol(header: str, supported: Sequence[str] | None) -> str:
+    """Return the client's first sub-protocol that is supported."""
     named = [name.strip() for name in header.split(",")]
     for name in named:
-        if known is None or name in known:
+        if supported is None or name in supported:
             return name
-    raise BadProtocol(f"requested protocol(s) are not supported: {named}; supports {list(known or ())}")
+    raise BadProtocol(f"requested protocol(s) are not supported: {named}; supports {list(supported or ())}")
 
 
 def _is_key(text: str) -> bool:

@@ -1,8 +1,8 @@
-"""`FrameCutter`: bytes of WebSocket frames, cut where a frame ends.
+"""`FrameCutter`: split a byte stream at the ends of WebSocket frames.
 
-The official Python client polls the raw socket before it reads a frame over TLS. If one TLS record held two frames, the
-second one would lie in the TLS library's buffer, and the poll would wait for bytes that have arrived already. So each
-frame is written by itself, which makes a record of it, as Go's servers do.
+The official Python client polls the raw socket before it reads a frame over TLS. If one TLS record contained two
+frames, the second would be in the TLS library's buffer. The poll would then wait for bytes that have already arrived.
+So each frame is written as one TLS record, as Go's servers do.
 Source: RFC 6455, 5.2.
 """
 
@@ -13,16 +13,16 @@ _MASK_BYTES = 4
 
 
 class FrameCutter:
-    """Cut one direction of a connection. Frames may arrive in pieces of any size."""
+    """Split one direction of a connection. Frames may arrive in pieces of any size."""
 
     def __init__(self) -> None:
         self._head = b""
-        """Beginning of a frame whose length is not known yet."""
+        """First bytes of a frame whose length is not yet known."""
         self._rest = 0
-        """Bytes that the present frame still needs."""
+        """Bytes of the current frame that are still missing."""
 
     def cut(self, data: bytes) -> Iterator[bytes]:
-        """Yield `data` in pieces, none of which holds bytes of two frames."""
+        """Yield `data` in pieces, none of which contains bytes of two frames."""
         at = start = 0
         while at < len(data):
             if not self._rest:
@@ -44,7 +44,7 @@ class FrameCutter:
 
 
 def frame_bytes(head: bytes) -> int:
-    """Return the size of the frame that begins with `head`; 0 if more than these bytes are needed to know."""
+    """Return the size of the frame that starts with `head`; 0 if the size needs more bytes than these."""
     if len(head) < 2:
         return 0
     length, size = head[1] & 0x7F, 2

@@ -1,7 +1,7 @@
-"""YAML bodies in and out. A body becomes the value that its JSON form has, as in Kubernetes.
+"""Encode and decode YAML bodies. A body is decoded to the value of its JSON form, as in Kubernetes.
 
-The reader works on the events of libyaml with a stack of its own: depth is bounded, and aliases are copied under a
-budget, so that a small body cannot grow large.
+The decoder processes libyaml's events with its own stack. Depth is limited, and so is the size that copied aliases may
+add, so that a small body cannot expand to a large value.
 Source: sigs.k8s.io/yaml, go.yaml.in/yaml/v2 decode.go (1.36 uses 1.6.0 and 2.4.3).
 """
 
@@ -34,14 +34,14 @@ __all__ = ["decode", "decode_file_strict", "decode_strict", "encode"]
 
 _ALIASED_NODES_MAX: Final = 100_000
 _ALIASED_SIZE_MAX: Final = 8 * 1024 * 1024
-"""Nodes, and characters of text, that aliases may add to a document."""
+"""Limits of the nodes and characters that aliases may add to a document."""
 
 _MERGE: Final = object()
 _NO_KEY: Final = object()
 
 
 class _Sized:
-    """A finished value with its weight: nodes, characters, levels."""
+    """Complete value with its number of nodes, characters and levels."""
 
     __slots__ = ("height", "nodes", "size", "value")
 
@@ -53,7 +53,7 @@ class _Sized:
 
 
 class _Open:
-    """A map or list that is being filled."""
+    """Map or list that is not complete yet."""
 
     __slots__ = ("anchor", "height", "key", "line", "nodes", "shown_key", "size", "value")
 
@@ -69,7 +69,7 @@ class _Open:
 
 
 class _Builder:
-    """One reading of one document."""
+    """Builder of the value of one document."""
 
     def __init__(self) -> None:
         self.duplicates: list[str] = []
@@ -79,7 +79,7 @@ class _Builder:
         self._aliased_size = 0
 
     def read(self, events: Iterator[Any]) -> Any:
-        """The value of a document; the events stand behind its start."""
+        """Return the value of a document; `events` are those after its start."""
         for event in events:
             kind = type(event)
             if kind is ScalarEvent:
@@ -123,7 +123,7 @@ class _Builder:
         return top.key is _NO_KEY and isinstance(top.value, dict)
 
     def _scalar(self, event: Any) -> _Sized | None:
-        """A scalar value; or None when it was a key, which is noted."""
+        """Return a scalar value; or record a key and return None."""
         text: str = event.value
         plain: bool = event.implicit[0]
         if self._stack and self._expects_key():
@@ -146,7 +146,7 @@ class _Builder:
             top.key, top.shown_key = key_text(text, tag, plain=plain)
 
     def _alias(self, event: Any) -> _Sized | None:
-        """A copy of what the alias names; or None when it was a key, which is noted."""
+        """Return a copy of the aliased value; or record a key and return None."""
         name = event.anchor
         if name not in self._anchors:
             raise DecodeError(f"yaml: unknown anchor '{name}' referenced")
@@ -167,7 +167,7 @@ class _Builder:
         return _Sized(_copy(named.value), named.nodes, named.size, named.height)
 
     def _add(self, done: _Sized, line: int) -> None:
-        """Puts a finished value into the collection that is open."""
+        """Add a complete value to the innermost open collection."""
         top = self._stack[-1]
         top.nodes += done.nodes
         top.size += done.size
@@ -194,7 +194,7 @@ def _key_of(value: Any) -> str:
 
 
 def _copy(value: Any) -> Any:
-    """A copy that shares nothing mutable. As deep as DEPTH_MAX at most."""
+    """Return a deep copy. The depth is at most DEPTH_MAX."""
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -203,7 +203,7 @@ def _copy(value: Any) -> Any:
 
 
 def _merge(target: dict[str, Any], value: Any) -> None:
-    """`<<`: the entries of a map, or of a list of maps in which the earlier win."""
+    """Merge `<<`: the entries of a map, or of a list of maps in which earlier maps win."""
     sources = value if isinstance(value, list) else [value]
     if not all(isinstance(source, dict) for source in sources):
         raise DecodeError("yaml: map merge requires map or sequence of maps as the value")
@@ -212,18 +212,18 @@ def _merge(target: dict[str, Any], value: Any) -> None:
 
 
 def decode(body: bytes) -> Any:
-    """Read one YAML document (or JSON). Of duplicate keys the last wins. Raises `DecodeError`."""
+    """Decode one YAML document (or JSON). The last of duplicate keys wins. Raises `DecodeError`."""
     return _read(body)[0]
 
 
 def decode_strict(body: bytes) -> tuple[Any, list[str]]:
-    """Read one YAML document and tell its duplicate keys, all in one text as Kubernetes does. Raises `DecodeError`."""
+    """Decode one YAML document and list its duplicate keys, in one message as in Kubernetes. Raises `DecodeError`."""
     value, duplicates = _read(body)
     return value, ["\n".join(("yaml: unmarshal errors:", *duplicates))] if duplicates else []
 
 
 def decode_file_strict(text: bytes) -> tuple[Any, list[str]]:
-    """The same of a file that may be JSON, whose duplicate keys are told in JSON's way. Raises `DecodeError`.
+    """Decode a file of YAML or JSON, and list its duplicate keys in the format's own form. Raises `DecodeError`.
 
     Source: apimachinery pkg/runtime/serializer/recognizer/recognizer.go (1.36).
     """
@@ -231,7 +231,7 @@ def decode_file_strict(text: bytes) -> tuple[Any, list[str]]:
         try:
             return json.decode_strict(text)
         except DecodeError:
-            pass  # YAML has braces too.
+            pass  # The text may still be YAML, which also has braces.
     return decode_strict(text)
 
 
@@ -242,7 +242,7 @@ def _read(body: bytes) -> tuple[Any, list[str]]:
             builder = _Builder()
             events = _events(loader)
             value = builder.read(events)
-            _refuse_more(events)
+            _reject_more_documents(events)
         finally:
             loader.dispose()
     except ReaderError as error:
@@ -261,19 +261,19 @@ def _events(loader: CSafeLoader) -> Iterator[Any]:
         yield loader.get_event()
 
 
-def _refuse_more(events: Iterator[Any]) -> None:
-    """A second document is refused unless it is empty (a trailing `---`)."""
+def _reject_more_documents(events: Iterator[Any]) -> None:
+    """Reject a second document unless it is empty (a trailing `---`)."""
     for event in events:
         if type(event) in (StreamStartEvent, DocumentStartEvent, DocumentEndEvent):
             continue
         if type(event) is ScalarEvent and event.value == "" and event.implicit[0]:
             continue
         if event.start_mark.index != event.end_mark.index:
-            raise DecodeError("yaml: the body holds more than one document")
+            raise DecodeError("yaml: the body contains more than one document")
 
 
 def _where(error: MarkedYAMLError) -> str:
-    """`line N: `, counted as Go's reader counts."""
+    """Return `line N: `, counted as in Go."""
     problem, context = error.problem_mark, error.context_mark
     if problem is not None and problem.line:
         return f"line {problem.line + (1 if isinstance(error, ScannerError) else 0)}: "

@@ -1,4 +1,4 @@
-"""YAML out, as Kubernetes prints it: sorted keys, lists not indented, strings quoted only where they must be.
+"""Encode YAML as Kubernetes does: sorted keys, lists not indented, strings quoted only when necessary.
 
 Source: go.yaml.in/yaml/v2 encode.go, sorter.go (2.4.3).
 """
@@ -26,7 +26,7 @@ from sampan.wire.yaml_scalars import reads_as_string
 
 
 def encode(value: Any) -> bytes:
-    """Write a JSON value as YAML. The value is at most `DEPTH_MAX` deep. Raises `EncodeError`."""
+    """Encode a JSON value as YAML. The value is at most `DEPTH_MAX` deep. Raises `EncodeError`."""
     stream = io.BytesIO()
     emitter = CEmitter(stream, allow_unicode=True, encoding="utf-8", width=80, indent=2)
     try:
@@ -44,7 +44,7 @@ def encode(value: Any) -> bytes:
 
 
 _OPEN_END = b"\n...\n"
-"""What libyaml, but not Go, writes behind a document that ends with empty lines of text."""
+"""Ending that libyaml, but not Go, writes after a document that ends with empty lines."""
 
 
 def _emit(emitter: CEmitter, value: Any) -> None:
@@ -84,16 +84,16 @@ def _plain(value: Any) -> str:
         return str(value)
     if isinstance(value, float):
         return _float_text(value)
-    raise EncodeError(f"a {type(value).__name__} is no JSON value")
+    raise EncodeError(f"a {type(value).__name__} is not a JSON value")
 
 
 def _float_text(number: float) -> str:
-    """A float as it looks after its way through JSON, where whole numbers have no point."""
+    """Format a float as it looks after a round trip through JSON, where whole numbers have no decimal point."""
     return str(int(number)) if number.is_integer() and abs(number) < 2**64 else show_float(number)
 
 
 def _less(a: str, b: str) -> int:
-    """Go's order of keys: digits by their value, letters behind all else. -1, 0 or 1."""
+    """Compare keys in Go's order: digits by their value, letters after all other characters. Returns -1, 0 or 1."""
     for index, (x, y) in enumerate(zip(a, b, strict=False)):
         if x == y:
             continue

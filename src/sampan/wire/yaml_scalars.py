@@ -1,6 +1,6 @@
-"""What a plain YAML scalar means to Kubernetes: YAML 1.1 as Go's yaml.v2 reads it, on its way to JSON.
+"""Resolve plain YAML scalars to JSON values as Kubernetes does: YAML 1.1 as read by Go's yaml.v2.
 
-`yes` and `on` are booleans, `0777` is octal, `1e3` is the whole number 1000; `12:30` and dates are strings.
+`yes` and `on` are booleans, `0777` is octal, `1e3` is the integer 1000; `12:30` and dates are strings.
 Source: go.yaml.in/yaml/v2 resolve.go, sigs.k8s.io/yaml (1.6.0).
 """
 
@@ -24,7 +24,7 @@ _CONSTANTS: Final[dict[str, tuple[str, Any]]] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), ("float", -math.inf)),
 }
 _HINTS: Final = frozenset("+-0123456789yYnNtTfFoO~.")
-"""The first characters of scalars that are not strings."""
+"""First characters of all scalars that may not be strings."""
 
 _is_whole = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]{0,19}))").fullmatch
 _is_float = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?").fullmatch
@@ -34,7 +34,7 @@ _is_date = re.compile(r"[0-9]{4}-").match
 
 
 def resolve(text: str) -> tuple[str, Any]:
-    """The short tag and the value of a plain scalar without a tag."""
+    """Return the short tag and the value of a plain scalar without a tag."""
     if text and text[0] not in _HINTS:
         return "str", text
     constant = _CONSTANTS.get(text)
@@ -76,7 +76,7 @@ def _whole(plain: str) -> int | None:
 
 
 def scalar_value(text: str, tag: str | None, *, plain: bool) -> Any:
-    """The JSON value of a scalar event. Raises `DecodeError`."""
+    """Return the JSON value of a scalar event. Raises `DecodeError`."""
     if tag is None:
         return json_number(resolve(text)[1]) if plain else text
     short = tag.removeprefix(_TAG_PREFIX)
@@ -102,7 +102,7 @@ def _binary(text: str) -> str:
 
 
 def json_number(value: Any) -> Any:
-    """A float that is whole is written to JSON without a point, and so becomes whole. Raises `DecodeError`."""
+    """Convert whole floats to int, because Go writes them to JSON without a decimal point. Raises `DecodeError`."""
     if not isinstance(value, float):
         return value
     if math.isnan(value):
@@ -113,7 +113,7 @@ def json_number(value: Any) -> Any:
 
 
 def key_text(text: str, tag: str | None, *, plain: bool) -> tuple[str, str]:
-    """A map key as JSON has it, and as Go shows it in errors when it is not a string. Raises `DecodeError`."""
+    """Return a map key in JSON, and its form in Go's errors if it is not a string. Raises `DecodeError`."""
     if tag is None and not plain:
         return text, ""
     found, value = resolve(text) if tag is None else ("str", scalar_value(text, tag, plain=plain))
@@ -133,7 +133,7 @@ def key_text(text: str, tag: str | None, *, plain: bool) -> tuple[str, str]:
 
 
 def _float_key(number: float) -> str:
-    """A float as a key: the shortest text of its 32-bit form."""
+    """Format a float as a key: the shortest text of its 32-bit form."""
     if math.isnan(number):
         return ".nan"
     if math.isinf(number) or abs(number) > 3.4028235677973366e38:
@@ -147,7 +147,7 @@ def _float_key(number: float) -> str:
 
 
 def reads_as_string(text: str) -> bool:
-    """Whether a plain scalar of this text would be read back as this string (by old YAML readers, too)."""
+    """Report whether this text, unquoted, is read as a string, also by readers of YAML 1.1."""
     if not text or text[0] in _HINTS:
         return resolve(text)[0] == "str" and not _is_base_60(text) and not _is_timestamp(text)
     return True

@@ -39,7 +39,7 @@ class WebSocketChannels:
         finally:
             for pipe in self._pipes.values():
                 pipe.end()
-        await self._websocket.linger()
+        await self._websocket.wait_closed()
 
     def source(self, number: int) -> Pipe:
         """What comes on a channel, which is a readable one."""

@@ -14,7 +14,7 @@ from sampan.wire.websocket import (
     BadProtocol,
     BadVersion,
     WebSocket,
-    shake_hands,
+    accept_upgrade,
     wants_websocket,
 )
 
@@ -34,7 +34,7 @@ def is_websocket(request: Request) -> bool:
 def accept_websocket(request: Request, protocols: Sequence[str], serve: ServeWebSocket) -> AnyAnswer:
     """The answer to a request that asks for a WebSocket with one of these sub-protocols."""
     try:
-        protocol, fields = shake_hands(request.method, request.headers, protocols)
+        protocol, fields = accept_upgrade(request.method, request.headers, protocols)
     except BadVersion as error:
         return Answer(400, f"{error}\n".encode(), headers={"sec-websocket-version": VERSION})
     except BadHandshake as error:

@@ -1,4 +1,4 @@
-"""Kubernetes' protobuf form of built-in types, to and from their JSON form."""
+"""Encode built-in types as Kubernetes' protobuf, and decode them, from and to their JSON form."""
 
 from sampan.wire.protobuf.envelope import (
     LIST_END,

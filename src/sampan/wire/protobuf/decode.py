@@ -1,9 +1,10 @@
-"""From a message's bytes to the JSON form of the object: a dict as a client would have sent it.
+"""Decode a protobuf message into the JSON form of the object: a dict as a client would send it.
 
-For each message a function is compiled on first use: a loop over the tags with a dictionary from tag to field. Fields
-that Go always writes to JSON (no `omitempty`) are there from the beginning, with Go's zero value. Unknown fields are
-stepped over. The functions of all messages that a message can reach are compiled with it; recursion of messages is
-bound by `Limits`.
+For each message a function is compiled on first use: a loop over the tags, with a dictionary from tag to field. The
+functions of all nested messages are compiled with it.
+
+An object starts with the fields that Go always writes to JSON (no `omitempty`), with Go's zero values. Unknown fields
+are skipped. `Limits` bounds the recursion.
 Source: apimachinery's and api's generated.pb.go (1.36).
 """
 
@@ -42,24 +43,27 @@ from sampan.wire.protobuf.varint import (
 
 Json = dict[str, Any]
 Decode = Callable[[Json, bytes, int, int, Limits], None]
-"""Adds what stands in body[start:stop] to an object."""
+"""Function that adds the fields in body[start:stop] to an object."""
 
 Entry = tuple[str, Any, bool]
-"""A field's JSON name; how it is set (None: a plain string); whether its zero value is kept."""
+"""JSON name of a field; its setter (None for a plain string); whether its zero value is kept."""
 
 _INTS: Final[dict[str, Callable[[int], Any]]] = {"int32": signed32, "int64": signed64, "bool": bool}
 _decoders: dict[str, Decode] = {}
 
 
 def decode_message(message: str, body: bytes, start: int, stop: int, limits: Limits) -> Json:
-    """The JSON form of one message, without kind and apiVersion. Raises `DecodeError`."""
+    """Return the JSON form of one message, without kind and apiVersion. Raises `DecodeError`."""
     obj = _template(message).copy()
     _decoder(message)(obj, body, start, stop, limits)
     return obj
 
 
 def _decoder(message: str) -> Decode:
-    """The function of a message. It is known before its fields are, for the messages that contain themselves."""
+    """Return the decode function of a message.
+
+    It is registered before its fields are added, because a message may contain itself.
+    """
     known = _decoders.get(message)
     if known is not None:
         return known
@@ -73,7 +77,7 @@ def _decoder(message: str) -> Decode:
 
 
 def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Callable[[], Json]]]) -> Decode:
-    """The loop over the fields of a message; tags of two bytes are common and read without a call."""
+    """Build the loop over the fields of a message. Two-byte tags are common, so they are read inline."""
 
     def decode(obj: Json, body: bytes, position: int, end: int, limits: Limits) -> None:
         limits.enter()
@@ -89,7 +93,7 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
                     tag, position = read_varint(body, position - 1)
             field = fields.get(tag)
             if field is None or tag & 7 == FIXED64:
-                position = _rare(message, fields, tag, obj, body, position, end)
+                position = _uncommon_field(message, fields, tag, obj, body, position, end)
                 continue
             name, setter, keep = field
             if tag & 7 == BYTES:
@@ -123,8 +127,10 @@ def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Calla
     return decode
 
 
-def _rare(message: str, fields: dict[int, Entry], tag: int, obj: Json, body: bytes, position: int, end: int) -> int:
-    """A field that is not known, or a float; gives the position behind it."""
+def _uncommon_field(
+    message: str, fields: dict[int, Entry], tag: int, obj: Json, body: bytes, position: int, end: int
+) -> int:
+    """Handle an unknown field or a float; return the position after it."""
     field = fields.get(tag)
     if field is None:
         _check_unknown(message, fields, tag)
@@ -144,7 +150,7 @@ def _check_unknown(message: str, fields: dict[int, Entry], tag: int) -> None:
 
 @functools.cache
 def _template(message: str) -> Json:
-    """What an object has before anything is read."""
+    """Return the initial object of a message, before any field is decoded."""
     found: Json = {}
     for field in table().fields(message):
         if field.inline:
@@ -157,7 +163,7 @@ def _template(message: str) -> Json:
 
 
 def _zero(field: Field) -> Json:
-    """A plain value's zero, if JSON shows it: scalars without omitempty, structs without omitzero."""
+    """Return a plain field's zero value, if JSON shows it: scalars without omitempty, structs without omitzero."""
     if field.type in ("string", "bytes", "bool", "int32", "int64", "double"):
         zero = {"string": "", "bytes": None, "bool": False}.get(field.type, 0)
         return {} if field.omit_empty else {field.name: zero}
@@ -169,7 +175,7 @@ def _zero(field: Field) -> Json:
 
 
 def _structs(message: str) -> list[tuple[str, Callable[[], Json]]]:
-    """The members that Go always writes because they are structs, each with a maker of its zero value."""
+    """Return the struct fields that Go always writes, each with a function that returns its zero value."""
     found: list[tuple[str, Callable[[], Json]]] = []
     for field in table().fields(message):
         if field.inline:
@@ -192,7 +198,7 @@ def _is_wrapped_list(type_: str) -> bool:
 
 
 def _add(fields: dict[int, Entry], field: Field) -> None:
-    """Enter a field under each tag it may have."""
+    """Register a field under each tag it may have."""
     keep = field.pointer or not field.omit_empty
     if field.inline:
         fields[tag_of(field.number, BYTES)] = ("", _inline(field.type), keep)

@@ -1,4 +1,4 @@
-"""Reading the types of CustomResourceDefinitions that have two forms in JSON: a schema, or something shorter.
+"""Decode the types of CustomResourceDefinitions that have two forms in JSON: a schema or a shorter value.
 
 Source: apiextensions-apiserver pkg/apis/apiextensions/v1/marshal.go (1.36).
 """
@@ -11,14 +11,14 @@ from sampan.wire.protobuf.limits import Limits
 from sampan.wire.protobuf.varint import BYTES, VARINT, scan, tag_of
 
 Decode = Callable[[str, bytes, int, int, Limits], dict[str, Any]]
-"""Reads a message: its name, the body, start and stop."""
+"""Function that decodes a message, given its name, the body, start and stop."""
 
 _KEY: Final = tag_of(1, BYTES)
 _VALUE: Final = tag_of(2, BYTES)
 
 
 def union_readers(decode: Decode) -> dict[str, Reader]:
-    """The readers by type; `decode` reads the schemas inside."""
+    """Return the readers by type; `decode` decodes the nested schemas."""
     found: dict[str, Reader] = {}
     for package in ("apiextensions.v1", "apiextensions.v1beta1"):
         schema = f"{package}.JSONSchemaProps"
@@ -29,7 +29,7 @@ def union_readers(decode: Decode) -> dict[str, Reader]:
 
 
 def _schema_or_array(decode: Decode, message: str) -> Reader:
-    """JSONSchemaPropsOrArray: a schema or a list of them."""
+    """Read JSONSchemaPropsOrArray: a schema or a list of schemas."""
 
     def read(body: bytes, start: int, stop: int, limits: Limits) -> Any:
         schema, many = None, []
@@ -44,7 +44,7 @@ def _schema_or_array(decode: Decode, message: str) -> Reader:
 
 
 def _schema_or_bool(decode: Decode, message: str) -> Reader:
-    """JSONSchemaPropsOrBool: a schema, or whether anything is allowed."""
+    """Read JSONSchemaPropsOrBool: a schema, or whether any value is allowed."""
 
     def read(body: bytes, start: int, stop: int, limits: Limits) -> Any:
         schema, allows = None, False
@@ -59,7 +59,7 @@ def _schema_or_bool(decode: Decode, message: str) -> Reader:
 
 
 def _schema_or_texts(decode: Decode, message: str) -> Reader:
-    """JSONSchemaPropsOrStringArray: a schema or the names of properties."""
+    """Read JSONSchemaPropsOrStringArray: a schema or a list of property names."""
 
     def read(body: bytes, start: int, stop: int, limits: Limits) -> Any:
         schema, names = None, []

@@ -1,6 +1,6 @@
-"""Reading the messages whose JSON form is no object of their fields: times, quantities, raw JSON, wrapped lists.
+"""Decode messages that have a special JSON form: times, quantities, raw JSON, wrapped lists.
 
-Each function reads `body[start:stop]` and gives the JSON value.
+Each function decodes `body[start:stop]` and returns the JSON value.
 Source: apimachinery pkg/apis/meta/v1/{time,micro_time}_proto.go, pkg/api/resource, pkg/util/intstr (1.36);
 apiextensions-apiserver pkg/apis/apiextensions/v1/marshal.go.
 """
@@ -20,7 +20,7 @@ from sampan.wire.protobuf.limits import Limits
 from sampan.wire.protobuf.varint import BYTES, VARINT, scan, signed32, signed64, tag_of
 
 Reader = Callable[[bytes, int, int, Limits], Any]
-"""From body, start and stop to a JSON value."""
+"""Function that decodes a JSON value from body, start and stop."""
 
 _FIRST_INT: Final = tag_of(1, VARINT)
 _SECOND_INT: Final = tag_of(2, VARINT)
@@ -32,32 +32,32 @@ _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def read_text(body: bytes, start: int, stop: int, _limits: Limits) -> str:
-    """A string."""
+    """Read a string."""
     return body[start:stop].decode()
 
 
 def read_bytes(body: bytes, start: int, stop: int, _limits: Limits) -> str:
-    """Bytes, which JSON writes in base64."""
+    """Read bytes; JSON writes them in base64."""
     return base64.b64encode(body[start:stop]).decode()
 
 
 def read_time(body: bytes, start: int, stop: int, _limits: Limits) -> str | None:
-    """A `metav1.Time`; None is Go's zero time."""
-    return _time(body[start:stop]) if stop - start <= _CACHED_SIZE_MAX else _time_now(body[start:stop])
+    """Read a `metav1.Time`; None is Go's zero time."""
+    return _time(body[start:stop]) if stop - start <= _CACHED_SIZE_MAX else _time_uncached(body[start:stop])
 
 
-def _time_now(raw: bytes) -> str | None:
+def _time_uncached(raw: bytes) -> str | None:
     if not raw:
         return None
     seconds, _ = _timestamp(raw)
     return None if seconds == _ZERO_SECONDS else format_time(_instant(seconds, 0))
 
 
-_time = functools.lru_cache(maxsize=4096)(_time_now)
+_time = functools.lru_cache(maxsize=4096)(_time_uncached)
 
 
 def read_micro_time(body: bytes, start: int, stop: int, _limits: Limits) -> str | None:
-    """A `metav1.MicroTime`; None is Go's zero time."""
+    """Read a `metav1.MicroTime`; None is Go's zero time."""
     if start == stop:
         return None
     seconds, nanos = _timestamp(body[start:stop])
@@ -83,7 +83,7 @@ def _instant(seconds: int, micros: int) -> dt.datetime:
 
 
 def read_duration(body: bytes, start: int, stop: int, _limits: Limits) -> str:
-    """A `metav1.Duration`."""
+    """Read a `metav1.Duration`."""
     duration_ns = 0
     for tag, value, _ in scan(body, start, stop):
         if tag == _FIRST_INT:
@@ -92,7 +92,7 @@ def read_duration(body: bytes, start: int, stop: int, _limits: Limits) -> str:
 
 
 def read_quantity(body: bytes, start: int, stop: int, _limits: Limits) -> str:
-    """A `resource.Quantity`."""
+    """Read a `resource.Quantity`."""
     if stop - start > 2 and body[start] == _FIRST and body[start + 1] == stop - start - 2:
         return body[start + 2 : stop].decode()
     text = "0"
@@ -103,13 +103,15 @@ def read_quantity(body: bytes, start: int, stop: int, _limits: Limits) -> str:
 
 
 def read_int_or_string(body: bytes, start: int, stop: int, _limits: Limits) -> int | str:
-    """An `intstr.IntOrString`."""
+    """Read an `intstr.IntOrString`."""
     return (
-        _int_or_string(body[start:stop]) if stop - start <= _CACHED_SIZE_MAX else _int_or_string_now(body[start:stop])
+        _int_or_string(body[start:stop])
+        if stop - start <= _CACHED_SIZE_MAX
+        else _int_or_string_uncached(body[start:stop])
     )
 
 
-def _int_or_string_now(raw: bytes) -> int | str:
+def _int_or_string_uncached(raw: bytes) -> int | str:
     is_text, number, text = 0, 0, ""
     for tag, first, last in scan(raw, 0, len(raw)):
         if tag == _FIRST_INT:
@@ -123,11 +125,11 @@ def _int_or_string_now(raw: bytes) -> int | str:
     return text if is_text else number
 
 
-_int_or_string = functools.lru_cache(maxsize=1024)(_int_or_string_now)
+_int_or_string = functools.lru_cache(maxsize=1024)(_int_or_string_uncached)
 
 
 def read_raw_json(body: bytes, start: int, stop: int, _limits: Limits) -> Any:
-    """A message whose only field holds JSON; None without it."""
+    """Read a message with a single field of raw JSON; None without it."""
     value: Any = None
     for tag, first, last in scan(body, start, stop):
         if tag == _FIRST:
@@ -136,12 +138,12 @@ def read_raw_json(body: bytes, start: int, stop: int, _limits: Limits) -> Any:
 
 
 def read_texts(body: bytes, start: int, stop: int, _limits: Limits) -> list[str]:
-    """A message whose only field is a list of strings, which JSON writes as the list."""
+    """Read a message with a single list of strings, which is a plain list in JSON."""
     return [body[first:last].decode() for tag, first, last in scan(body, start, stop) if tag == _FIRST]
 
 
 def read_double(raw: bytes) -> int | float:
-    """A float64; whole ones become whole numbers, as Go writes them. Raises `DecodeError` for NaN and infinities."""
+    """Read a float64; whole values become integers, as Go writes them. Raises `DecodeError` for NaN and infinities."""
     value: float = struct.unpack("<d", raw)[0]
     if not math.isfinite(value):
         raise DecodeError(f"json: unsupported value: {value}")
@@ -168,4 +170,4 @@ VALUES: Final[dict[str, tuple[Reader, Any]]] = {
     "certificates.v1.ExtraValue": (read_texts, None),
     "certificates.v1beta1.ExtraValue": (read_texts, None),
 }
-"""How each type that is no plain message is read, and its zero value in JSON."""
+"""Reader of each type that has a special form, and its zero value in JSON."""

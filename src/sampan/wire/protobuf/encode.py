@@ -1,8 +1,10 @@
-"""From the JSON form of an object to a message's bytes, byte for byte as Kubernetes writes them.
+"""Encode the JSON form of an object as a protobuf message, byte for byte as Kubernetes does.
 
-For each message a function is compiled on first use. It starts from the message's zero form, one slot per field (Go
-writes every field that is no pointer, list or map, also when it is zero), and fills the slots of the members that the
-object has; so the cost goes with what is there. Members that the message does not know are passed over.
+For each message a function is compiled on first use. It copies the message's zero form, a list with one slot per
+field, and fills the slots of the members that the object has. So the cost depends only on the members present.
+
+Go writes every field that is not a pointer, list or map, even if it is zero. Members unknown to the message are
+ignored.
 Source: apimachinery's and api's generated.pb.go (1.36).
 """
 
@@ -17,7 +19,7 @@ from sampan.wire.protobuf.varint import FIXED64, VARINT, length_prefixes, tag_of
 Json = dict[str, Any]
 Encode = Callable[[Json | None], bytes]
 Slots = dict[str, tuple[int, Writer | None]]
-"""For each member the slot it fills and how; those of embedded messages have no writer of their own."""
+"""Slot and writer of each member; members of embedded messages have no writer."""
 
 _INTS: Final = ("int32", "int64", "bool")
 _KEY: Final = length_prefixes(1)
@@ -26,12 +28,15 @@ _encoders: dict[str, Encode] = {}
 
 
 def encode_message(message: str, obj: Json) -> bytes:
-    """The bytes of one message. What does not fit the message's types raises `TypeError` and its like."""
+    """Return the bytes of one message. A value of a wrong type raises `TypeError` or a similar error."""
     return _encoder(message)(obj)
 
 
 def _encoder(message: str) -> Encode:
-    """The function of a message. It is known before its fields are, for the messages that contain themselves."""
+    """Return the encode function of a message.
+
+    It is registered before its fields are added, because a message may contain itself.
+    """
     known = _encoders.get(message)
     if known is not None:
         return known
@@ -93,7 +98,7 @@ def _loop_with_inlined(slots: Slots, template: list[bytes], inlined: dict[int, W
 
 
 def _members(message: str) -> list[str]:
-    """The JSON names of an embedded message."""
+    """Return the JSON names of an embedded message."""
     found: list[str] = []
     for field in table().fields(message):
         found += _members(field.type) if field.inline else [field.name]
@@ -102,7 +107,7 @@ def _members(message: str) -> list[str]:
 
 @functools.cache
 def _template(message: str) -> list[bytes]:
-    """What each field is when the object does not have it."""
+    """Return the bytes of each field that is absent in the object."""
     return [_zero(field) for field in table().fields(message)]
 
 
@@ -123,7 +128,7 @@ def _zero_body(type_: str) -> bytes:
 
 
 def _field_writer(field: Field) -> Writer:
-    """Writes a present value of a field, tag and all."""
+    """Return a function that writes a present value of a field, including its tag."""
     if field.shape == "map":
         return _map_writer(field)
     if field.type in _INTS:
@@ -142,7 +147,7 @@ def _field_writer(field: Field) -> Writer:
 
 
 def _element_writer(type_: str) -> Writer:
-    """Writes the body of one length-delimited value."""
+    """Return a function that writes the body of one length-delimited value."""
     return WRITERS.get(type_) or _UNIONS.get(type_) or _encoder(type_)
 
 
@@ -193,7 +198,7 @@ def _list_writer(field: Field) -> Writer:
 
 
 def _map_writer(field: Field) -> Writer:
-    """Entries in the order of their keys. Bytes that are null are left out, other nulls are zero values."""
+    """Return a function that writes entries sorted by key. Null bytes are omitted, other nulls become zero values."""
     prefixes, encode = length_prefixes(field.number), _element_writer(field.type)
     nullable = field.type == "bytes"
 
@@ -211,7 +216,7 @@ def _map_writer(field: Field) -> Writer:
 
 
 def _schema_or_array(message: str) -> Writer:
-    """JSONSchemaPropsOrArray: a schema or a list of them."""
+    """Write JSONSchemaPropsOrArray: a schema or a list of schemas."""
 
     def write(value: Any) -> bytes:
         encode = _encoder(message)
@@ -223,7 +228,7 @@ def _schema_or_array(message: str) -> Writer:
 
 
 def _schema_or_bool(message: str) -> Writer:
-    """JSONSchemaPropsOrBool: a schema (then anything that it allows is allowed) or a bool."""
+    """Write JSONSchemaPropsOrBool: a schema (values that it allows are allowed) or a bool."""
 
     def write(value: Any) -> bytes:
         if isinstance(value, dict):
@@ -234,7 +239,7 @@ def _schema_or_bool(message: str) -> Writer:
 
 
 def _schema_or_texts(message: str) -> Writer:
-    """JSONSchemaPropsOrStringArray: a schema or the names of properties."""
+    """Write JSONSchemaPropsOrStringArray: a schema or a list of property names."""
 
     def write(value: Any) -> bytes:
         if isinstance(value, list):

@@ -1,7 +1,6 @@
-"""Writing the messages whose JSON form is no object of their fields: times, quantities, raw JSON, wrapped lists.
+"""Encode messages that have a special JSON form: times, quantities, raw JSON, wrapped lists.
 
-Each function gives the bytes of a value, without the tag and length that stand before it; None (JSON's null) is Go's
-zero value.
+Each function returns the bytes of a value, without its tag and length. None (JSON null) is Go's zero value.
 Source: apimachinery pkg/apis/meta/v1/{time,micro_time}_proto.go, pkg/api/resource, pkg/util/intstr (1.36).
 """
 
@@ -26,37 +25,37 @@ _THIRD: Final = length_prefixes(3)
 
 
 def delimited(prefixes: tuple[bytes, ...], body: bytes) -> bytes:
-    """A body behind its tag and length; `prefixes` are those of the tag."""
+    """Return a body with its tag and length; `prefixes` are those of the tag."""
     size = len(body)
     return prefixes[size] + body if size < 128 else prefixes[0][:-1] + write_varint(size) + body
 
 
 def write_text(value: str | None) -> bytes:
-    """A string."""
+    """Write a string."""
     return value.encode() if value is not None else b""
 
 
 def write_bytes(value: str | None) -> bytes:
-    """Base64 of JSON as bytes."""
+    """Write bytes, which are base64 in JSON."""
     return base64.b64decode(value) if value else b""
 
 
 def write_time(value: str | None) -> bytes:
-    """A `metav1.Time`. Raises `ValueError`."""
+    """Write a `metav1.Time`. Raises `ValueError`."""
     if not value:
         return b""
-    return _time(value) if len(value) <= _CACHED_LENGTH_MAX else _time_now(value)
+    return _time(value) if len(value) <= _CACHED_LENGTH_MAX else _time_uncached(value)
 
 
-def _time_now(text: str) -> bytes:
+def _time_uncached(text: str) -> bytes:
     return _timestamp(parse_time(text), 0)
 
 
-_time = functools.lru_cache(maxsize=4096)(_time_now)
+_time = functools.lru_cache(maxsize=4096)(_time_uncached)
 
 
 def write_micro_time(value: str | None) -> bytes:
-    """A `metav1.MicroTime`. Raises `ValueError`."""
+    """Write a `metav1.MicroTime`. Raises `ValueError`."""
     if not value:
         return b""
     instant = parse_micro_time(value)
@@ -65,41 +64,42 @@ def write_micro_time(value: str | None) -> bytes:
 
 def _timestamp(instant: dt.datetime, nanos: int) -> bytes:
     since = instant - _EPOCH
+    # Go's zero time, 0001-01-01, is an empty message.
     if instant.year == 1 and since.days == -719162 and not since.seconds and not nanos:
         return b""
     return b"\x08" + write_varint(since.days * _DAY_S + since.seconds) + b"\x10" + write_varint(nanos)
 
 
 def write_duration(value: str | None) -> bytes:
-    """A `metav1.Duration`. Raises `ValueError`."""
+    """Write a `metav1.Duration`. Raises `ValueError`."""
     return b"\x08" + write_varint(parse_duration(value) if value else 0)
 
 
 def write_quantity(value: str | int | float | None) -> bytes:
-    """A `resource.Quantity`, given in its canonical form."""
+    """Write a `resource.Quantity`, given in its canonical form."""
     text = value if isinstance(value, str) else "0" if value is None else str(value)
     return delimited(_FIRST, text.encode())
 
 
 def write_int_or_string(value: int | str | None) -> bytes:
-    """An `intstr.IntOrString`."""
+    """Write an `intstr.IntOrString`."""
     if isinstance(value, str):
         return b"\x08\x01\x10\x00" + delimited(_THIRD, value.encode())
     return b"\x08\x00\x10" + write_varint(value or 0) + b"\x1a\x00"
 
 
 def write_raw_json(value: Any) -> bytes:
-    """A message whose only field holds JSON, as Go writes it."""
+    """Write a message with a single field of raw JSON, escaped as by Go."""
     return b"" if value is None else delimited(_FIRST, wire_json.escaped(wire_json.encode(value)))
 
 
 def write_texts(value: list[str] | None) -> bytes:
-    """A message whose only field is a list of strings."""
+    """Write a message with a single list of strings."""
     return b"".join([delimited(_FIRST, write_text(item)) for item in value]) if value else b""
 
 
 def write_double(value: float) -> bytes:
-    """A float64."""
+    """Write a float64."""
     return struct.pack("<d", value)
 
 
@@ -123,4 +123,4 @@ WRITERS: Final[dict[str, Writer]] = {
     "certificates.v1.ExtraValue": write_texts,
     "certificates.v1beta1.ExtraValue": write_texts,
 }
-"""How each type that is no plain message is written."""
+"""Writer of each type that has a special form."""

@@ -1,4 +1,4 @@
-"""The envelope of `application/vnd.kubernetes.protobuf`: four bytes and a `runtime.Unknown` with the type's name.
+"""Envelope of `application/vnd.kubernetes.protobuf`: four magic bytes and a `runtime.Unknown` with the type's name.
 
 Source: apimachinery pkg/runtime/serializer/protobuf/protobuf.go (1.36).
 """
@@ -28,14 +28,13 @@ _BRACKETS_MAX: Final = 100
 _FIRST: Final = length_prefixes(1)
 _SECOND: Final = length_prefixes(2)
 LIST_END: Final = length_prefixes(3)[0] + length_prefixes(4)[0]
-"""The envelope's encoding and content type, which are empty: what stands behind its message."""
+"""End of the envelope, after its message: encoding and content type, both empty."""
 
 
 def decode(body: bytes, api_version: str = "", kind: str = "", *, messages_max: int = MESSAGES_MAX) -> dict[str, Any]:
-    """The object of an enveloped body; `api_version` and `kind` are taken where the body does not name its type.
+    """Decode an enveloped body; `api_version` and `kind` are the defaults if the body does not name its type.
 
-    `messages_max` bounds the messages in it. Kinds without a protobuf form, and everything malformed, raise
-    `DecodeError`.
+    `messages_max` limits the messages in it. Malformed bodies and kinds without a protobuf form raise `DecodeError`.
     """
     if not body:
         raise DecodeError("empty data")
@@ -83,7 +82,7 @@ def _type_meta(body: bytes, start: int, stop: int) -> tuple[str, str]:
 
 
 def _check_depth(obj: dict[str, Any]) -> None:
-    """Raw JSON inside messages inside raw JSON: the encoder's bound is everybody's."""
+    """Check the depth of the whole object: raw JSON can contain objects that contain raw JSON again."""
     try:
         orjson.dumps(obj)
     except orjson.JSONEncodeError:
@@ -91,21 +90,21 @@ def _check_depth(obj: dict[str, Any]) -> None:
 
 
 def supports(api_version: str, kind: str) -> bool:
-    """Whether a kind has a protobuf form."""
+    """Report whether a kind has a protobuf form."""
     return table().message_of(api_version, kind) is not None
 
 
 def encode(obj: dict[str, Any]) -> bytes:
-    """An object in its envelope. Raises `EncodeError`, also where the kind has no protobuf form.
+    """Encode an object in its envelope. Raises `EncodeError`, also if the kind has no protobuf form.
 
-    The oldest documents of discovery name no apiVersion, and neither does their envelope.
+    The oldest discovery documents have no apiVersion, and neither does their envelope.
     """
     api_version, kind = obj.get("apiVersion", ""), obj["kind"]
     return envelope(api_version, kind, encode_bare(api_version, kind, obj))
 
 
 def encode_bare(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:
-    """The message of an object without an envelope. Raises `EncodeError`."""
+    """Encode an object without an envelope. Raises `EncodeError`."""
     message = table().message_of(api_version, kind)
     if message is None:
         raise EncodeError(f"{api_version}, Kind={kind} does not implement the protobuf marshalling interface")
@@ -116,7 +115,7 @@ def encode_bare(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:
 
 
 def envelope(api_version: str, kind: str, raw: bytes) -> bytes:
-    """A message in its envelope."""
+    """Return a message in its envelope."""
     return _head(api_version, kind) + delimited(_SECOND, raw) + LIST_END
 
 
@@ -127,13 +126,13 @@ def _head(api_version: str, kind: str) -> bytes:
 
 
 def list_items(api_version: str, list_kind: str, messages: Iterable[bytes]) -> bytes:
-    """The members of a list, given as messages without envelopes; they stand between `list_head` and `LIST_END`."""
+    """Return the items of a list, given as messages without envelopes. They go between `list_head` and `LIST_END`."""
     _, prefixes = _list_prefixes(api_version, list_kind)
     return b"".join([delimited(prefixes, message) for message in messages])
 
 
 def list_head(api_version: str, list_kind: str, metadata: dict[str, Any], items_size_bytes: int) -> bytes:
-    """What stands before the members of a list in its envelope."""
+    """Return the part of an enveloped list before its items."""
     prefixes, _ = _list_prefixes(api_version, list_kind)
     list_meta = delimited(prefixes, encode_message("meta.v1.ListMeta", metadata))
     size = write_varint(len(list_meta) + items_size_bytes)
@@ -142,7 +141,7 @@ def list_head(api_version: str, list_kind: str, metadata: dict[str, Any], items_
 
 @functools.lru_cache(maxsize=1024)
 def _list_prefixes(api_version: str, list_kind: str) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-    """What stands before the metadata and before each member. In meta.k8s.io/v1beta1 they have changed places."""
+    """Return the prefixes of the metadata and of each item. In meta.k8s.io/v1beta1 their field numbers are swapped."""
     message = table().message_of(api_version, list_kind)
     assert message is not None, f"{api_version} {list_kind} has no protobuf form"
     numbers = {field.name: field.number for field in table().fields(message)}
@@ -150,6 +149,6 @@ def _list_prefixes(api_version: str, list_kind: str) -> tuple[tuple[bytes, ...],
 
 
 def encode_watch_event(event_type: str, enveloped: bytes) -> bytes:
-    """One frame of a watch: four bytes of length and a WatchEvent around an enveloped object."""
+    """Return one frame of a watch: four bytes of length and a WatchEvent with an enveloped object."""
     body = delimited(_FIRST, event_type.encode()) + delimited(_SECOND, delimited(_FIRST, enveloped))
     return len(body).to_bytes(4, "big") + body

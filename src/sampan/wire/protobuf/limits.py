@@ -1,6 +1,6 @@
-"""What one body may cost: how deep its messages go, and how many there are.
+"""Limits of one body: nesting and number of messages.
 
-An empty message takes two bytes of a body and a few hundred of memory, so the size of a body is not bound enough.
+An empty message takes two bytes of a body but a few hundred of memory, so limiting the size of a body is not enough.
 """
 
 from typing import Final
@@ -8,14 +8,14 @@ from typing import Final
 from sampan.wire.json import DecodeError
 
 LEVELS_MAX: Final = 64
-"""Messages within messages that a body may have; each can be two levels of JSON."""
+"""Limit of nested messages in a body; each can be two levels of JSON."""
 
 MESSAGES_MAX: Final = 200_000
-"""Messages and map entries that the body of a request may have."""
+"""Limit of messages and map entries in a request body."""
 
 
 class Limits:
-    """What is left to the reading of one body."""
+    """Remaining budget for decoding one body."""
 
     __slots__ = ("levels", "messages")
 
@@ -24,14 +24,14 @@ class Limits:
         self.messages = messages
 
     def enter(self) -> None:
-        """A message begins; at its end the reader gives the level back. Raises `DecodeError`."""
+        """Count a message and a level of nesting; the decoder restores the level at the end. Raises `DecodeError`."""
         if not self.levels:
             raise DecodeError("exceeded max depth")
         self.levels -= 1
         self.count()
 
     def count(self) -> None:
-        """A message or a map entry begins. Raises `DecodeError`."""
+        """Count a message or a map entry. Raises `DecodeError`."""
         if not self.messages:
             raise DecodeError("too many messages")
         self.messages -= 1

@@ -1,6 +1,6 @@
-"""How the fields of a message are set in an object, for the fields that are no messages themselves.
+"""Setters for fields that are not messages: they store a decoded field in an object.
 
-A setter of length-delimited values takes the object, the body, where the value begins and ends, and the limits.
+A setter of length-delimited values takes the object, the body, the start and end of the value, and the limits.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _VALUE: Final = tag_of(2, BYTES)
 
 
 def int_setter(name: str, convert: Callable[[int], Any], keep: bool) -> Callable[[Json, int], None]:
-    """Sets a number or bool."""
+    """Return a setter for a number or bool."""
 
     def set_int(obj: Json, value: int) -> None:
         if value or keep:
@@ -30,7 +30,7 @@ def int_setter(name: str, convert: Callable[[int], Any], keep: bool) -> Callable
 
 
 def int_adder(name: str, convert: Callable[[int], Any]) -> Callable[[Json, int], None]:
-    """Adds a number to a list."""
+    """Return a setter that appends a number to a list."""
 
     def add_int(obj: Json, value: int) -> None:
         _list_of(obj, name).append(convert(value))
@@ -39,7 +39,7 @@ def int_adder(name: str, convert: Callable[[int], Any]) -> Callable[[Json, int],
 
 
 def packed_adder(name: str, convert: Callable[[int], Any]) -> Setter:
-    """Adds numbers that are packed into one value."""
+    """Return a setter that appends packed numbers to a list."""
 
     def add_packed(obj: Json, body: bytes, start: int, stop: int, _limits: Limits) -> None:
         values = _list_of(obj, name)
@@ -53,7 +53,7 @@ def packed_adder(name: str, convert: Callable[[int], Any]) -> Setter:
 
 
 def double_setter(name: str) -> Callable[[Json, bytes], None]:
-    """Sets a float."""
+    """Return a setter for a float."""
 
     def set_double(obj: Json, raw: bytes) -> None:
         obj[name] = read_double(raw)
@@ -70,7 +70,7 @@ def _list_of(obj: Json, name: str) -> list[Any]:
 
 
 def value_setter(name: str, reader: Reader) -> Setter:
-    """Sets what a reader makes of the bytes."""
+    """Return a setter that stores the value decoded by `reader`."""
 
     def set_value(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
         obj[name] = reader(body, start, stop, limits)
@@ -79,7 +79,7 @@ def value_setter(name: str, reader: Reader) -> Setter:
 
 
 def value_setter_unless_zero(name: str, reader: Reader) -> Setter:
-    """The same, but empty values leave the member out."""
+    """Return a setter like `value_setter` that omits empty values."""
 
     def set_value(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
         value = reader(body, start, stop, limits)
@@ -92,7 +92,7 @@ def value_setter_unless_zero(name: str, reader: Reader) -> Setter:
 
 
 def bytes_setter(name: str, keep: bool) -> Setter:
-    """Sets bytes; empty ones leave the member out unless they are kept."""
+    """Return a setter for bytes; empty ones are omitted unless `keep`."""
 
     reader = VALUES["bytes"][0]
 
@@ -106,7 +106,7 @@ def bytes_setter(name: str, keep: bool) -> Setter:
 
 
 def value_adder(name: str, reader: Reader) -> Setter:
-    """Adds what a reader makes of the bytes to a list."""
+    """Return a setter that appends the value decoded by `reader` to a list."""
 
     def add_value(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
         value = reader(body, start, stop, limits)
@@ -120,7 +120,7 @@ def value_adder(name: str, reader: Reader) -> Setter:
 
 
 def entry_setter(name: str, read: Reader, zero: Callable[[], Any]) -> Setter:
-    """Adds an entry to a map; entries are messages of a key and a value."""
+    """Return a setter that adds an entry to a map; entries are messages with a key and a value."""
 
     def set_entry(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
         limits.count()
@@ -143,7 +143,10 @@ def entry_setter(name: str, read: Reader, zero: Callable[[], Any]) -> Setter:
 
 
 def _short_entry(body: bytes, start: int, stop: int) -> int:
-    """Where the value of an entry begins that has the usual form: key, value, both shorter than 128 bytes. Else 0."""
+    """Return the position of the value in an entry of the usual form, else 0.
+
+    The usual form is key, then value, both shorter than 128 bytes.
+    """
     if stop - start < 4 or body[start] != _KEY or body[start + 1] > 127:
         return 0
     value_at = start + body[start + 1] + 4

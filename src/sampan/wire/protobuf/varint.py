@@ -1,7 +1,7 @@
-"""The lowest level of the format: whole numbers of variable length, tags, and stepping over what is not known.
+"""Primitives of the protobuf encoding: varints, tags, and skipping unknown fields.
 
-Positions count bytes from the beginning of the body. A message inside a body has an end of its own, which the caller
-checks: these functions look at the body's end alone.
+Positions count bytes from the start of the body. These functions check only the end of the body; the caller checks
+the end of a nested message.
 Source: protocol buffers' encoding; apimachinery generated.pb.go (1.36).
 """
 
@@ -22,12 +22,12 @@ _UINT64_MASK: Final = (1 << 64) - 1
 
 
 def truncated() -> NoReturn:
-    """The body ends before what it announced."""
+    """Raise the error for a body that ends too early."""
     raise DecodeError("unexpected EOF")
 
 
 def read_varint(body: bytes, position: int) -> tuple[int, int]:
-    """The number (0 to 2^64-1) that begins at a position, and the position behind it. Raises `DecodeError`."""
+    """Return the number (0 to 2^64-1) at a position, and the position after it. Raises `DecodeError`."""
     result = shift = 0
     try:
         while True:
@@ -44,7 +44,7 @@ def read_varint(body: bytes, position: int) -> tuple[int, int]:
 
 
 def write_varint(value: int) -> bytes:
-    """A number from 0 to 2^64-1; negative ones become their two's complement of 64 bits."""
+    """Encode a number from 0 to 2^64-1; negative ones become their two's complement of 64 bits."""
     if 0 <= value < 128:
         return _SMALL[value]
     value &= _UINT64_MASK
@@ -60,19 +60,19 @@ _SMALL: Final = tuple(bytes((value,)) for value in range(128))
 
 
 def tag_of(number: int, wire_type: int) -> int:
-    """The number that stands before a field's value."""
+    """Return the tag that precedes a field's value."""
     return number << 3 | wire_type
 
 
 @functools.cache
 def length_prefixes(number: int) -> tuple[bytes, ...]:
-    """A length-delimited field's tag with each length below 128."""
+    """Return the encoded tag of a length-delimited field with each length below 128."""
     tag = write_varint(tag_of(number, BYTES))
     return tuple(tag + length for length in _SMALL)
 
 
 def skip(body: bytes, position: int, end: int, tag: int) -> int:
-    """The position behind the value of a tag that is not known. Raises `DecodeError`."""
+    """Return the position after the value of an unknown tag. Raises `DecodeError`."""
     if not tag >> 3 or tag >> 3 > 0x1FFFFFFF:
         raise DecodeError(f"proto: illegal tag {tag >> 3} (wire type {tag & 7})")
     groups = 0
@@ -105,7 +105,10 @@ def _skip_one(body: bytes, position: int, wire_type: int, groups: int) -> tuple[
 
 
 def scan(body: bytes, position: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The fields of a small message: (tag, start, stop); of a varint (tag, value, 0). Raises `DecodeError`."""
+    """Yield the fields of a small message: (tag, start, stop), or (tag, value, 0) for a varint.
+
+    Raises `DecodeError`.
+    """
     while position < end:
         tag, position = read_varint(body, position)
         if tag & 7 == VARINT:
@@ -127,11 +130,11 @@ def scan(body: bytes, position: int, end: int) -> Iterator[tuple[int, int, int]]
 
 
 def signed64(value: int) -> int:
-    """What an int64 field holds."""
+    """Convert a varint to an int64."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def signed32(value: int) -> int:
-    """What an int32 field holds: the low half, as Go cuts it."""
+    """Convert a varint to an int32: its low half, as in Go."""
     value &= 0xFFFFFFFF
     return value - (1 << 32) if value >> 31 else value
