@@ -30,6 +30,7 @@ from sampan.app.data_directory import check_database, note_engine
 from sampan.app.engine import check_whole
 from sampan.app.errors import StartError, unusable_directory
 from sampan.app.flow_control import flow_control_settings
+from sampan.app.free_memory import FreeMemory
 from sampan.app.keep_running import keep_running
 from sampan.app.listen import advertised_address, bind_socket, client_host, serving_hosts
 from sampan.app.lock import locked_directory
@@ -124,6 +125,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce) 
             group.create_task(observability.run(), name="observability"),
             group.create_task(at_rest.run(), name="encryption at rest"),
             group.create_task(presence.run(ready), name="presence"),
+            group.create_task(FreeMemory().run(), name="free memory"),
         ]
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):

@@ -19,6 +19,7 @@ from typing import Final
 import uvloop
 
 from sampan.app.errors import StartError
+from sampan.app.free_memory import FreeMemory
 from sampan.app.listen import own_address
 from sampan.app.log import configure_logging
 from sampan.app.loops.context import loop_context
@@ -68,6 +69,7 @@ async def _run(settings: LoopSettings) -> None:
         manager = Manager(client, _options(settings))
         context = loop_context(manager, config, settings)
         set_up(context, settings)
+        manager.add(FreeMemory())
         _settle()
         with _ends_with_stdin(manager.stop) if settings.ends_with_stdin else _nothing():
             await manager.run(handle_signals=True)
