@@ -9,7 +9,7 @@ import pytest
 from sampan.client import DeleteOptions, StrategicMergePatch
 from sampan.controllers import daemon_set
 from sampan.controllers.daemon_set.failure_backoff import FailureBackoff
-from sampan.controllers.daemon_set.seen import look
+from sampan.controllers.daemon_set.state import observe
 from sampan.controllers.daemon_set.status import status
 from sampan.loops.resources import CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS
 from sampan.loops.views import NODE_VIEW, POD_VIEW
@@ -139,7 +139,7 @@ async def test_status_counts_nodes() -> None:
         }
         nodes, pods = list(await c.client.resource(NODE_VIEW).list()), list(await c.client.resource(POD_VIEW).list())
         hashed = pods[0].metadata.labels[HASH]
-        assert status(look(seen, hashed, nodes, pods, dt.datetime.now(dt.UTC)), 0) == seen["status"]
+        assert status(observe(seen, hashed, nodes, pods, dt.datetime.now(dt.UTC)), 0) == seen["status"]
 
 
 async def test_nodes_that_do_not_fit_get_nothing_until_they_do() -> None:
@@ -409,4 +409,4 @@ async def test_a_strategy_that_allows_of_nothing_replaces_one_at_a_time(percent:
     now = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     owner = agent(updateStrategy=rolling(maxUnavailable=percent, maxSurge=0))
     node = NODE_VIEW.decode(b'{"metadata":{"name":"a"}}')
-    assert look(owner, "h", [node], [], now).max_unavailable == 1
+    assert observe(owner, "h", [node], [], now).max_unavailable == 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sampan.controllers.daemon_set.placement import new_pod, pinned, placement_of, target_node, template_generation
 from sampan.controllers.daemon_set.rolling import rolling_update
-from sampan.controllers.daemon_set.seen import Seen, look
+from sampan.controllers.daemon_set.state import DaemonSetState, observe
 from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import upkeep
 from sampan.controllers.history import POD_HASH_LABEL
@@ -50,9 +50,9 @@ def pod(node: str, revision: str = NEW, **more: Any) -> Pod:
     )
 
 
-def seen(owner: Object, nodes: str, *pods: Pod) -> Seen:
+def state(owner: Object, nodes: str, *pods: Pod) -> DaemonSetState:
     """What there is, on Nodes of one letter each."""
-    return look(owner, NEW, [node(name) for name in nodes], pods, NOW)
+    return observe(owner, NEW, [node(name) for name in nodes], pods, NOW)
 
 
 def names(pods: list[Pod]) -> list[str]:
@@ -134,24 +134,24 @@ def test_a_generation_that_is_no_number_does_not_count(said: str | None, expecte
 
 def test_nodes_without_a_pod_get_one_and_of_several_the_oldest_stays() -> None:
     pods = [pod("b", name="young"), pod("b", name="old", created="2025-01-01T00:00:00Z")]
-    changes = upkeep(seen(agent(), "ab", *pods))
+    changes = upkeep(state(agent(), "ab", *pods))
     assert (changes.create, names(changes.delete)) == (["a"], ["young"])
 
 
 def test_where_a_pod_is_still_going_no_other_is_made_unless_there_may_be_two() -> None:
-    assert upkeep(seen(agent(), "a", pod("a", going=True))).create == []
-    assert upkeep(seen(agent(maxSurge=1), "a", pod("a", going=True))).create == ["a"]
+    assert upkeep(state(agent(), "a", pod("a", going=True))).create == []
+    assert upkeep(state(agent(maxSurge=1), "a", pod("a", going=True))).create == ["a"]
 
 
 def test_pods_that_have_ended_are_told_apart() -> None:
-    changes = upkeep(seen(agent(), "ab", pod("a", phase="Failed"), pod("b", phase="Succeeded")))
+    changes = upkeep(state(agent(), "ab", pod("a", phase="Failed"), pod("b", phase="Succeeded")))
     assert (names([each for _, each in changes.failed]), changes.failed[0][0]) == (["a-new"], "a")
     assert names([each for _, each in changes.succeeded]) == ["b-new"]
     assert (changes.create, changes.delete) == ([], [])
 
 
 def test_what_has_ended_and_is_going_does_not_count() -> None:
-    assert upkeep(seen(agent(), "a", pod("a", phase="Failed", going=True))).create == ["a"]
+    assert upkeep(state(agent(), "a", pod("a", phase="Failed", going=True))).create == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_what_has_ended_and_is_going_does_not_count() -> None:
     ],
 )
 def test_with_surge_two_pods_may_be_on_a_node_for_a_while(pods: list[Pod], deleted: list[str]) -> None:
-    assert names(upkeep(seen(agent(maxSurge=1), "a", *pods)).delete) == deleted
+    assert names(upkeep(state(agent(maxSurge=1), "a", *pods)).delete) == deleted
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_with_surge_two_pods_may_be_on_a_node_for_a_while(pods: list[Pod], delet
     ],
 )
 def test_which_old_pods_are_replaced(limits: dict[str, Any], pods: list[Pod], deleted: list[str]) -> None:
-    changes = rolling_update(seen(agent(**limits), "abc", *pods))
+    changes = rolling_update(state(agent(**limits), "abc", *pods))
     assert (changes.create, names(changes.delete)) == ([], deleted)
 
 
@@ -212,7 +212,7 @@ def test_which_old_pods_are_replaced(limits: dict[str, Any], pods: list[Pod], de
 def test_with_surge_new_pods_come_beside_old_ones(
     nodes: str, pods: list[Pod], created: list[str], deleted: list[str]
 ) -> None:
-    changes = rolling_update(seen(agent(maxSurge=1), nodes, *pods))
+    changes = rolling_update(state(agent(maxSurge=1), nodes, *pods))
     assert (changes.create, names(changes.delete)) == (created, deleted)
 
 
@@ -230,7 +230,7 @@ def test_an_update_keeps_its_limits_and_comes_to_its_end(
     pods = [pod(name, OLD) for name in nodes]
     turns = iter(late)
     for _ in range(20 * count + len(late)):
-        found = seen(owner, nodes, *pods)
+        found = state(owner, nodes, *pods)
         available = {each.spec.node_name for each in pods if found.is_available(each)}
         assert len(nodes) - len(available) <= found.max_unavailable
         assert len(pods) <= count + surge
@@ -250,7 +250,7 @@ def test_an_update_keeps_its_limits_and_comes_to_its_end(
 
 def test_of_several_pods_on_a_node_the_oldest_is_counted() -> None:
     pods = [pod("a", OLD, created="2025-01-01T00:00:00Z"), pod("a", ready=False), pod("z")]
-    told = status(seen(agent(maxSurge=1), "ab", *pods), 2)
+    told = status(state(agent(maxSurge=1), "ab", *pods), 2)
     assert told == {
         "desiredNumberScheduled": 2,
         "currentNumberScheduled": 1,

@@ -1,4 +1,4 @@
-"""CertificateSigningRequests: approved for kubelets, signed for the cluster's own signers, removed in time."""
+"""Controllers of CertificateSigningRequests: approval for kubelets, signing, and cleanup."""
 
 from sampan.controllers.certificate_signing.approving import set_up as set_up_approving
 from sampan.controllers.certificate_signing.cleaner import set_up as set_up_cleaner

@@ -1,4 +1,4 @@
-"""The loop that approves what kubelets ask for as clients, if they may ask for that.
+"""The approver: approves kubelets' requests for client certificates, if the requester is authorized for them.
 
 Source: kubernetes pkg/controller/certificates/approver/sarapprove.go (1.36).
 """
@@ -25,7 +25,7 @@ NAME: Final = "certificatesigningrequest-approving-controller"
 
 
 class NotRecognized(Exception):
-    """Who asks may not have it approved by itself; somebody may be given the right yet."""
+    """The requester is not authorized to have the request approved automatically. A retry may find new permissions."""
 
 
 def set_up(context: ControllerContext) -> None:
@@ -34,7 +34,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class ApprovingController:
-    """Approves."""
+    """Approves requests of kubelets for client certificates."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -48,9 +48,9 @@ class ApprovingController:
         if csr is None or is_issued(csr) or has(csr, "Approved") or has(csr, "Denied"):
             return None
         kinds = kinds_of(csr)
-        for kind, words in kinds:
+        for kind, description in kinds:
             if await self._may(csr, kind):
-                await self._approve(csr, f"Auto approving {words} certificate after SubjectAccessReview.")
+                await self._approve(csr, f"Auto approving {description} certificate after SubjectAccessReview.")
                 return None
         if kinds:
             tried = " ".join(kind for kind, _ in kinds)
@@ -68,15 +68,15 @@ class ApprovingController:
             "verb": "create",
             "version": "*",
         }
-        who = {"user": "username", "uid": "uid", "groups": "groups", "extra": "extra"}
-        asked = {name: spec[field] for name, field in who.items() if spec.get(field)}
+        identity = {"user": "username", "uid": "uid", "groups": "groups", "extra": "extra"}
+        requester = {name: spec[field] for name, field in identity.items() if spec.get(field)}
         review = {
             "apiVersion": SUBJECT_ACCESS_REVIEWS.api_version,
             "kind": SUBJECT_ACCESS_REVIEWS.kind,
-            "spec": {**asked, "resourceAttributes": attributes},
+            "spec": {**requester, "resourceAttributes": attributes},
         }
-        answer = await self._reviews.create(review)
-        return bool((answer.get("status") or {}).get("allowed"))
+        reviewed = await self._reviews.create(review)
+        return bool((reviewed.get("status") or {}).get("allowed"))
 
     async def _approve(self, csr: Object, message: str) -> None:
         now = timestamp(self._clock)
@@ -87,19 +87,22 @@ class ApprovingController:
         try:
             await self._requests.subresource("approval").update(csr["metadata"]["name"], approved)
         except (Conflict, NotFound):
-            return  # What has changed in it brings it here again.
+            return  # The event of that change queues the request again.
 
 
 def kinds_of(csr: Object) -> list[tuple[str, str]]:
-    """What a request may be approved as: the subresource that one must be allowed to create, and in words."""
+    """Return the kinds of certificate that a request qualifies for.
+
+    Each is the subresource that the requester must be allowed to create, and its description for messages.
+    """
     if csr["spec"].get("signerName") != KUBELET_CLIENT:
         return []
     try:
-        asked = request_of(csr)
+        x509_request = request_of(csr)
     except ValueError:
         return []
-    if fault(csr, asked):
+    if fault(csr, x509_request):
         return []
     any_node = ("nodeclient", "kubelet client")
-    own = common_name(asked) == csr["spec"].get("username")
+    own = common_name(x509_request) == csr["spec"].get("username")
     return [("selfnodeclient", "self kubelet client"), any_node] if own else [any_node]

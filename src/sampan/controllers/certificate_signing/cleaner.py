@@ -1,4 +1,4 @@
-"""The loop that removes requests that are done with, or that nobody has answered.
+"""The cleaner: deletes requests that are finished, expired, or pending for too long.
 
 Source: kubernetes pkg/controller/certificates/cleaner/cleaner.go (1.36).
 """
@@ -20,9 +20,9 @@ from sampan.resource import Object, meta
 
 NAME: Final = "certificatesigningrequest-cleaner-controller"
 ANSWERED: Final = dt.timedelta(hours=1)
-"""How long one stays that is issued, denied or failed."""
+"""Time after which an issued, denied or failed request is deleted."""
 PENDING: Final = dt.timedelta(hours=24)
-"""How long one stays that waits for an answer, or for its certificate."""
+"""Time after which a request that waits for approval or its certificate is deleted."""
 
 
 def set_up(context: ControllerContext) -> None:
@@ -31,7 +31,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class Cleaner:
-    """Removes."""
+    """Deletes old requests."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._clock = context.clock
@@ -53,19 +53,19 @@ class Cleaner:
 
 
 def ends_at(csr: Object) -> dt.datetime:
-    """When a request is to be removed."""
+    """Return the time at which a request is to be deleted."""
     created = parse_time(meta(csr).creation_timestamp or "9000-01-01T00:00:00Z")
     conditions = (csr.get("status") or {}).get("conditions") or ()
     if not conditions:
         return created + PENDING
     ends: list[dt.datetime] = []
     for condition in conditions:
-        told = condition.get("lastUpdateTime")
+        updated = condition.get("lastUpdateTime")
         kind = condition["type"]
-        if told and kind in ("Denied", "Failed"):
-            ends.append(parse_time(told) + ANSWERED)
-        elif told and kind == "Approved":
-            ends.append(parse_time(told) + (ANSWERED if is_issued(csr) else PENDING))
+        if updated and kind in ("Denied", "Failed"):
+            ends.append(parse_time(updated) + ANSWERED)
+        elif updated and kind == "Approved":
+            ends.append(parse_time(updated) + (ANSWERED if is_issued(csr) else PENDING))
         if kind == "Approved" and is_issued(csr):
             ends.append(_expiry(csr))
     return min(ends, default=dt.datetime.max.replace(tzinfo=dt.UTC))

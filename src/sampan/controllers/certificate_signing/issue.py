@@ -1,4 +1,4 @@
-"""A certificate for a request. Source: kubernetes pkg/controller/certificates/authority/policies.go (1.36)."""
+"""Certificates for requests. Source: kubernetes pkg/controller/certificates/authority/policies.go (1.36)."""
 
 import datetime as dt
 from collections.abc import Collection
@@ -36,14 +36,17 @@ _PURPOSES: Final = {
 
 
 def lifetime(expiration_s: int | None) -> dt.timedelta:
-    """How long a certificate counts: as long as is asked for, at most a year."""
+    """Return the validity of a certificate: as requested, at most one year."""
     return LIFETIME if expiration_s is None else min(dt.timedelta(seconds=expiration_s), LIFETIME)
 
 
 def issue(
     request: x509.CertificateSigningRequest, usages: Collection[str], ca: KeyPair, now: dt.datetime, age: dt.timedelta
 ) -> bytes:
-    """The certificate, as PEM. It does not outlive the authority's. Raises `ValueError` when that has run out."""
+    """Return the signed certificate as PEM.
+
+    It expires no later than the CA. Raises `ValueError` if the CA has expired.
+    """
     end = min(now + age, ca.certificate.not_valid_after_utc)
     if end <= now:
         raise ValueError("the signer has expired")
@@ -72,10 +75,10 @@ def issue(
 
 
 def _key_usage(usages: Collection[str]) -> x509.KeyUsage | None:
-    """Return the extension for the usages that are no purposes. None: there is no such usage.
+    """Return the KeyUsage extension; None if no usage belongs into it.
 
     OpenSSL refuses a certificate whose KeyUsage has no bits, and Go leaves the extension out. A leaf signs no
-    certificates, whatever the request says.
+    certificates, whatever the request contains.
     """
     bits = {_BITS[usage] for usage in usages if usage in _BITS}
     if not bits:

@@ -1,4 +1,4 @@
-"""What the cluster's own signers ask of requests: pure checks.
+"""Rules of the built-in signers for requests, as pure functions.
 
 Source: kubernetes pkg/apis/certificates/helpers.go; pkg/controller/certificates/signer/signer.go (1.36).
 """
@@ -23,33 +23,33 @@ _SIGNING: Final = {"digital signature", "key encipherment"}
 
 
 def request_of(csr: Object) -> x509.CertificateSigningRequest:
-    """The request itself. Raises `ValueError`."""
+    """Decode the PKCS#10 request. Raises `ValueError`."""
     return x509.load_pem_x509_csr(base64.b64decode(csr["spec"]["request"]))
 
 
 def has(csr: Object, condition: str) -> bool:
-    """Whether it has a condition (`Approved`, `Denied`, `Failed`)."""
+    """Return True if the request has a condition (`Approved`, `Denied`, `Failed`)."""
     return find_status_condition(csr.get("status") or {}, condition) is not None
 
 
 def is_issued(csr: Object) -> bool:
-    """Whether there is a certificate."""
+    """Return True if the certificate has been issued."""
     return bool((csr.get("status") or {}).get("certificate"))
 
 
 def fault(csr: Object, request: x509.CertificateSigningRequest) -> str:
-    """Why a signer of the cluster does not sign; empty when it does."""
+    """Return the reason why the request's signer refuses it; empty if the signer accepts it."""
     return SIGNERS[csr["spec"]["signerName"]](request, set(csr["spec"].get("usages") or ()))
 
 
 def common_name(request: x509.CertificateSigningRequest) -> str:
-    """The common name of the subject."""
+    """Return the common name of the subject."""
     found = request.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     return str(found[0].value) if found else ""
 
 
 def alternative_names(request: x509.CertificateSigningRequest) -> list[x509.GeneralName]:
-    """The other names that it asks for."""
+    """Return the subject alternative names of the request."""
     try:
         return list(request.extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
     except x509.ExtensionNotFound:
@@ -98,4 +98,4 @@ SIGNERS: Final[Mapping[str, Callable[[x509.CertificateSigningRequest, Collection
     KUBELET_SERVING: _kubelet_serving_fault,
     LEGACY_UNKNOWN: _no_fault,
 }
-"""The checks by the names of the signers that the cluster has itself."""
+"""Checks of the built-in signers, by signer name."""

@@ -1,4 +1,4 @@
-"""The loop that signs what is approved. All signers of the cluster sign with one authority.
+"""The signer: issues certificates for approved requests. All built-in signers use the same CA.
 
 Source: kubernetes pkg/controller/certificates/signer/signer.go (1.36).
 """
@@ -22,7 +22,7 @@ NAME: Final = "certificatesigningrequest-signing-controller"
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it; without an authority nothing is signed. Raises `ValueError` for one that is none."""
+    """Register the controller with the manager, if there is a CA. Raises `ValueError` for an invalid CA."""
     if not context.signing_certificate:
         return
     ca = read_key_pair(context.signing_certificate.encode(), context.signing_key.encode())
@@ -30,7 +30,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class SigningController:
-    """Signs."""
+    """Signs approved requests of the built-in signers."""
 
     def __init__(self, context: ControllerContext, ca: KeyPair) -> None:
         self._clock = context.clock
@@ -47,25 +47,25 @@ class SigningController:
         try:
             await write_status(self._requests, csr, self._signed(csr), optimistic_lock=True)
         except (Conflict, NotFound):
-            return None  # What has changed in it brings it here again.
+            return None  # The event of that change queues the request again.
         return None
 
     def _signed(self, csr: Object) -> Object:
-        """The status with a certificate, or with the reason why there will be none."""
+        """Return the status with a certificate, or with the condition Failed."""
         spec, status = csr["spec"], status_of(csr)
         try:
-            asked = request_of(csr)
-            why = fault(csr, asked)
-            if why:
-                return self._failed(status, why)
+            x509_request = request_of(csr)
+            reason = fault(csr, x509_request)
+            if reason:
+                return self._failed(status, reason)
             age = lifetime(spec.get("expirationSeconds"))
-            signed = issue(asked, spec.get("usages") or (), self._ca, self._clock.now(), age)
+            signed = issue(x509_request, spec.get("usages") or (), self._ca, self._clock.now(), age)
         except ValueError as error:
             return self._failed(status, f"unable to parse csr: {error}")
         return status | {"certificate": base64.b64encode(signed).decode()}
 
-    def _failed(self, status: Object, why: str) -> Object:
+    def _failed(self, status: Object, message: str) -> Object:
         now = timestamp(self._clock)
-        condition = {"type": "Failed", "status": "True", "reason": "SignerValidationFailure", "message": why}
+        condition = {"type": "Failed", "status": "True", "reason": "SignerValidationFailure", "message": message}
         condition |= {"lastUpdateTime": now, "lastTransitionTime": now}
         return status | {"conditions": [*(status.get("conditions") or ()), condition]}

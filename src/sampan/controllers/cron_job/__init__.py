@@ -1,4 +1,4 @@
-"""The CronJob controller: makes a Job whenever the schedule says so, and deletes those that are history."""
+"""The CronJob controller: creates Jobs on schedule, and deletes old finished ones."""
 
 from sampan.controllers.cron_job.controller import CronJobController
 from sampan.loops.context import ControllerContext

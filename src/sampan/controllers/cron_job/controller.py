@@ -1,8 +1,7 @@
 """Reconcile one CronJob.
 
-Concurrency: the manager runs the controller; one CronJob is looked at by one worker at a time. A Job's name follows
-from the time that it is due, so that none is made twice, whenever this process may be killed. The status is written
-only to the CronJob as it was read (resourceVersion); what conflicts is looked at again.
+Concurrency: the manager runs the controller; each CronJob is reconciled by one worker at a time. The status is written
+only to the version that was read (resourceVersion). After a conflict the CronJob is reconciled again.
 Source: kube-controller-manager pkg/controller/cronjob/cronjob_controllerv2.go (1.36).
 """
 
@@ -15,12 +14,12 @@ from sampan.client import AlreadyExists, ApiError, ClientError, Conflict, Delete
 from sampan.controllers.cron_job import schedule as schedules
 from sampan.controllers.cron_job.jobs import (
     add_active,
-    forget_active,
     history,
     is_active,
     job_name,
     new_job,
     recover,
+    remove_active,
 )
 from sampan.controllers.cron_job.source import CronJobSource
 from sampan.controllers.job.conditions import COMPLETE, finished_condition
@@ -45,7 +44,7 @@ _WRITES_MAX: Final = 5
 
 
 class CronJobController:
-    """Starts Jobs when they are due."""
+    """Starts the Jobs that are due."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
@@ -65,7 +64,7 @@ class CronJobController:
         controller.watch(KindSource(self._context.informer(JOBS), for_owner(CRON_JOBS)))
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look. Raises `ClientError`."""
+        """Reconcile one CronJob. Raises `ClientError`."""
         cron_job = await self._cron_jobs.find(request)
         if cron_job is None:
             return None
@@ -79,7 +78,7 @@ class CronJobController:
         for job in history(cron_job, jobs):
             await self._delete_job(cron_job, job, status)
         try:
-            await self._tell_jobs(cron_job, jobs, status)
+            await self._update_from_jobs(cron_job, jobs, status)
             wait_s = await self._sync(cron_job, status)
         except ClientError as error:
             failure = error
@@ -89,9 +88,10 @@ class CronJobController:
         return Result(wait_s if written else _RETRY_S)
 
     async def _write(self, cron_job: Object, status: Object) -> bool:
-        """Write the status; False when it must be made anew. Raises `ClientError`.
+        """Write the status; return False if the caller must compute it again. Raises `ClientError`.
 
-        What has been started should not be forgotten because somebody has changed the spec meanwhile.
+        A concurrent change of the spec must not lose the record of a started Job. So the write is repeated on the new
+        version, unless the status itself has changed too.
         """
         for _ in range(_WRITES_MAX):
             try:
@@ -109,15 +109,15 @@ class CronJobController:
         return False
 
     async def _find_fresh(self, request: Request) -> Object | None:
-        """The CronJob as the server has it now."""
+        """Read the CronJob from the server; None if it is gone."""
         client = self._context.manager.client.direct.resource(CRON_JOBS, namespace=request.namespace)
         try:
             return await client.get(request.name)
         except NotFound:
             return None
 
-    async def _tell_jobs(self, cron_job: Object, jobs: Sequence[Object], status: Object) -> None:
-        """Bring the status up to date with the Jobs that there are."""
+    async def _update_from_jobs(self, cron_job: Object, jobs: Sequence[Object], status: Object) -> None:
+        """Update the status from the existing Jobs."""
         for job in jobs:
             metadata = meta(job)
             condition, listed = finished_condition(job), is_active(status, metadata.uid)
@@ -127,16 +127,16 @@ class CronJobController:
                     self._recorder.warning(cron_job, "UnexpectedJob", note)
                 continue
             if listed:
-                forget_active(status, metadata.uid)
+                remove_active(status, metadata.uid)
                 note = f"Saw completed job: {metadata.name}, condition: {condition['type']}"
                 self._recorder.normal(cron_job, "SawCompletedJob", note)
             if condition["type"] == COMPLETE:
-                _tell_success(status, (job.get("status") or {}).get("completionTime"))
-        known = {meta(job).uid for job in jobs}
+                _set_last_success(status, (job.get("status") or {}).get("completionTime"))
+        uids = {meta(job).uid for job in jobs}
         for reference in list(status.get("active") or ()):
-            if reference.get("uid") not in known and not await self._exists(reference):
+            if reference.get("uid") not in uids and not await self._exists(reference):
                 self._recorder.normal(cron_job, "MissingJob", f"Active job went missing: {reference.get('name')}")
-                forget_active(status, reference.get("uid", ""))
+                remove_active(status, reference.get("uid", ""))
 
     async def _exists(self, reference: Object) -> bool:
         try:
@@ -146,12 +146,12 @@ class CronJobController:
         return True
 
     async def _sync(self, cron_job: Object, status: Object) -> float | None:
-        """Start what is due. Gives the seconds until the next time; None when there is none."""
+        """Start the Job that is due. Return the seconds until the next scheduled time, or None if there is none."""
         if meta(cron_job).deletion_timestamp is not None or not self._zone_is_known(cron_job):
             return None
         if cron_job["spec"].get("suspend"):
             return None
-        if schedules.says_zone(cron_job):
+        if schedules.names_zone(cron_job):
             self._recorder.warning(
                 cron_job,
                 "UnsupportedSchedule",
@@ -185,7 +185,7 @@ class CronJobController:
         return True
 
     def _due(self, cron_job: Object, schedule: Schedule, now: dt.datetime) -> dt.datetime | None:
-        """The time that is due and not too late. Raises `ScheduleError`."""
+        """Return the time that is due and within the starting deadline, or None. Raises `ScheduleError`."""
         latest, count = schedules.due(cron_job, schedule, now)
         if latest is None:
             return None
@@ -200,7 +200,7 @@ class CronJobController:
         return latest
 
     def _may_start(self, cron_job: Object, scheduled: dt.datetime, status: Object) -> bool:
-        """Whether a time that is due has not been started, and nothing stands against it."""
+        """Return True if the Job of the scheduled time has not been started and the concurrency policy allows it."""
         active = status.get("active") or ()
         name = job_name(cron_job, scheduled)
         if any(each.get("name") == name for each in active) or status.get("lastScheduleTime") == format_time(scheduled):
@@ -212,7 +212,7 @@ class CronJobController:
         return True
 
     async def _start_job(self, cron_job: Object, scheduled: dt.datetime, status: Object) -> None:
-        """Make the Job of a time and put it into the status. Raises `ClientError`."""
+        """Create the Job of a scheduled time and record it in the status. Raises `ClientError`."""
         if cron_job["spec"].get("concurrencyPolicy") == "Replace":
             for reference in list(status.get("active") or ()):
                 await self._replace(cron_job, reference, status)
@@ -221,7 +221,8 @@ class CronJobController:
         try:
             job = await client.create(wanted)
         except AlreadyExists:
-            # It was made before, and this process ended before the status told; or it is somebody else's.
+            # Either this Job was created before and the process ended before it wrote the status, or it is another
+            # owner's.
             job = await self._direct.in_namespace(meta(cron_job).namespace).get(meta(wanted).name)
             controller = controller_of(job)
             if controller is None or controller.uid != meta(cron_job).uid or is_active(status, meta(job).uid):
@@ -243,23 +244,23 @@ class CronJobController:
             raise error
 
     async def _delete_job(self, cron_job: Object, job: Object, status: Object) -> ClientError | None:
-        """Delete a Job, its Pods after it; gives what went wrong."""
+        """Delete a Job; its Pods are deleted in the background. Return the error, if any."""
         metadata = meta(job)
         options = DeleteOptions(propagation_policy="Background", uid=metadata.uid)
         try:
             await self._jobs.in_namespace(metadata.namespace).delete(metadata.name, options)
         except NotFound:
-            forget_active(status, metadata.uid)
+            remove_active(status, metadata.uid)
             return None
         except ClientError as error:
             self._recorder.warning(cron_job, "FailedDelete", f"Deleted job: {error}")
             return error
-        forget_active(status, metadata.uid)
+        remove_active(status, metadata.uid)
         self._recorder.normal(cron_job, "SuccessfulDelete", f"Deleted job {metadata.name}")
         return None
 
     def _wait_after_change(self, cron_job: Object) -> float | None:
-        """When a CronJob with a new schedule is to be looked at."""
+        """Return the seconds until a CronJob with a changed schedule must be reconciled; None if never."""
         try:
             schedule = schedules.schedule_of(cron_job)
         except ValueError:
@@ -269,8 +270,8 @@ class CronJobController:
         return schedules.wait_s(cron_job, schedule, self._clock.now())
 
 
-def _tell_success(status: Object, completed: str | None) -> None:
-    """The time of the last success only grows."""
+def _set_last_success(status: Object, completed: str | None) -> None:
+    """Update the time of the last success. It never moves back."""
     last = status.get("lastSuccessfulTime")
     if completed and (not last or parse_time(completed) > parse_time(last)):
         status["lastSuccessfulTime"] = completed

@@ -1,4 +1,4 @@
-"""The Jobs of a CronJob: what they are made of, how its status lists them, and which ones are history.
+"""Jobs of a CronJob: creation, references in the status, and the finished ones beyond the history limits.
 
 Source: kube-controller-manager pkg/controller/cronjob/{cronjob_controllerv2,utils}.go (1.36).
 """
@@ -15,26 +15,26 @@ from sampan.operator.owner_references import set_controller_reference
 from sampan.resource import Object, meta
 
 SCHEDULED_TIMESTAMP: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"
-"""Annotation of a Job: the time that it was due, by the clocks of the CronJob's time zone."""
+"""Annotation of a Job with its scheduled time, in the CronJob's time zone."""
 
 
 def job_name(cron_job: Object, scheduled: dt.datetime) -> str:
-    """The name of the Job for a time: it is the same whenever it is made, so that none is made twice."""
+    """Return the name of the Job for a scheduled time. It is deterministic, so the same Job is never created twice."""
     return f"{meta(cron_job).name}-{int(scheduled.timestamp()) // 60}"
 
 
 def new_job(cron_job: Object, scheduled: dt.datetime) -> Object:
-    """The Job that is due at a time."""
+    """Return the Job for a scheduled time."""
     template = cron_job["spec"]["jobTemplate"]
-    said = template.get("metadata") or {}
+    template_metadata = template.get("metadata") or {}
     local = scheduled.astimezone(zone_of(cron_job["spec"].get("timeZone") or ""))
     metadata: dict[str, Any] = {
         "name": job_name(cron_job, scheduled),
         "namespace": meta(cron_job).namespace,
-        "annotations": {**(said.get("annotations") or {}), SCHEDULED_TIMESTAMP: _rfc3339(local)},
+        "annotations": {**(template_metadata.get("annotations") or {}), SCHEDULED_TIMESTAMP: _rfc3339(local)},
     }
-    if said.get("labels"):
-        metadata["labels"] = dict(said["labels"])
+    if template_metadata.get("labels"):
+        metadata["labels"] = dict(template_metadata["labels"])
     job: Object = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata}
     job["spec"] = copy.deepcopy(template.get("spec") or {})
     set_controller_reference(cron_job, job)
@@ -47,7 +47,7 @@ def _rfc3339(local: dt.datetime) -> str:
 
 
 def _reference(job: Object) -> Object:
-    """A Job as the status lists it."""
+    """Return the reference to a Job for the status."""
     metadata = meta(job)
     return {
         "kind": "Job",
@@ -60,12 +60,12 @@ def _reference(job: Object) -> Object:
 
 
 def is_active(status: Object, uid: str) -> bool:
-    """Whether a status lists a Job as active."""
+    """Return True if the status lists the Job as active."""
     return any(reference.get("uid") == uid for reference in status.get("active") or ())
 
 
-def forget_active(status: Object, uid: str) -> None:
-    """Take a Job out of those that are active."""
+def remove_active(status: Object, uid: str) -> None:
+    """Remove a Job from the active ones in a status."""
     left = [reference for reference in status.get("active") or () if reference.get("uid") != uid]
     if left:
         status["active"] = left
@@ -74,9 +74,9 @@ def forget_active(status: Object, uid: str) -> None:
 
 
 def recover(cron_job: Object, jobs: Iterable[Object], status: Object) -> bool:
-    """Put into a status what was started and not told, as this process ended in between; False when there is nothing.
+    """Add started Jobs to the status that an earlier process did not record; return False if there are none.
 
-    To be written before anything else is done: once such a Job is deleted, nothing tells that its time was started.
+    The caller must write the status first. Once such a Job is deleted, nothing else records that its time was started.
     """
     found = False
     for scheduled, job in sorted(_scheduled(cron_job, jobs), key=lambda each: each[0]):
@@ -91,7 +91,7 @@ def recover(cron_job: Object, jobs: Iterable[Object], status: Object) -> bool:
 
 
 def _scheduled(cron_job: Object, jobs: Iterable[Object]) -> Iterator[tuple[dt.datetime, Object]]:
-    """The Jobs that were made for a time, as their names say too."""
+    """Yield the Jobs of scheduled times. Both their annotation and their name must match."""
     for job in jobs:
         try:
             scheduled = parse_time(meta(job).annotations.get(SCHEDULED_TIMESTAMP, ""))
@@ -102,27 +102,27 @@ def _scheduled(cron_job: Object, jobs: Iterable[Object]) -> Iterator[tuple[dt.da
 
 
 def add_active(status: Object, job: Object) -> None:
-    """List a Job among those that are active."""
+    """Add a Job to the active ones in a status."""
     status["active"] = [*(status.get("active") or ()), _reference(job)]
 
 
 def history(cron_job: Object, jobs: Iterable[Object]) -> list[Object]:
-    """The finished Jobs that are more than the limits allow, the oldest first; not those that are being deleted."""
+    """Return the finished Jobs beyond the history limits, oldest first, without those that are being deleted."""
     spec, found = cron_job["spec"], list(jobs)
     old = _surplus(found, COMPLETE, spec.get("successfulJobsHistoryLimit"))
     old += _surplus(found, FAILED, spec.get("failedJobsHistoryLimit"))
     return [job for job in old if meta(job).deletion_timestamp is None]
 
 
-def _surplus(jobs: Sequence[Object], how: str, limit: int | None) -> list[Object]:
+def _surplus(jobs: Sequence[Object], condition: str, limit: int | None) -> list[Object]:
     if limit is None:
         return []
-    finished = [job for job in jobs if (finished_condition(job) or {}).get("type") == how]
+    finished = [job for job in jobs if (finished_condition(job) or {}).get("type") == condition]
     finished.sort(key=_by_start)
     return finished[: max(len(finished) - limit, 0)]
 
 
 def _by_start(job: Object) -> tuple[bool, str, str]:
-    """By when they began; what never did comes last."""
+    """Sort key by start time. Jobs that never started come last."""
     start = (job.get("status") or {}).get("startTime") or ""
     return not start, start, meta(job).name

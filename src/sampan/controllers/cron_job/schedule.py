@@ -1,4 +1,4 @@
-"""When a CronJob is due, by its schedule, its time zone, and what it has started last.
+"""Start times of a CronJob, from its schedule, its time zone and its last start.
 
 Source: kube-controller-manager pkg/controller/cronjob/utils.go (1.36).
 """
@@ -11,25 +11,25 @@ from sampan.core.time import add_seconds, parse_time
 from sampan.resource import Object, meta
 
 MANY: Final = 100
-"""A CronJob that has missed more starts than this is told so."""
+"""Number of missed starts above which a warning event is recorded."""
 _WALKED: Final = dt.timedelta(minutes=2)
 PADDING_S: Final = 0.1
-"""So much later than due a CronJob is looked at, as clocks differ a little."""
+"""Delay after the due time before a CronJob is reconciled, because clocks differ a little."""
 
 
 class ScheduleError(ValueError):
-    """A schedule can be read, but makes no sense: it never comes, or not again."""
+    """A schedule is well formed but never due, or never again."""
 
 
 class Missed(NamedTuple):
-    """The latest time that is due and was not started, and about how many are."""
+    """The latest due time that was not started, and the approximate number of missed times."""
 
     latest: dt.datetime | None
     starts: int = 0
 
 
 def schedule_of(cron_job: Object) -> Schedule:
-    """The schedule, by the clocks of its time zone. Raises `ValueError` for what cannot be read."""
+    """Parse the schedule in its time zone. Raises `ValueError` for a malformed one."""
     text, zone = cron_job["spec"]["schedule"], cron_job["spec"].get("timeZone")
     if "TZ" in text or zone is None:
         return parse_schedule(text)
@@ -40,13 +40,13 @@ def schedule_of(cron_job: Object) -> Schedule:
     return parse_schedule(f"TZ={zone} {text}")
 
 
-def says_zone(cron_job: Object) -> bool:
-    """Whether the schedule's text names a time zone, which Kubernetes does but does not promise to understand."""
+def names_zone(cron_job: Object) -> bool:
+    """Return True if the schedule's text names a time zone. Kubernetes accepts that without supporting it."""
     return "TZ" in cron_job["spec"]["schedule"]
 
 
 def last_start(cron_job: Object) -> dt.datetime:
-    """The time that was started last; of a CronJob that has started nothing when it was made."""
+    """Return the scheduled time of the last start, or the creation time if there is none."""
     last = (cron_job.get("status") or {}).get("lastScheduleTime")
     return parse_time(last or meta(cron_job).creation_timestamp or "1970-01-01T00:00:00Z")
 
@@ -58,13 +58,13 @@ def deadline_s(cron_job: Object) -> int | None:
 
 
 def due(cron_job: Object, schedule: Schedule, now: dt.datetime) -> Missed:
-    """What is to be started now, at most. Raises `ScheduleError`."""
+    """Return the times that are due now, within the starting deadline. Raises `ScheduleError`."""
     since, late_s = last_start(cron_job), deadline_s(cron_job)
     return missed(schedule, since if late_s is None else max(since, add_seconds(now, -late_s)), now)
 
 
 def wait_s(cron_job: Object, schedule: Schedule, now: dt.datetime) -> float | None:
-    """The seconds until the next start is due; None when none is to come."""
+    """Return the seconds until the next start, or None if there is none."""
     since = last_start(cron_job)
     try:
         latest, count = missed(schedule, since, now)
@@ -76,10 +76,10 @@ def wait_s(cron_job: Object, schedule: Schedule, now: dt.datetime) -> float | No
 
 
 def missed(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> Missed:
-    """The latest time after `since` and not after `now`, and about how many there are. Raises `ScheduleError`.
+    """Return the latest time after `since` and not after `now`, and about how many there are. Raises `ScheduleError`.
 
-    The number is that of the first interval between two times, so that it is soon found, however long `since` is ago;
-    it is 0 while there is one alone.
+    The count is an estimate from the first interval, so it costs the same however long ago `since` is. It is 0 if only
+    one time was missed.
     """
     first = schedule.next_after(since)
     if first is not None and now < first:
@@ -97,8 +97,8 @@ def missed(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> Missed:
 def _latest(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> dt.datetime | None:
     """Return the latest time after `since` and not after `now`.
 
-    The first interval may be a year and all later ones a minute (`* * * 1 *`): the time is found by halving, not by
-    walking through half a million minutes.
+    The first interval may be a year and all later ones a minute (`* * * 1 *`). So the time is found by bisection, which
+    avoids iterating over half a million minutes.
     """
     begin, end = since, now
     while not schedule.every_ns and end - begin > _WALKED:

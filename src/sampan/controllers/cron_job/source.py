@@ -1,6 +1,6 @@
-"""Where the CronJob controller's requests come from: CronJobs, and those whose schedule was changed only later.
+"""Source of the CronJob controller's requests. It delays the requests of CronJobs whose schedule has changed.
 
-A new schedule begins with its next time: what it would have been due before was never promised.
+A new schedule starts with its next time: earlier times of it were never due.
 Concurrency: as `sampan.operator.source`.
 Source: kube-controller-manager pkg/controller/cronjob/cronjob_controllerv2.go `updateCronJob` (1.36).
 """
@@ -17,7 +17,7 @@ from sampan.resource import Object
 
 
 class CronJobSource:
-    """All CronJobs. `wait_s` says when one whose schedule has changed is to be looked at; None: not at all."""
+    """Queues all CronJobs. `wait_s` returns the delay for one with a changed schedule; None: do not queue it."""
 
     def __init__(self, informer: SharedInformer[Object], wait_s: Callable[[Object], float | None]) -> None:
         self._informer = informer
@@ -27,7 +27,7 @@ class CronJobSource:
         return "cron job source"
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
-        """Synced when the informer has told of everything."""
+        """Queue requests until cancelled; set `synced` once the informer has delivered the initial list."""
         registration = self._informer.add_handler(_Handler(queue, self._wait_s))
         try:
             await registration.synced()
@@ -47,7 +47,7 @@ class _Handler:
 
     def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
         request = Request.of_key(new.key)
-        if old.uid == new.uid and old.generation != new.generation and _when(old) != _when(new):
+        if old.uid == new.uid and old.generation != new.generation and _schedule(old) != _schedule(new):
             wait_s = self._wait_s(new.decode())
             if wait_s is not None:
                 self._queue.add_after(request, wait_s)
@@ -55,9 +55,9 @@ class _Handler:
             self._queue.add(request)
 
     def on_delete(self, obj: Deletion[Any]) -> None:
-        """Nothing is left to be done: the garbage collector has the Jobs."""
+        """Do nothing: the garbage collector deletes the Jobs."""
 
 
-def _when(ref: Ref[Any]) -> tuple[object, object]:
+def _schedule(ref: Ref[Any]) -> tuple[object, object]:
     spec = ref.decode()["spec"]
     return spec.get("schedule"), spec.get("timeZone")

@@ -1,4 +1,4 @@
-"""The DaemonSet controller: one Pod on each Node that is eligible, updated a few Nodes at a time."""
+"""The DaemonSet controller: keeps one Pod on each eligible Node and updates a few Nodes at a time."""
 
 from sampan.controllers.daemon_set.controller import set_up
 

@@ -1,7 +1,7 @@
 """Reconcile one DaemonSet.
 
-Concurrency: the manager runs the controller; one DaemonSet is looked at by one worker at a time. Reads see what was
-written here before, so that a Node never gets a Pod twice for one want.
+Concurrency: the manager runs the controller; each DaemonSet is reconciled by one worker at a time. Reads include the
+controller's own earlier writes, so a Node never gets a second Pod.
 Source: kube-controller-manager pkg/controller/daemon/{daemon_controller,update}.go (1.36).
 """
 
@@ -14,7 +14,7 @@ from sampan.controllers.availability import next_available_s
 from sampan.controllers.daemon_set.failure_backoff import FailureBackoff
 from sampan.controllers.daemon_set.placement import new_pod, pinned, placement_of
 from sampan.controllers.daemon_set.rolling import rolling_update
-from sampan.controllers.daemon_set.seen import ROLLING_UPDATE, Seen, look
+from sampan.controllers.daemon_set.state import ROLLING_UPDATE, DaemonSetState, observe
 from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import Changes, upkeep
 from sampan.controllers.history import POD_HASH_LABEL, History, data_of, number_of, says_same, surplus
@@ -36,7 +36,7 @@ from sampan.resource import Object, meta
 NAME: Final = "daemonset-controller"
 WORKERS: Final = 2
 BURST: Final = 250
-"""Pods that one look makes or deletes at most."""
+"""Highest number of Pods that one reconciliation creates or deletes."""
 
 
 def set_up(context: ControllerContext) -> None:
@@ -68,13 +68,13 @@ class DaemonSetController:
             .for_(DAEMON_SETS)
             .watches(POD_VIEW, owners_of_pods(DAEMON_SETS, self._informer, _selector))
             .watches(CONTROLLER_REVISIONS, for_owner(DAEMON_SETS))
-            .watches(NODE_VIEW, self._sets_of_node, predicates=[PredicateFuncs(on_update=_is_other_place)])
+            .watches(NODE_VIEW, self._sets_of_node, predicates=[PredicateFuncs(on_update=_affects_placement)])
             .with_options(max_concurrent_reconciles=WORKERS)
             .complete(self)
         )
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Reconcile one DaemonSet. One that is being deleted is left to the garbage collector."""
+        """Reconcile one DaemonSet. The garbage collector handles one that is being deleted."""
         try:
             daemon_set = await self._sets.in_namespace(request.namespace).get(request.name)
         except NotFound:
@@ -91,27 +91,29 @@ class DaemonSetController:
             pods = await self._owned.claim(daemon_set, _selector(daemon_set))
         except OwnerGone:
             return None
-        seen = look(daemon_set, hashed, list(await self._nodes.list()), pods, self._context.clock.now())
+        state = observe(daemon_set, hashed, list(await self._nodes.list()), pods, self._context.clock.now())
         failure: ClientError | None = None
         held_s: float | None = None
         try:
-            held_s = await self._manage(seen)
-            await self._forget(seen, old, pods)
+            held_s = await self._manage(state)
+            await self._delete_surplus_revisions(state, old, pods)
         except ClientError as error:
             failure = error
         try:
-            await write_status(self._sets, daemon_set, status(seen, collisions))
+            await write_status(self._sets, daemon_set, status(state, collisions))
         except NotFound:
             return None
         if failure is not None:
             raise failure
-        waits = (held_s, next_available_s(pods, seen.min_ready_s, seen.now))
+        waits = (held_s, next_available_s(pods, state.min_ready_s, state.now))
         return Result(min((wait for wait in waits if wait is not None), default=None))
 
     # Revisions.
 
     async def _revise(self, daemon_set: Object, history: Sequence[Object]) -> tuple[str, list[Object], int]:
-        """The hash of the present template's revision, the other revisions (oldest first), and collisions so far."""
+        """Return the hash of the current template's revision, the other revisions (oldest first) and the collision
+        count.
+        """
         data = data_of(daemon_set["spec"]["template"])
         collisions = int((daemon_set.get("status") or {}).get("collisionCount") or 0)
         history = [await self._labelled(revision) for revision in history]
@@ -130,13 +132,16 @@ class DaemonSetController:
         return _hash_of(current), old, collisions
 
     async def _labelled(self, revision: Object) -> Object:
-        """A revision that somebody else has made may lack the label; its name does as well."""
+        """Add the hash label to a revision that lacks it, with the revision's name as its value.
+
+        Revisions that another client created may lack it.
+        """
         if POD_HASH_LABEL in meta(revision).labels:
             return revision
         return await self._history.label(revision, {POD_HASH_LABEL: meta(revision).name})
 
     async def _relabel(self, pods: Sequence[Pod], hashed: str) -> None:
-        """Of several revisions that say the same one stays: all Pods are of that one then."""
+        """Label all Pods with the one revision that stays of several with the same data."""
         for pod in pods:
             if pod.metadata.labels.get(POD_HASH_LABEL) != hashed:
                 patch = MergePatch({"metadata": {"uid": pod.metadata.uid, "labels": {POD_HASH_LABEL: hashed}}})
@@ -145,28 +150,36 @@ class DaemonSetController:
                 except NotFound:
                     continue
 
-    async def _forget(self, seen: Seen, old: Sequence[Object], pods: Sequence[Pod]) -> None:
-        """Delete the oldest revisions beyond the limit; those that Pods are of stay."""
+    async def _delete_surplus_revisions(
+        self, state: DaemonSetState, old: Sequence[Object], pods: Sequence[Pod]
+    ) -> None:
+        """Delete the oldest revisions beyond the history limit, except those that Pods use."""
         live = {pod.metadata.labels.get(POD_HASH_LABEL) for pod in pods}
-        surplus_count = len(surplus(old, seen.daemon_set["spec"].get("revisionHistoryLimit")))
+        surplus_count = len(surplus(old, state.daemon_set["spec"].get("revisionHistoryLimit")))
         dead = [revision for revision in old if _hash_of(revision) not in live]
         await self._history.delete(dead[:surplus_count])
 
     # Pods.
 
-    async def _manage(self, seen: Seen) -> float | None:
-        """Upkeep; where there is nothing to do, one step of the update. Gives when to look at failed Pods again."""
-        changes = upkeep(seen)
-        held_s = self._end(seen, changes)
-        is_rolling = (seen.daemon_set["spec"].get("updateStrategy") or {}).get("type") == ROLLING_UPDATE
+    async def _manage(self, state: DaemonSetState) -> float | None:
+        """Do the upkeep, or one step of the update if there is no upkeep to do.
+
+        Returns the seconds until failed Pods held back by backoff may be replaced, or None.
+        """
+        changes = upkeep(state)
+        held_s = self._end(state, changes)
+        is_rolling = (state.daemon_set["spec"].get("updateStrategy") or {}).get("type") == ROLLING_UPDATE
         if is_rolling and not changes.create and not changes.delete:
-            changes = rolling_update(seen)
-        await self._carry_out(seen, changes)
+            changes = rolling_update(state)
+        await self._carry_out(state, changes)
         return held_s
 
-    def _end(self, seen: Seen, changes: Changes) -> float | None:
-        """Have Pods that have ended be deleted; gives the seconds until that may be done with the next failed one."""
-        daemon_set, namespace = seen.daemon_set, meta(seen.daemon_set).namespace
+    def _end(self, state: DaemonSetState, changes: Changes) -> float | None:
+        """Mark ended Pods for deletion.
+
+        Return the seconds until the backoff of the next failed Pod is over, or None.
+        """
+        daemon_set, namespace = state.daemon_set, meta(state.daemon_set).namespace
         for node, pod in changes.succeeded:
             text = f"Found succeeded daemon pod {namespace}/{pod.metadata.name} on node {node}, will try to delete it"
             self._recorder.normal(daemon_set, "SucceededDaemonPod", text)
@@ -185,20 +198,20 @@ class DaemonSetController:
             changes.delete.append(pod)
         return min(waits, default=None)
 
-    async def _carry_out(self, seen: Seen, changes: Changes) -> None:
-        pod = new_pod(seen.daemon_set, hashed=seen.hashed)
+    async def _carry_out(self, state: DaemonSetState, changes: Changes) -> None:
+        pod = new_pod(state.daemon_set, hashed=state.hashed)
 
         async def create(index: int) -> None:
-            await self._control.create(pinned(pod, changes.create[index]), seen.daemon_set)
+            await self._control.create(pinned(pod, changes.create[index]), state.daemon_set)
 
-        ends = [self._control.delete(each, seen.daemon_set) for each in changes.delete[:BURST]]
+        ends = [self._control.delete(each, state.daemon_set) for each in changes.delete[:BURST]]
         made = slow_start(min(len(changes.create), BURST), create)
         for result in await asyncio.gather(made, *ends, return_exceptions=True):
             if isinstance(result, BaseException):
                 raise result
 
     def _sets_of_node(self, ref: Ref[Node]) -> Iterable[Request]:
-        """The DaemonSets that a Node may have a Pod of; for a change this is asked of both states."""
+        """Return the DaemonSets that may have a Pod on a Node. For an update it is called with both states."""
         node = ref.decode()
         return [
             Request(meta(each).namespace, meta(each).name)
@@ -215,6 +228,6 @@ def _hash_of(revision: Object) -> str:
     return str(meta(revision).labels.get(POD_HASH_LABEL, meta(revision).name))
 
 
-def _is_other_place(old: Ref[Node], new: Ref[Node]) -> bool:
-    """Whether a Node takes other Pods than before. Its status, which changes all the time, does not matter."""
+def _affects_placement(old: Ref[Node], new: Ref[Node]) -> bool:
+    """Return True if a Node may get other Pods than before. Its status, which changes often, does not matter."""
     return old.uid != new.uid or old.labels != new.labels or old.decode().spec.taints != new.decode().spec.taints

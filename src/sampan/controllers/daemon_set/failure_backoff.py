@@ -1,6 +1,7 @@
-"""`FailureBackoff`: Pods that fail again and again on a Node are replaced less and less often.
+"""`FailureBackoff`: exponential backoff for replacing Pods that keep failing on a Node.
 
-A kubelet that rejects a Pod does so at once; without this the loop and the kubelet would fight at full speed.
+A kubelet that rejects a Pod does so immediately. Without backoff, the loop and the kubelet would create and reject
+Pods at full speed.
 Source: client-go util/flowcontrol/backoff.go; pkg/controller/daemon/config (1.36).
 """
 
@@ -13,21 +14,21 @@ _FORGET_S: Final = 2 * MAX_S
 
 
 class FailureBackoff:
-    """How long to wait after the last replacement, by key: twice as long each time. Times are seconds of any clock.
+    """Backoff by key, doubled with each replacement. Times are seconds of any clock.
 
-    What has been quiet for half an hour is forgotten, which bounds the memory.
+    Keys without a replacement for half an hour are dropped, which bounds the memory.
     """
 
     def __init__(self) -> None:
         self._waits: dict[Hashable, tuple[float, float]] = {}
 
     def left_s(self, key: Hashable, now: float) -> float:
-        """The seconds until the next replacement may be; 0 if it may be now."""
+        """Return the seconds until the next replacement is allowed; 0 if it is allowed now."""
         wait_s, since = self._waits.get(key, (0.0, now))
         return max(0.0, since + wait_s - now)
 
     def replaced(self, key: Hashable, now: float) -> None:
-        """A replacement has been made: the next one waits longer."""
+        """Record a replacement, which doubles the next wait."""
         for old in [other for other, (_, since) in self._waits.items() if now - since > _FORGET_S]:
             del self._waits[old]
         wait_s, _ = self._waits.get(key, (0.0, now))

@@ -1,7 +1,6 @@
-"""Where the Pods of a DaemonSet belong, and how they come there: decisions alone.
+"""Placement of a DaemonSet's Pods on Nodes, as pure functions.
 
-The loop decides for which Nodes there are Pods; each Pod says in its affinity which Node it is for, and the scheduler
-binds it.
+The loop decides which Nodes get a Pod. Node affinity in each Pod names its Node, and the scheduler binds it there.
 Source: kube-controller-manager pkg/controller/daemon/daemon_controller.go `NodeShouldRunDaemonPod`,
 pkg/controller/daemon/util/daemonset_util.go (1.36).
 """
@@ -21,9 +20,9 @@ from sampan.loops.views import Node, Pod
 from sampan.resource import Object, meta
 
 GENERATION_ANNOTATION: Final = "deprecated.daemonset.template.generation"
-"""Where a DaemonSet counts the changes of its template."""
+"""Annotation of a DaemonSet that counts the changes of its template."""
 GENERATION_LABEL: Final = "pod-template-generation"
-"""Where a Pod says of which of them it is."""
+"""Label of a Pod with the template generation it was made from."""
 _NODE: Final = "node.kubernetes.io"
 _ALWAYS_TOLERATED: Final = (
     (f"{_NODE}/not-ready", NO_EXECUTE),
@@ -39,7 +38,7 @@ _affinity = msgspec.json.Decoder(Affinity)
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What a template says about Nodes. Made by `placement_of`."""
+    """Constraints of a template on Nodes. Create it with `placement_of`."""
 
     node_name: str
     node_selector: Mapping[str, str]
@@ -47,11 +46,11 @@ class Placement:
     tolerations: list[Toleration]
 
     def should_run(self, node: Node) -> bool:
-        """Whether a Node is to have a Pod."""
+        """Return True if a Node should have a Pod."""
         return self._may_be_on(node) and untolerated(self.tolerations, node.spec.taints) is None
 
     def should_stay(self, node: Node) -> bool:
-        """Whether a Pod that runs on the Node may go on: taints that only keep away do not drive out."""
+        """Return True if a running Pod may stay on the Node: NoSchedule taints do not evict it."""
         return self._may_be_on(node) and untolerated(self.tolerations, node.spec.taints, (NO_EXECUTE,)) is None
 
     def _may_be_on(self, node: Node) -> bool:
@@ -64,14 +63,14 @@ class Placement:
 
 
 def placement_of(daemon_set: Object) -> Placement:
-    """What a DaemonSet's template says about Nodes, with the tolerations that all Pods of DaemonSets have."""
+    """Return the constraints of a DaemonSet's template, with the tolerations that all DaemonSet Pods get."""
     spec = daemon_set["spec"]["template"]["spec"]
     affinity = msgspec.convert(spec.get("affinity") or {}, Affinity)
     return Placement(spec.get("nodeName") or "", spec.get("nodeSelector") or {}, affinity.required, _tolerations(spec))
 
 
 def new_pod(daemon_set: Object, *, hashed: str) -> Object:
-    """A Pod for any Node; `pinned` makes it one for a certain Node. `hashed` is the hash of its revision."""
+    """Return a Pod for any Node; `pinned` assigns it to one. `hashed` is the hash of its revision."""
     pod = pod_from_template(daemon_set["spec"]["template"], daemon_set)
     labels = pod["metadata"].setdefault("labels", {})
     generation = template_generation(daemon_set)
@@ -83,7 +82,7 @@ def new_pod(daemon_set: Object, *, hashed: str) -> Object:
 
 
 def pinned(pod: Object, node: str) -> Object:
-    """A copy of a Pod that can only be on one Node: what else it must have of a Node has been looked at already."""
+    """Return a copy of a Pod that only fits one Node, whose other conditions have been checked already."""
     affinity = copy.deepcopy(pod["spec"].get("affinity") or {})
     term = {"matchFields": [{"key": NAME_FIELD, "operator": "In", "values": [node]}]}
     required = {"nodeSelectorTerms": [term]}
@@ -92,7 +91,7 @@ def pinned(pod: Object, node: str) -> Object:
 
 
 def target_node(pod: Pod) -> str | None:
-    """The Node that a Pod is on, or is for; None where it does not say."""
+    """Return the Node a Pod is on or is meant for; None if it names none."""
     if pod.spec.node_name:
         return pod.spec.node_name
     required = _affinity.decode(pod.spec.affinity).required
@@ -100,13 +99,13 @@ def target_node(pod: Pod) -> str | None:
 
 
 def template_generation(daemon_set: Object) -> str | None:
-    """How often the template has changed; None where it is not counted."""
-    said = meta(daemon_set).annotations.get(GENERATION_ANNOTATION)
-    return said if said is not None and said.removeprefix("-").isdecimal() else None
+    """Return the number of template changes as text; None if it is not counted."""
+    generation = meta(daemon_set).annotations.get(GENERATION_ANNOTATION)
+    return generation if generation is not None and generation.removeprefix("-").isdecimal() else None
 
 
 def is_updated(pod: Pod, hashed: str, generation: str | None) -> bool:
-    """Whether a Pod is of the present template, by the hash of its revision or by its generation."""
+    """Return True if a Pod has the current template, by its revision's hash or by its generation."""
     labels = pod.metadata.labels
     return labels.get(POD_HASH_LABEL) == hashed or (
         generation is not None and labels.get(GENERATION_LABEL) == generation

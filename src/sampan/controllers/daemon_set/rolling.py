@@ -1,4 +1,4 @@
-"""A rolling update of a DaemonSet: which old Pods go now, which Nodes get a new Pod beside the old one. Pure.
+"""Rolling update of a DaemonSet, as pure functions: old Pods to delete now, and Nodes that get a surge Pod.
 
 Source: kube-controller-manager pkg/controller/daemon/update.go (1.36).
 """
@@ -6,7 +6,7 @@ Source: kube-controller-manager pkg/controller/daemon/update.go (1.36).
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sampan.controllers.daemon_set.seen import Seen
+from sampan.controllers.daemon_set.state import DaemonSetState
 from sampan.controllers.daemon_set.upkeep import Changes
 from sampan.loops.views import Pod
 
@@ -17,93 +17,93 @@ class _OnNode:
     old: Pod | None
 
 
-def rolling_update(seen: Seen) -> Changes:
-    """The next step; nothing where there is nothing to do but wait."""
-    return _surge(seen) if seen.max_surge else _replace(seen)
+def rolling_update(state: DaemonSetState) -> Changes:
+    """Return the changes of the next step; none if the update has to wait."""
+    return _surge(state) if state.max_surge else _replace(state)
 
 
-def _replace(seen: Seen) -> Changes:
-    """Delete old Pods, so that upkeep makes new ones: those that are not available anyway, and a few that are.
+def _replace(state: DaemonSetState) -> Changes:
+    """Return old Pods to delete, which upkeep then replaces: all unavailable ones, and a few available ones.
 
-    What is missing or excessive on a Node counts as unavailable: upkeep deals with it.
+    A Node with missing or surplus Pods counts as unavailable, because upkeep handles it.
     """
     unavailable = 0
     free: list[Pod] = []
     candidates: list[Pod] = []
-    for name in _nodes(seen):
-        found = _on_node(seen, name)
+    for name in _nodes(state):
+        found = _on_node(state, name)
         if found is None or (found.new is None) == (found.old is None):
             unavailable += 1
         elif found.new is not None:
-            unavailable += not seen.is_available(found.new)
-        elif found.old is not None and seen.is_available(found.old):
+            unavailable += not state.is_available(found.new)
+        elif found.old is not None and state.is_available(found.old):
             candidates.append(found.old)
         elif found.old is not None:
             free.append(found.old)
             unavailable += 1
-    return Changes(delete=free + candidates[: max(0, seen.max_unavailable - unavailable)])
+    return Changes(delete=free + candidates[: max(0, state.max_unavailable - unavailable)])
 
 
 @dataclass(slots=True)
 class _Surge:
     delete: list[Pod] = field(default_factory=list)
     misplaced: list[Pod] = field(default_factory=list)
-    """Available Pods on Nodes that should have none any more."""
+    """Available Pods on Nodes that should not have a Pod."""
     free: list[str] = field(default_factory=list)
     candidates: list[str] = field(default_factory=list)
     surging: int = 0
     available: int = 0
 
 
-def _surge(seen: Seen) -> Changes:
-    """Make new Pods beside old ones, and delete the old one where the new one is available.
+def _surge(state: DaemonSetState) -> Changes:
+    """Create new Pods next to old ones, and delete an old Pod once the new one is available.
 
-    A Pod on a Node that should have none any more goes only when there are enough without it.
+    A Pod on a Node that should not have one is deleted only if enough Pods are available without it.
     """
     found = _Surge()
-    for name in _nodes(seen):
-        on_node = _on_node(seen, name)
+    for name in _nodes(state):
+        on_node = _on_node(state, name)
         if on_node is None:
             found.surging += 1
         else:
-            _surge_on_node(seen, name, on_node, found)
-    found.delete += found.misplaced[: max(0, found.available - len(seen.wanted))]
-    create = found.free + found.candidates[: max(0, seen.max_surge - found.surging)]
+            _surge_on_node(state, name, on_node, found)
+    found.delete += found.misplaced[: max(0, found.available - len(state.wanted))]
+    create = found.free + found.candidates[: max(0, state.max_surge - found.surging)]
     return Changes(create=create, delete=found.delete)
 
 
-def _surge_on_node(seen: Seen, name: str, on_node: _OnNode, found: _Surge) -> None:
+def _surge_on_node(state: DaemonSetState, name: str, on_node: _OnNode, found: _Surge) -> None:
     new, old = on_node.new, on_node.old
     counted = old if old is not None else new
-    found.available += counted is not None and seen.is_available(counted)
+    found.available += counted is not None and state.is_available(counted)
     if old is None:
         return
     if new is not None:
-        if seen.is_available(new):
+        if state.is_available(new):
             found.delete.append(old)
         else:
             found.surging += 1
-    elif not seen.is_available(old):
-        if name in seen.wanted:
+    elif not state.is_available(old):
+        if name in state.wanted:
             found.free.append(name)
         else:
             found.delete.append(old)
-    elif name in seen.wanted:
+    elif name in state.wanted:
         found.candidates.append(name)
     else:
         found.misplaced.append(old)
 
 
-def _nodes(seen: Seen) -> Sequence[str]:
-    """The Nodes that have Pods or should have one, by name."""
-    return sorted(seen.pods.keys() | seen.wanted)
+def _nodes(state: DaemonSetState) -> Sequence[str]:
+    """Return the sorted names of the Nodes that have Pods or should have one."""
+    return sorted(state.pods.keys() | state.wanted)
 
 
-def _on_node(seen: Seen, name: str) -> _OnNode | None:
-    """The new and the old Pod of a Node; None when there are several of a kind, which upkeep deals with."""
-    present = [pod for pod in seen.pods.get(name, ()) if pod.metadata.deletion_timestamp is None]
-    new = [pod for pod in present if seen.is_updated(pod)]
-    old = [pod for pod in present if not seen.is_updated(pod)]
+def _on_node(state: DaemonSetState, name: str) -> _OnNode | None:
+    """Return the new and the old Pod of a Node; None if there are several of either, which upkeep handles."""
+    present = [pod for pod in state.pods.get(name, ()) if pod.metadata.deletion_timestamp is None]
+    new = [pod for pod in present if state.is_updated(pod)]
+    old = [pod for pod in present if not state.is_updated(pod)]
     if len(new) > 1 or len(old) > 1:
         return None
     return _OnNode(new[0] if new else None, old[0] if old else None)

@@ -1,4 +1,4 @@
-"""The Deployment controller: rolls a template out over ReplicaSets, keeps their history, scales them together."""
+"""The Deployment controller: rolls out templates with ReplicaSets, keeps their history and scales them."""
 
 from sampan.controllers.deployment.controller import set_up
 

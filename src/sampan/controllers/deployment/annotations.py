@@ -1,4 +1,4 @@
-"""What a Deployment's controller remembers on ReplicaSets: revisions, and the sizes that they were given for.
+"""Annotations of ReplicaSets that hold the controller's records: revisions, and the Deployment's size.
 
 Source: kube-controller-manager pkg/controller/deployment/util/deployment_util.go (1.36).
 """
@@ -20,32 +20,32 @@ _HISTORY_LENGTH_MAX: Final = 2000
 
 
 def revision_of(obj: Object) -> int:
-    """The revision that is written on a Deployment or ReplicaSet; 0 when there is none that can be read."""
+    """Return the revision in the annotations of a Deployment or ReplicaSet; 0 if it is missing or malformed."""
     return _number(meta(obj).annotations.get(REVISION)) or 0
 
 
 def max_revision(replica_sets: Iterable[Object]) -> int:
-    """The highest revision of all."""
+    """Return the highest revision of the ReplicaSets; 0 without any."""
     return max(map(revision_of, replica_sets), default=0)
 
 
 def desired_replicas(replica_set: Object) -> int | None:
-    """What the Deployment wanted when the ReplicaSet was last sized."""
+    """Return the replicas the Deployment wanted when the ReplicaSet was last scaled."""
     return _number(meta(replica_set).annotations.get(DESIRED_REPLICAS))
 
 
 def max_replicas(replica_set: Object) -> int | None:
-    """What the Deployment could have at most when the ReplicaSet was last sized."""
+    """Return the most replicas the Deployment could have when the ReplicaSet was last scaled."""
     return _number(meta(replica_set).annotations.get(MAX_REPLICAS))
 
 
 def size_annotations(desired: int, most: int) -> dict[str, str]:
-    """The annotations of a ReplicaSet that has been sized."""
+    """Return the annotations for a ReplicaSet that is being scaled."""
     return {DESIRED_REPLICAS: str(desired), MAX_REPLICAS: str(most)}
 
 
 def new_annotations(deployment: Object, present: Mapping[str, str], revision: int) -> dict[str, str]:
-    """The annotations that the new ReplicaSet should have: the Deployment's, and its revision with those before."""
+    """Return the annotations of the new ReplicaSet: the Deployment's, its revision and its earlier revisions."""
     copied = {key: value for key, value in meta(deployment).annotations.items() if key not in _OWN}
     annotations = {**present, **copied}
     if present.get(REVISION) and _number(present[REVISION]) is None:
@@ -59,7 +59,7 @@ def new_annotations(deployment: Object, present: Mapping[str, str], revision: in
 
 
 def _history(history: str, revision: str) -> str:
-    """The revisions that a ReplicaSet has had; the oldest are forgotten when there are very many."""
+    """Append a revision to a ReplicaSet's history. The oldest ones are dropped if the text gets too long."""
     revisions = [*filter(None, history.split(",")), revision]
     while len(",".join(revisions)) > _HISTORY_LENGTH_MAX:
         revisions.pop(0)

@@ -1,8 +1,8 @@
 """Reconcile one Deployment.
 
-Concurrency: the manager runs the controller; one Deployment is looked at by one worker at a time. Reads see what was
-written here before; ReplicaSets are changed only as they were seen (resourceVersion), and what conflicts is looked at
-again.
+Concurrency: the manager runs the controller; each Deployment is reconciled by one worker at a time. Reads include the
+controller's own earlier writes. ReplicaSets are changed only in the version that was read (resourceVersion). After a
+conflict the Deployment is reconciled again.
 Source: kube-controller-manager pkg/controller/deployment/{deployment_controller,sync,rolling,recreate}.go (1.36).
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sampan.client import AlreadyExists, ApiError, DeleteOptions, MergePatch, NotFound
-from sampan.controllers.deployment import status as told_status
+from sampan.controllers.deployment import status as deployment_status
 from sampan.controllers.deployment.annotations import (
     REVISION,
     max_revision,
@@ -28,10 +28,10 @@ from sampan.controllers.deployment.sizes import (
     new_size,
     resized,
     shrunk,
-    told,
+    status_count,
     wanted,
 )
-from sampan.controllers.deployment.status import Seen
+from sampan.controllers.deployment.status import DeploymentState
 from sampan.controllers.deployment.templates import (
     HASH_LABEL,
     find_new,
@@ -66,7 +66,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class DeploymentController:
-    """Rolls Deployments out."""
+    """Rolls out, scales and pauses Deployments."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
@@ -91,7 +91,10 @@ class DeploymentController:
         )
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Look, act once, tell. What follows from that comes with the next change of a ReplicaSet."""
+        """Read the state, make one change and write the status.
+
+        Further steps follow from changes of the ReplicaSets.
+        """
         try:
             deployment = await self._deployments.in_namespace(request.namespace).get(request.name)
         except NotFound:
@@ -104,9 +107,11 @@ class DeploymentController:
             sets = await self._owned.claim(deployment, selector_from_label_selector(deployment["spec"]["selector"]))
         except OwnerGone:
             return None
-        status = told_status.fresh(deployment)
+        status = deployment_status.copied(deployment)
         if meta(deployment).deletion_timestamp is not None:
-            await self._tell(deployment, told_status.counted(_seen(deployment, sets), status, self._clock))
+            await self._write_status(
+                deployment, deployment_status.counted(_state(deployment, sets), status, self._clock)
+            )
             return None
         self._note_pause(deployment, status)
         if deployment["spec"].get("paused") or is_scaling(deployment, sets):
@@ -116,11 +121,12 @@ class DeploymentController:
         return await self._recreate(deployment, sets, status)
 
     async def _waiting_for_pod(self, ref: Ref[Pod]) -> Iterable[Request]:
-        """The Deployment that makes no new Pods before this one of its old ones is gone: its ReplicaSets may tell of
-        nothing any more, as they do not count what is on its way out.
+        """Return the Deployment with strategy Recreate that waits for the deletion of this old Pod.
+
+        Its ReplicaSets do not count terminating Pods, so they may not change when the Pod is finally gone.
         """
-        named = next((each.name for each in ref.owner_references if each.kind == REPLICA_SETS.kind), "")
-        replica_set = await self._replica_sets.find(Request(ref.namespace, named)) if named else None
+        name = next((each.name for each in ref.owner_references if each.kind == REPLICA_SETS.kind), "")
+        replica_set = await self._replica_sets.find(Request(ref.namespace, name)) if name else None
         owner = None if replica_set is None else controller_of(replica_set)
         if owner is None or owner.kind != DEPLOYMENTS.kind:
             return ()
@@ -128,133 +134,139 @@ class DeploymentController:
         deployment = await self._deployments.find(request)
         return () if deployment is None or is_rolling(deployment) else (request,)
 
-    # The three ways.
+    # The three ways: scale or pause, rolling update, recreate.
 
     async def _resize(self, deployment: Object, sets: Sequence[Object], status: Object) -> Result | None:
-        """Paused, or scaled: sizes change, nothing is rolled out."""
-        seen = _seen(deployment, sets)
-        seen = await self._revise(seen, status)
-        seen = await self._size(seen, resized(deployment, seen.old, seen.new), note=True)
+        """Scale a Deployment, or handle a paused one. No template is rolled out."""
+        state = _state(deployment, sets)
+        state = await self._revise(state, status)
+        state = await self._size(state, resized(deployment, state.old, state.new), note=True)
         if deployment["spec"].get("paused"):
-            await self._clean_up(deployment, seen.old)
-        await self._tell(deployment, told_status.counted(seen, status, self._clock))
+            await self._clean_up(deployment, state.old)
+        await self._write_status(deployment, deployment_status.counted(state, status, self._clock))
         return None
 
     async def _roll(self, deployment: Object, sets: Sequence[Object], status: Object) -> Result | None:
-        seen = await self._with_new(_seen(deployment, sets), status)
-        if seen.new is None:
+        state = await self._with_new(_state(deployment, sets), status)
+        if state.new is None:
             return None
-        new = seen.new
-        size = new_size(deployment, seen.every, wanted(new))
+        new = state.new
+        size = new_size(deployment, state.every, wanted(new))
         if size != wanted(new):
-            seen = await self._size(seen, {meta(new).name: size})
+            state = await self._size(state, {meta(new).name: size})
         else:
-            smaller = shrunk(deployment, seen.old, new)
-            seen = await self._size(seen, smaller)
+            smaller = shrunk(deployment, state.old, new)
+            state = await self._size(state, smaller)
             if not smaller and _is_done(deployment):
-                await self._clean_up(deployment, seen.old)
-        return await self._told(seen, status)
+                await self._clean_up(deployment, state.old)
+        return await self._write_progress(state, status)
 
     async def _recreate(self, deployment: Object, sets: Sequence[Object], status: Object) -> Result | None:
-        seen = await self._revise(_seen(deployment, sets), status)
-        alive = {meta(each).name: 0 for each in seen.old if wanted(each)}
+        state = await self._revise(_state(deployment, sets), status)
+        alive = {meta(each).name: 0 for each in state.old if wanted(each)}
         if alive:
-            return await self._told(await self._size(seen, alive), status)
-        if await self._old_pods_run(seen):
-            return await self._told(seen, status)
-        seen = await self._with_new(seen, status)
-        if seen.new is None:
+            return await self._write_progress(await self._size(state, alive), status)
+        if await self._old_pods_run(state):
+            return await self._write_progress(state, status)
+        state = await self._with_new(state, status)
+        if state.new is None:
             return None
-        seen = await self._size(seen, {meta(seen.new).name: wanted(deployment)})
+        state = await self._size(state, {meta(state.new).name: wanted(deployment)})
         if _is_done(deployment):
-            await self._clean_up(deployment, seen.old)
-        return await self._told(seen, status)
+            await self._clean_up(deployment, state.old)
+        return await self._write_progress(state, status)
 
-    # Looking.
+    # Reading.
 
-    async def _old_pods_run(self, seen: Seen) -> bool:
-        """Whether Pods of old templates are there still, be they on their way out."""
-        if any(told(each, "replicas") for each in seen.old):
+    async def _old_pods_run(self, state: DeploymentState) -> bool:
+        """Return True if Pods of old templates still exist, including terminating ones."""
+        if any(status_count(each, "replicas") for each in state.old):
             return True
-        for each in seen.old:
+        for each in state.old:
             if any(not pod.is_terminated for pod in await self._pods.of(each)):
                 return True
         return False
 
-    # Acting.
+    # Changing.
 
-    async def _with_new(self, seen: Seen, status: Object) -> Seen:
-        """The same with the new ReplicaSet, which is made if it is not there. Without it: look again later."""
-        return await (self._revise(seen, status) if seen.new is not None else self._create(seen, status))
+    async def _with_new(self, state: DeploymentState, status: Object) -> DeploymentState:
+        """Return the state with the new ReplicaSet, which is created if it does not exist.
 
-    async def _revise(self, seen: Seen, status: Object) -> Seen:
-        """Have the new ReplicaSet, if there is one, carry the newest revision and the Deployment's annotations."""
-        deployment, new = seen.deployment, seen.new
+        If that fails for now, the result has no new ReplicaSet and a later reconciliation retries.
+        """
+        return await (self._revise(state, status) if state.new is not None else self._create(state, status))
+
+    async def _revise(self, state: DeploymentState, status: Object) -> DeploymentState:
+        """Give the new ReplicaSet, if there is one, the newest revision and the Deployment's annotations."""
+        deployment, new = state.deployment, state.new
         if new is None:
-            return seen
-        annotations = new_annotations(deployment, meta(new).annotations, max_revision(seen.old) + 1)
+            return state
+        annotations = new_annotations(deployment, meta(new).annotations, max_revision(state.old) + 1)
         ready_s = deployment["spec"].get("minReadySeconds", 0)
         if annotations != meta(new).annotations or ready_s != new["spec"].get("minReadySeconds", 0):
             new = await self._patch(
                 new, {"metadata": {"annotations": annotations}, "spec": {"minReadySeconds": ready_s}}
             )
         await self._mark_revision(deployment, revision_of(new))
-        if find_status_condition(status, told_status.PROGRESSING) is None:
+        if find_status_condition(status, deployment_status.PROGRESSING) is None:
             text = f'Found new replica set "{meta(new).name}"'
-            told_status.progressing(deployment, status, "FoundNewReplicaSet", text, self._clock)
-        return Seen(deployment, seen.old, new)
+            deployment_status.progressing(deployment, status, "FoundNewReplicaSet", text, self._clock)
+        return DeploymentState(deployment, state.old, new)
 
-    async def _create(self, seen: Seen, status: Object) -> Seen:
-        deployment = seen.deployment
-        made = _new_replica_set(seen)
+    async def _create(self, state: DeploymentState, status: Object) -> DeploymentState:
+        deployment = state.deployment
+        made = _new_replica_set(state)
         name, count = meta(made).name, wanted(made)
         namespace = meta(deployment).namespace
         try:
             new = await self._replica_sets.in_namespace(namespace).create(made)
         except AlreadyExists:
-            return await self._found(seen, name, status)
+            return await self._resolve_conflict(state, name, status)
         except ApiError as error:
             if error.has_cause(NAMESPACE_TERMINATING):
-                return seen
+                return state
             text = f'Failed to create new replica set "{name}": {error}'
-            told_status.progressing(deployment, status, "ReplicaSetCreateError", text, self._clock)
-            await self._tell(deployment, status)
+            deployment_status.progressing(deployment, status, "ReplicaSetCreateError", text, self._clock)
+            await self._write_status(deployment, status)
             self._recorder.warning(deployment, "ReplicaSetCreateError", text)
             raise
         if count:
             self._recorder.normal(deployment, "ScalingReplicaSet", f"Scaled up replica set {name} from 0 to {count}")
         await self._mark_revision(deployment, revision_of(new))
         text = f'Created new replica set "{name}"'
-        told_status.progressing(deployment, status, "NewReplicaSetCreated", text, self._clock)
-        return Seen(deployment, seen.old, new)
+        deployment_status.progressing(deployment, status, "NewReplicaSetCreated", text, self._clock)
+        return DeploymentState(deployment, state.old, new)
 
-    async def _found(self, seen: Seen, name: str, status: Object) -> Seen:
-        """The name is taken: by ours, made by a look that was cut off; or by that of another template."""
-        deployment = seen.deployment
+    async def _resolve_conflict(self, state: DeploymentState, name: str, status: Object) -> DeploymentState:
+        """Handle a name conflict of the new ReplicaSet.
+
+        Either an earlier reconciliation created it and was interrupted, or the name belongs to another template.
+        """
+        deployment = state.deployment
         direct = self._context.manager.client.direct.resource(REPLICA_SETS, namespace=meta(deployment).namespace)
-        there = await direct.get(name)
-        owner = controller_of(there)
+        existing = await direct.get(name)
+        owner = controller_of(existing)
         template = deployment["spec"]["template"]
         if (
             owner is not None
             and owner.uid == meta(deployment).uid
-            and same_template(there["spec"]["template"], template)
+            and same_template(existing["spec"]["template"], template)
         ):
-            return await self._revise(Seen(deployment, seen.old, there), status)
+            return await self._revise(DeploymentState(deployment, state.old, existing), status)
         status["collisionCount"] = int(status.get("collisionCount") or 0) + 1
-        await self._tell(deployment, status)
-        return seen
+        await self._write_status(deployment, status)
+        return state
 
-    async def _size(self, seen: Seen, sizes: Sizes, *, note: bool = False) -> Seen:
-        """Give ReplicaSets their sizes. `note`: write down for which wanted number, even where no size changes."""
+    async def _size(self, state: DeploymentState, sizes: Sizes, *, note: bool = False) -> DeploymentState:
+        """Scale the ReplicaSets. With `note`, record the Deployment's size also on ReplicaSets whose own size stays."""
         changed = {}
-        for each in seen.every:
+        for each in state.every:
             size = sizes.get(meta(each).name)
             if size is not None:
-                changed[meta(each).uid] = await self._scale(seen.deployment, each, size, note=note)
-        old = [changed.get(meta(each).uid, each) for each in seen.old]
-        new = changed.get(meta(seen.new).uid, seen.new) if seen.new is not None else None
-        return Seen(seen.deployment, old, new)
+                changed[meta(each).uid] = await self._scale(state.deployment, each, size, note=note)
+        old = [changed.get(meta(each).uid, each) for each in state.old]
+        new = changed.get(meta(state.new).uid, state.new) if state.new is not None else None
+        return DeploymentState(state.deployment, old, new)
 
     async def _scale(self, deployment: Object, replica_set: Object, size: int, *, note: bool) -> Object:
         before, name = wanted(replica_set), meta(replica_set).name
@@ -277,7 +289,7 @@ class DeploymentController:
         return await self._replica_sets.in_namespace(metadata.namespace).patch(metadata.name, patch)
 
     async def _clean_up(self, deployment: Object, old: Sequence[Object]) -> None:
-        """Forget the oldest revisions beyond the limit; only of ReplicaSets that have nothing left."""
+        """Delete the oldest ReplicaSets beyond the revision history limit, if they have no Pods left."""
         limit = deployment["spec"].get("revisionHistoryLimit")
         if limit is None or limit == _ALL_REVISIONS:
             return
@@ -285,8 +297,8 @@ class DeploymentController:
         candidates.sort(key=lambda each: (revision_of(each), *by_age(each)))
         for each in candidates[: max(0, len(candidates) - limit)]:
             metadata = meta(each)
-            is_behind = metadata.generation > told(each, "observedGeneration")
-            if told(each, "replicas") or wanted(each) or is_behind:
+            is_behind = metadata.generation > status_count(each, "observedGeneration")
+            if status_count(each, "replicas") or wanted(each) or is_behind:
                 continue
             options = DeleteOptions(uid=metadata.uid, resource_version=metadata.resource_version)
             try:
@@ -294,54 +306,54 @@ class DeploymentController:
             except NotFound:
                 continue
 
-    # Telling.
+    # Status.
 
     def _note_pause(self, deployment: Object, status: Object) -> None:
-        """Between pause and resume no deadline runs."""
-        condition = find_status_condition(status, told_status.PROGRESSING)
+        """Record a pause or its end in the condition Progressing. The progress deadline does not run in between."""
+        condition = find_status_condition(status, deployment_status.PROGRESSING)
         reason = condition.get("reason") if condition is not None else ""
         paused = bool(deployment["spec"].get("paused"))
-        if reason == told_status.TIMED_OUT or paused == (reason == "DeploymentPaused"):
+        if reason == deployment_status.TIMED_OUT or paused == (reason == "DeploymentPaused"):
             return
         word = "Paused" if paused else "Resumed"
         text = f"Deployment is {word.lower()}"
-        told_status.progressing(deployment, status, f"Deployment{word}", text, self._clock)
+        deployment_status.progressing(deployment, status, f"Deployment{word}", text, self._clock)
 
     async def _mark_revision(self, deployment: Object, revision: int) -> None:
-        """Write the revision on the Deployment itself, for those who look at it; as a status: no new generation."""
+        """Write the revision to the Deployment for users. A status patch keeps its generation unchanged."""
         if revision and revision_of(deployment) != revision:
             patch = MergePatch({"metadata": {"annotations": {REVISION: str(revision)}}})
             await self._deployments.in_namespace(meta(deployment).namespace).status.patch(meta(deployment).name, patch)
 
-    async def _told(self, seen: Seen, status: Object) -> Result | None:
-        """Tell of a roll-out; look again when its deadline passes."""
-        deployment = seen.deployment
-        await self._tell(deployment, told_status.rolled_out(seen, status, self._clock))
-        left_s = told_status.overdue_s(deployment, status, self._clock.now())
-        if left_s is None or told_status.is_complete(deployment, status):
+    async def _write_progress(self, state: DeploymentState, status: Object) -> Result | None:
+        """Write the status of a rollout, and requeue the Deployment at its progress deadline."""
+        deployment = state.deployment
+        await self._write_status(deployment, deployment_status.rolled_out(state, status, self._clock))
+        left_s = deployment_status.overdue_s(deployment, status, self._clock.now())
+        if left_s is None or deployment_status.is_complete(deployment, status):
             return None
         return Result(left_s + 1.0)
 
-    async def _tell(self, deployment: Object, status: Object) -> None:
+    async def _write_status(self, deployment: Object, status: Object) -> None:
         try:
             await write_status(self._deployments, deployment, status)
         except NotFound:
             return
 
 
-def _seen(deployment: Object, sets: Sequence[Object]) -> Seen:
+def _state(deployment: Object, sets: Sequence[Object]) -> DeploymentState:
     new = find_new(deployment["spec"]["template"], sets)
-    return Seen(deployment, [each for each in sets if each is not new], new)
+    return DeploymentState(deployment, [each for each in sets if each is not new], new)
 
 
 def _is_done(deployment: Object) -> bool:
-    """Whether the last status told of a finished roll-out."""
+    """Return True if the last status reported a complete rollout."""
     status = {"observedGeneration": 0, **(deployment.get("status") or {})}
-    return told_status.is_complete(deployment, status)
+    return deployment_status.is_complete(deployment, status)
 
 
-def _new_replica_set(seen: Seen) -> Object:
-    deployment = seen.deployment
+def _new_replica_set(state: DeploymentState) -> Object:
+    deployment = state.deployment
     spec = deployment["spec"]
     collisions = (deployment.get("status") or {}).get("collisionCount")
     hashed = template_hash(spec["template"], collisions)
@@ -349,7 +361,7 @@ def _new_replica_set(seen: Seen) -> Object:
     selector = copy.deepcopy(spec["selector"])
     selector.setdefault("matchLabels", {})[HASH_LABEL] = hashed
     total = wanted(deployment)
-    annotations = new_annotations(deployment, {}, max_revision(seen.old) + 1)
+    annotations = new_annotations(deployment, {}, max_revision(state.old) + 1)
     made: Object = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
@@ -360,7 +372,7 @@ def _new_replica_set(seen: Seen) -> Object:
             "annotations": {**annotations, **size_annotations(total, total + max_surge(deployment))},
         },
         "spec": {
-            "replicas": new_size(deployment, seen.old, 0),
+            "replicas": new_size(deployment, state.old, 0),
             "minReadySeconds": spec.get("minReadySeconds", 0),
             "selector": selector,
             "template": template,

@@ -1,4 +1,4 @@
-"""How large each ReplicaSet of a Deployment should be: decisions alone.
+"""Sizes of a Deployment's ReplicaSets, as pure functions.
 
 Source: kube-controller-manager pkg/controller/deployment/{sync,rolling}.go, util/deployment_util.go (1.36).
 """
@@ -12,75 +12,81 @@ from sampan.core.int_or_string import scaled_value
 from sampan.resource import Object, meta
 
 Sizes = dict[str, int]
-"""ReplicaSets by name, and the number that each should want."""
+"""New `spec.replicas` by the name of the ReplicaSet."""
 
 _ROLLING: Final = "RollingUpdate"
 
 
 def wanted(obj: Object) -> int:
-    """`spec.replicas` of a Deployment or ReplicaSet."""
+    """Return `spec.replicas` of a Deployment or ReplicaSet; 1 if it is absent."""
     replicas = obj["spec"].get("replicas")
     return 1 if replicas is None else int(replicas)
 
 
-def told(replica_set: Object, field: str) -> int:
-    """A number of a ReplicaSet's status; absent is 0."""
+def status_count(replica_set: Object, field: str) -> int:
+    """Return a number from a ReplicaSet's status; 0 if it is absent."""
     return int((replica_set.get("status") or {}).get(field) or 0)
 
 
 def is_rolling(deployment: Object) -> bool:
-    """Whether new Pods come while old ones go."""
+    """Return True if the strategy is RollingUpdate."""
     return bool(deployment["spec"].get("strategy", {}).get("type", _ROLLING) == _ROLLING)
 
 
-def _fences(deployment: Object) -> tuple[int, int]:
-    """How many Pods there may be too many, and how many may be missing, as numbers."""
-    said = deployment["spec"].get("strategy", {}).get("rollingUpdate") or {}
+def _limits(deployment: Object) -> tuple[int, int]:
+    """Return `maxSurge` and `maxUnavailable` as numbers of Pods."""
+    rolling = deployment["spec"].get("strategy", {}).get("rollingUpdate") or {}
     total = wanted(deployment)
-    surge = scaled_value(said.get("maxSurge"), total, round_up=True)
-    unavailable = scaled_value(said.get("maxUnavailable"), total, round_up=False)
-    # Both may be rounded to nothing; then nothing could ever change.
+    surge = scaled_value(rolling.get("maxSurge"), total, round_up=True)
+    unavailable = scaled_value(rolling.get("maxUnavailable"), total, round_up=False)
+    # Both may be rounded down to 0, which would block every update.
     return (surge, unavailable) if surge or unavailable else (0, 1)
 
 
 def max_surge(deployment: Object) -> int:
-    """Pods that there may be beyond the wanted number."""
-    return _fences(deployment)[0] if is_rolling(deployment) else 0
+    """Return the highest number of Pods above the wanted number."""
+    return _limits(deployment)[0] if is_rolling(deployment) else 0
 
 
 def max_unavailable(deployment: Object) -> int:
-    """Pods of the wanted number that may be missing."""
+    """Return the highest number of wanted Pods that may be unavailable."""
     if not is_rolling(deployment):
         return 0
-    return min(_fences(deployment)[1], wanted(deployment))
+    return min(_limits(deployment)[1], wanted(deployment))
 
 
 def active(replica_sets: Sequence[Object]) -> list[Object]:
-    """Those that want Pods."""
+    """Return the ReplicaSets with a size above 0."""
     return [each for each in replica_sets if wanted(each) > 0]
 
 
 def by_age(replica_set: Object) -> tuple[str, str]:
-    """The older come first."""
+    """Sort key by age, oldest first."""
     return meta(replica_set).creation_timestamp or "", meta(replica_set).name
 
 
 def new_size(deployment: Object, every: Sequence[Object], new_wanted: int) -> int:
-    """The next size of the new ReplicaSet: as many more as the surge allows. `every` are all, the new one too."""
+    """Return the next size of the new ReplicaSet, within the surge.
+
+    `every` are all ReplicaSets, including the new one.
+    """
     total = wanted(deployment)
     if not is_rolling(deployment) or new_wanted >= total:
         return total
-    there = sum(map(wanted, every))
-    said = deployment["spec"].get("strategy", {}).get("rollingUpdate") or {}
-    room = total + scaled_value(said.get("maxSurge"), total, round_up=True) - there
+    present = sum(map(wanted, every))
+    rolling = deployment["spec"].get("strategy", {}).get("rollingUpdate") or {}
+    room = total + scaled_value(rolling.get("maxSurge"), total, round_up=True) - present
     return new_wanted + min(room, total - new_wanted) if room > 0 else new_wanted
 
 
 def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
-    """Sizes of old ReplicaSets that may be smaller now: unhealthy Pods go first, then what availability allows."""
+    """Return smaller sizes for old ReplicaSets.
+
+    Unhealthy Pods are removed first, then as many others as availability allows.
+    """
     every = [*old, new]
     least = wanted(deployment) - max_unavailable(deployment)
-    missing = wanted(new) - told(new, "availableReplicas")
+    missing = wanted(new) - status_count(new, "availableReplicas")
     room = sum(map(wanted, every)) - least - missing
     sizes = {meta(each).name: wanted(each) for each in old if wanted(each)}
     if room <= 0:
@@ -88,10 +94,10 @@ def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
     ordered = sorted((each for each in old if wanted(each)), key=by_age)
     for each in ordered:
         name = meta(each).name
-        fewer = min(room, max(0, sizes[name] - told(each, "availableReplicas")))
+        fewer = min(room, max(0, sizes[name] - status_count(each, "availableReplicas")))
         sizes[name] -= fewer
         room -= fewer
-    spare = sum(told(each, "availableReplicas") for each in every) - least
+    spare = sum(status_count(each, "availableReplicas") for each in every) - least
     for each in ordered:
         name = meta(each).name
         fewer = min(max(spare, 0), sizes[name])
@@ -101,24 +107,24 @@ def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
 
 
 def is_saturated(deployment: Object, new: Object | None) -> bool:
-    """Whether the new ReplicaSet is all that is wanted, and available."""
+    """Return True if the new ReplicaSet alone has all wanted Pods, and they are available."""
     total = wanted(deployment)
     return (
         new is not None
         and wanted(new) == total
         and desired_replicas(new) == total
-        and told(new, "availableReplicas") == total
+        and status_count(new, "availableReplicas") == total
     )
 
 
 def is_scaling(deployment: Object, every: Sequence[Object]) -> bool:
-    """Whether the wanted number has changed since the ReplicaSets were last sized."""
+    """Return True if the wanted number has changed since the ReplicaSets were last scaled."""
     sizes = (desired_replicas(each) for each in active(every))
     return any(size is not None and size != wanted(deployment) for size in sizes)
 
 
 def resized(deployment: Object, old: Sequence[Object], new: Object | None) -> Sizes:
-    """The sizes after the Deployment was scaled: of one active ReplicaSet all, of several each its share."""
+    """Return the sizes after scaling the Deployment: a single active ReplicaSet gets all, several get their shares."""
     total = wanted(deployment)
     every = [*old, *([new] if new is not None else [])]
     alive = active(every)
@@ -154,7 +160,7 @@ def _proportional(deployment: Object, alive: Sequence[Object]) -> Sizes:
 
 
 def _fraction(deployment: Object, replica_set: Object) -> int:
-    """The change that keeps a ReplicaSet's share of the whole."""
+    """Return the change that keeps a ReplicaSet's share of the whole."""
     total = wanted(deployment)
     if not total:
         return -wanted(replica_set)

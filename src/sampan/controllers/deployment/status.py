@@ -1,4 +1,4 @@
-"""What a Deployment tells of itself: numbers, and the conditions Available, Progressing and ReplicaFailure.
+"""Status of a Deployment: counts, and the conditions Available, Progressing and ReplicaFailure.
 
 Source: kube-controller-manager pkg/controller/deployment/{sync,progress}.go (1.36).
 """
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.controllers.deployment.sizes import max_unavailable, told, wanted
+from sampan.controllers.deployment.sizes import max_unavailable, status_count, wanted
 from sampan.controllers.status import (
     find_status_condition,
     remove_status_condition,
@@ -28,8 +28,8 @@ _COUNTS: Final = ("replicas", "updatedReplicas", "readyReplicas", "availableRepl
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What there is of a Deployment."""
+class DeploymentState:
+    """A Deployment and its ReplicaSets, as one reconciliation reads them."""
 
     deployment: Object
     old: Sequence[Object]
@@ -37,18 +37,18 @@ class Seen:
 
     @property
     def every(self) -> list[Object]:
-        """All its ReplicaSets."""
+        """All ReplicaSets of the Deployment."""
         return [*self.old, *([self.new] if self.new is not None else [])]
 
 
 def deadline_s(deployment: Object) -> int | None:
-    """The seconds in which progress must be seen; None: no matter how many."""
-    said = deployment["spec"].get("progressDeadlineSeconds")
-    return None if said is None or said == _NONE else int(said)
+    """Return the progress deadline in seconds; None if there is none."""
+    seconds = deployment["spec"].get("progressDeadlineSeconds")
+    return None if seconds is None or seconds == _NONE else int(seconds)
 
 
 def progressing(deployment: Object, status: Object, reason: str, message: str, clock: Clock) -> None:
-    """Set the condition Progressing, if there is a deadline at all."""
+    """Set the condition Progressing, if the Deployment has a progress deadline."""
     if deadline_s(deployment) is None:
         return
     state = {"ReplicaSetCreateError": "False", TIMED_OUT: "False"}.get(reason, "True")
@@ -57,14 +57,14 @@ def progressing(deployment: Object, status: Object, reason: str, message: str, c
     _set(status, {"type": PROGRESSING, "status": state, "reason": reason, "message": message}, clock)
 
 
-def counted(seen: Seen, status: Object, clock: Clock) -> Object:
-    """The status with numbers and availability as they are now."""
-    deployment, every = seen.deployment, seen.every
-    available = sum(told(each, "availableReplicas") for each in every)
+def counted(state: DeploymentState, status: Object, clock: Clock) -> Object:
+    """Update the counts and the condition Available."""
+    deployment, every = state.deployment, state.every
+    available = sum(status_count(each, "availableReplicas") for each in every)
     counts = {
-        "replicas": sum(told(each, "replicas") for each in every),
-        "updatedReplicas": told(seen.new, "replicas") if seen.new is not None else 0,
-        "readyReplicas": sum(told(each, "readyReplicas") for each in every),
+        "replicas": sum(status_count(each, "replicas") for each in every),
+        "updatedReplicas": status_count(state.new, "replicas") if state.new is not None else 0,
+        "readyReplicas": sum(status_count(each, "readyReplicas") for each in every),
         "availableReplicas": available,
         "unavailableReplicas": max(0, sum(map(wanted, every)) - available),
     }
@@ -81,17 +81,17 @@ def counted(seen: Seen, status: Object, clock: Clock) -> Object:
     return status
 
 
-def rolled_out(seen: Seen, status: Object, clock: Clock) -> Object:
-    """The status of a Deployment that is being rolled out, or has been: progress and failures too."""
-    before = seen.deployment.get("status") or {}
-    counted(seen, status, clock)
-    _progress(seen, before, status, clock)
-    _failures(seen, status)
+def rolled_out(state: DeploymentState, status: Object, clock: Clock) -> Object:
+    """Update the status of a Deployment during or after a rollout, including progress and failures."""
+    before = state.deployment.get("status") or {}
+    counted(state, status, clock)
+    _progress(state, before, status, clock)
+    _failures(state, status)
     return status
 
 
-def _progress(seen: Seen, before: Object, status: Object, clock: Clock) -> None:
-    deployment = seen.deployment
+def _progress(state: DeploymentState, before: Object, status: Object, clock: Clock) -> None:
+    deployment = state.deployment
     if deadline_s(deployment) is None:
         remove_status_condition(status, PROGRESSING)
         return
@@ -99,23 +99,23 @@ def _progress(seen: Seen, before: Object, status: Object, clock: Clock) -> None:
     all_new = status.get("replicas", 0) == status.get("updatedReplicas", 0)
     if all_new and current is not None and current.get("reason") == NEW_AVAILABLE:
         return
-    what = f'ReplicaSet "{meta(seen.new).name}"' if seen.new is not None else f'Deployment "{meta(deployment).name}"'
+    name = f'ReplicaSet "{meta(state.new).name}"' if state.new is not None else f'Deployment "{meta(deployment).name}"'
     if is_complete(deployment, status):
-        progressing(deployment, status, NEW_AVAILABLE, f"{what} has successfully progressed.", clock)
+        progressing(deployment, status, NEW_AVAILABLE, f"{name} has successfully progressed.", clock)
     elif _has_progressed(before, status):
         if current is not None:
-            # The time of the last progress is what the deadline counts from, so the condition is made anew.
+            # The deadline counts from the condition's update time, so the condition is replaced by a new one.
             remove_status_condition(status, PROGRESSING)
-        progressing(deployment, status, "ReplicaSetUpdated", f"{what} is progressing.", clock)
+        progressing(deployment, status, "ReplicaSetUpdated", f"{name} is progressing.", clock)
         made = find_status_condition(status, PROGRESSING)
         if current is not None and made is not None and current.get("status") == "True":
             made["lastTransitionTime"] = current.get("lastTransitionTime", made["lastTransitionTime"])
     elif overdue_s(deployment, status, clock.now()) == 0:
-        progressing(deployment, status, TIMED_OUT, f"{what} has timed out progressing.", clock)
+        progressing(deployment, status, TIMED_OUT, f"{name} has timed out progressing.", clock)
 
 
 def is_complete(deployment: Object, status: Object) -> bool:
-    """Whether all Pods are new and available."""
+    """Return True if all Pods have the new template and are available."""
     total = wanted(deployment)
     counts = (status.get(name, 0) for name in ("updatedReplicas", "replicas", "availableReplicas"))
     return all(count == total for count in counts) and status["observedGeneration"] >= meta(deployment).generation
@@ -132,21 +132,21 @@ def _has_progressed(before: Object, now: Object) -> bool:
 
 
 def overdue_s(deployment: Object, status: Object, now: dt.datetime) -> float | None:
-    """The seconds until the deadline, 0 when it has passed; None when nothing is waited for."""
+    """Return the seconds until the progress deadline, 0 after it; None if no progress is awaited."""
     limit_s = deadline_s(deployment)
     condition = find_status_condition(status, PROGRESSING)
     if limit_s is None or condition is None or condition.get("reason") in (NEW_AVAILABLE, TIMED_OUT):
         return None
-    told = condition.get("lastUpdateTime") or condition.get("lastTransitionTime")
-    if not told:
+    updated = condition.get("lastUpdateTime") or condition.get("lastTransitionTime")
+    if not updated:
         return 0.0
-    since = parse_time(told)
+    since = parse_time(updated)
     return max(0.0, (add_seconds(since, limit_s) - now).total_seconds())
 
 
-def _failures(seen: Seen, status: Object) -> None:
-    """A ReplicaSet that cannot make its Pods is told by the Deployment; the new one's trouble first."""
-    for replica_set in [*([seen.new] if seen.new is not None else []), *seen.old]:
+def _failures(state: DeploymentState, status: Object) -> None:
+    """Copy the condition ReplicaFailure from a ReplicaSet, the new one first, or remove it from the status."""
+    for replica_set in [*([state.new] if state.new is not None else []), *state.old]:
         found = find_status_condition(replica_set.get("status") or {}, REPLICA_FAILURE)
         if found is not None:
             since = found.get("lastTransitionTime")
@@ -162,6 +162,6 @@ def _set(status: Object, condition: Object, clock: Clock) -> None:
     set_status_condition(status, condition, clock, update_time=True)
 
 
-def fresh(deployment: Object) -> Object:
-    """The status as it is, to be changed."""
+def copied(deployment: Object) -> Object:
+    """Return a copy of the status that the caller may change."""
     return status_of(deployment)

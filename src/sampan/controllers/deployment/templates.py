@@ -1,7 +1,7 @@
-"""Pod templates as identities: which ReplicaSet is the one of the Deployment's template.
+"""Pod templates as identities: finding the ReplicaSet that has the Deployment's template.
 
 Source: kube-controller-manager pkg/controller/deployment/util/deployment_util.go `EqualIgnoreHash`;
-pkg/controller/controller_utils.go `ComputeHash` (1.36), whose numbers depend on Go's structs: ours are others.
+pkg/controller/controller_utils.go `ComputeHash` (1.36). The hashes there depend on Go's structs; those here differ.
 """
 
 import copy
@@ -20,7 +20,10 @@ _NAME_LENGTH_MAX: Final = 253
 
 
 def template_hash(template: Object, collisions: int | None) -> str:
-    """A short text that differs for different templates, as far as 32 bits go; `collisions` is counted up if not."""
+    """Return a short hash of a template.
+
+    The hash has 32 bits. The caller increments `collisions` to get another hash after a collision.
+    """
     value = _FNV_OFFSET
     for byte in json.encode_sorted(template) + (str(collisions).encode() if collisions else b""):
         value = ((value ^ byte) * _FNV_PRIME) & 0xFFFFFFFF
@@ -28,23 +31,23 @@ def template_hash(template: Object, collisions: int | None) -> str:
 
 
 def replica_set_name(deployment: str, hashed: str) -> str:
-    """The name of the ReplicaSet of a template."""
+    """Return the name of the ReplicaSet for a template's hash."""
     return f"{deployment[: _NAME_LENGTH_MAX - 1 - len(hashed)]}-{hashed}"
 
 
 def same_template(one: Object, other: Object) -> bool:
-    """Whether two templates mean the same Pods; the hash that a ReplicaSet's has in its labels does not count."""
+    """Return True if two templates describe the same Pods. The hash in a ReplicaSet's labels does not count."""
     return _bare(one) == _bare(other)
 
 
 def find_new(template: Object, replica_sets: Sequence[Object]) -> Object | None:
-    """The ReplicaSet of the template; of several the oldest."""
+    """Return the ReplicaSet with the template; the oldest if there are several."""
     same = [each for each in replica_sets if same_template(each["spec"]["template"], template)]
     return min(same, key=by_age, default=None)
 
 
 def labelled(obj: Object, hashed: str) -> Object:
-    """A copy of a template with the hash among its labels."""
+    """Return a copy of a template with the hash as a label."""
     made = copy.deepcopy(obj)
     made.setdefault("metadata", {}).setdefault("labels", {})[HASH_LABEL] = hashed
     return made

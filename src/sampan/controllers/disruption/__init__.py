@@ -1,4 +1,4 @@
-"""The disruption controller: how many Pods may be evicted now, told in the status of PodDisruptionBudgets."""
+"""The disruption controller: writes the number of allowed evictions to the status of PodDisruptionBudgets."""
 
 from sampan.controllers.disruption.controller import set_up
 

@@ -1,4 +1,4 @@
-"""What a PodDisruptionBudget allows: pure decisions on its Pods.
+"""Evictions that a PodDisruptionBudget allows, as pure functions of its Pods.
 
 Source: kube-controller-manager pkg/controller/disruption/disruption.go; component-helpers
 apps/poddisruptionbudget/helpers.go (1.36).
@@ -17,19 +17,19 @@ from sampan.operator.conditions import set_condition
 from sampan.resource import Object, meta
 
 DELETION_TIMEOUT: Final = dt.timedelta(minutes=2)
-"""A Pod whose eviction was allowed is taken to go within this time; after it, it counts again."""
+"""Time in which an evicted Pod is expected to be deleted. After it the Pod counts as healthy again."""
 DISRUPTION_ALLOWED: Final = "DisruptionAllowed"
 
 
 def needs_scale(spec: Object) -> bool:
-    """Whether the budget is relative to the number of Pods that are wanted, and not a number of them."""
+    """Return True if the budget is relative to the wanted number of Pods."""
     if spec.get("maxUnavailable") is not None:
         return True
     return isinstance(spec.get("minAvailable"), str)
 
 
 def desired_healthy(spec: Object, expected: int) -> int:
-    """How many of the expected Pods must be healthy; shares are rounded up. Raises `ValueError`."""
+    """Return how many of the expected Pods must be healthy, rounded up. Raises `ValueError`."""
     if spec.get("maxUnavailable") is not None:
         return max(expected - scaled_value(spec["maxUnavailable"], expected, round_up=True), 0)
     return scaled_value(spec.get("minAvailable"), expected, round_up=True)
@@ -37,24 +37,24 @@ def desired_healthy(spec: Object, expected: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Disrupted:
-    """The Pods whose eviction was allowed and that are still to go."""
+    """Evicted Pods that have not been deleted yet."""
 
     pods: dict[str, str]
-    """When it was allowed, by the Pod's name."""
+    """Time of the eviction, by the Pod's name."""
     overdue: Sequence[Pod]
-    """Those that should have gone by now."""
+    """Pods that should have been deleted by now."""
     recheck_s: float | None
-    """When the first of `pods` becomes overdue."""
+    """Seconds until the first of `pods` becomes overdue."""
 
 
 def disrupted(status: Object, pods: Sequence[Pod], now: dt.datetime) -> Disrupted:
-    """What is still to go of the `disruptedPods` in a status."""
-    said = status.get("disruptedPods") or {}
+    """Return the evicted Pods from `disruptedPods` in a status that have not been deleted yet."""
+    evicted = status.get("disruptedPods") or {}
     going: dict[str, str] = {}
     overdue: list[Pod] = []
     waits: list[float] = []
     for pod in pods:
-        since = said.get(pod.metadata.name)
+        since = evicted.get(pod.metadata.name)
         if since is None or pod.metadata.deletion_timestamp is not None:
             continue
         wait = parse_time(since) + DELETION_TIMEOUT - now
@@ -67,7 +67,7 @@ def disrupted(status: Object, pods: Sequence[Pod], now: dt.datetime) -> Disrupte
 
 
 def healthy(pods: Sequence[Pod], going: dict[str, str]) -> int:
-    """How many are ready and will stay."""
+    """Count the Pods that are ready and not going to be deleted."""
     return sum(
         pod.is_ready and pod.metadata.deletion_timestamp is None and pod.metadata.name not in going for pod in pods
     )
@@ -76,9 +76,9 @@ def healthy(pods: Sequence[Pod], going: dict[str, str]) -> int:
 def status_after(
     budget: Object, *, expected: int, desired: int, healthy: int, going: dict[str, str], clock: Clock
 ) -> Object:
-    """The status of a budget for these numbers.
+    """Compute the status of a budget.
 
-    Without expected Pods nothing is allowed: the first ones could come before the next look.
+    Without expected Pods no eviction is allowed: the first Pods could appear before the next reconciliation.
     """
     status = status_of(budget)
     allowed = max(healthy - desired, 0) if expected > 0 else 0
@@ -100,7 +100,7 @@ def status_after(
 
 
 def status_of_failure(budget: Object, message: str, clock: Clock) -> Object:
-    """The status when its numbers cannot be found: nothing may be evicted."""
+    """Return the status after a failure to compute the numbers: no eviction is allowed."""
     status = status_of(budget)
     numbers = ("currentHealthy", "desiredHealthy", "expectedPods")
     status |= {**{name: status.get(name, 0) for name in numbers}, "disruptionsAllowed": 0}

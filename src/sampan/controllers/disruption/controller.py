@@ -1,7 +1,7 @@
-"""The loop over PodDisruptionBudgets.
+"""The controller of PodDisruptionBudgets.
 
-The API server takes evictions off the status between two looks, therefore a status is written only to the budget as it
-was read. Source: kube-controller-manager pkg/controller/disruption/disruption.go (1.36).
+The API server subtracts evictions from the status between two reconciliations. So a status is written only to the
+version of the budget that was read. Source: kube-controller-manager pkg/controller/disruption/disruption.go (1.36).
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ from sampan.resource import Object, meta
 
 NAME: Final = "disruption-controller"
 COMPONENT: Final = "controllermanager"
-"""Who events are from."""
+"""Source component of the events."""
 
 
 def set_up(context: ControllerContext) -> None:
@@ -48,7 +48,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class DisruptionController:
-    """Counts the Pods of budgets."""
+    """Counts the Pods of budgets and computes the evictions they allow."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -71,7 +71,7 @@ class DisruptionController:
         try:
             await write_status(self._budgets, budget, status, optimistic_lock=True)
         except Conflict:
-            return None  # What has changed in it brings it here again.
+            return None  # The event of that change queues the budget again.
         for pod in going.overdue:
             note = f"Pod was expected by PDB {request.namespace}/{request.name} to be deleted but it wasn't"
             self._recorder.warning(_named(pod), "NotDeleted", note)
@@ -119,7 +119,10 @@ class DisruptionController:
         return pods
 
     def budgets_of(self, ref: Ref[Any]) -> Iterable[Request]:
-        """The budgets that select a Pod. More than one is a mistake, which is told at the Pod."""
+        """Return the budgets that select a Pod.
+
+        More than one is a mistake, which is recorded as an event on the Pod.
+        """
         found = [
             meta(budget)
             for budget in self._lister.namespaced(ref.namespace).list()
@@ -137,6 +140,6 @@ def _selector(budget: Object) -> Object | None:
 
 
 def _named(pod: Pod) -> Object:
-    """What an event needs of a Pod."""
+    """Return the part of a Pod that an event needs."""
     metadata = {"name": pod.metadata.name, "namespace": pod.metadata.namespace, "uid": pod.metadata.uid}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}

@@ -1,6 +1,6 @@
-"""How many Pods are wanted by all that control some Pods.
+"""Expected number of Pods, from the scale of all their controllers.
 
-Known workloads are read from caches; any other controller must have the subresource `scale`.
+Built-in workloads are read from caches. Any other controller must have the subresource `scale`.
 Source: kube-controller-manager pkg/controller/disruption/disruption.go `getExpectedScale`, finders (1.36).
 """
 
@@ -26,11 +26,11 @@ _WORKLOADS: Final = (
 
 
 class NoScale(Exception):
-    """What controls a Pod is not to be found, or does not say how many Pods it wants."""
+    """The controller of a Pod is missing or has no scale."""
 
 
 class ExpectedScale(NamedTuple):
-    """How many Pods are wanted; `unmanaged` are the names of Pods that nobody controls, which are not counted."""
+    """Expected number of Pods. `unmanaged` are the names of Pods without a controller, which are not counted."""
 
     pods: int
     unmanaged: list[str]
@@ -50,7 +50,7 @@ class ScaleFinder:
             context.informer(kind)
 
     async def expected(self, pods: Iterable[Pod]) -> ExpectedScale:
-        """The scales of all controllers of the Pods, each counted once.
+        """Return the sum of the scales of the Pods' controllers, each counted once.
 
         Raises `NoScale`, `NoMatch`, `ApiError`, `TransportError`.
         """
@@ -69,7 +69,7 @@ class ScaleFinder:
         for kind, groups in _WORKLOADS:
             owner = await self._find(reference, namespace, kind, groups)
             if owner is not None:
-                found = await self._top(owner, namespace)
+                found = await self._scaled_owner(owner, namespace)
                 if found is not None:
                     return found
         found = await self._scalable(reference, namespace)
@@ -77,8 +77,8 @@ class ScaleFinder:
             raise NoScale(f'found no controllers for pod "{pod.metadata.name}"')
         return found
 
-    async def _top(self, owner: Object, namespace: str) -> _Controller | None:
-        """The owner, or the Deployment that controls it; None when that Deployment is gone."""
+    async def _scaled_owner(self, owner: Object, namespace: str) -> _Controller | None:
+        """Return the scale of the owner or of the Deployment that controls it; None if that Deployment is gone."""
         above = controller_of(owner) if owner["kind"] == REPLICA_SETS.kind else None
         if above is None or above.kind != DEPLOYMENTS.kind:
             return _scale_of(owner)
@@ -88,21 +88,21 @@ class ScaleFinder:
     async def _find(
         self, reference: OwnerReference, namespace: str, kind: ResourceInfo, groups: tuple[str, ...]
     ) -> Object | None:
-        """The very object that a reference names, if it is one of a kind."""
+        """Return the object that a reference identifies, if it is of the kind; None otherwise."""
         if reference.kind != kind.kind or GroupVersion.parse(reference.api_version).group not in groups:
             return None
         owner = await self._client.resource(kind, namespace=namespace).find(Request(namespace, reference.name))
         return owner if owner is not None and meta(owner).uid == reference.uid else None
 
     async def _scalable(self, reference: OwnerReference, namespace: str) -> _Controller | None:
-        """Whatever has the subresource."""
+        """Return the scale of any other controller, read from its subresource; None if the controller is gone."""
         client = await self._client.direct.resource_for((reference.api_version, reference.kind), namespace=namespace)
         try:
             scale = await client.scale.get(reference.name)
         except NotFound as error:
             if (error.details or {}).get("name"):
                 return None
-            # The path itself is not there: no object is named.
+            # No object is named in the error: the path itself does not exist.
             text = f"{client.info.gvr.group_resource} does not implement the scale subresource"
             raise NoScale(text) from error
         return _Controller(scale.metadata.uid, scale.spec.replicas) if scale.metadata.uid == reference.uid else None

@@ -1,4 +1,4 @@
-"""Pods that were to be disrupted, and were not: after a while the condition that says so is set to False.
+"""Stale disruption conditions: sets DisruptionTarget of a Pod to False if the Pod was not disrupted in time.
 
 Source: kube-controller-manager pkg/controller/disruption/disruption.go `syncStalePodDisruption` (1.36).
 """
@@ -27,7 +27,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class StaleCondition:
-    """Takes conditions back."""
+    """Resets stale conditions."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._clock = context.clock
@@ -48,14 +48,14 @@ class StaleCondition:
         try:
             await self._pods.in_namespace(request.namespace).status.patch(request.name, patch)
         except (NotFound, Conflict):
-            return None  # Its next event brings it here again.
+            return None  # The event of that change queues the Pod again.
         return None
 
 
 def stale_in_s(pod: Pod, now: dt.datetime) -> float | None:
-    """How long it takes until a Pod's condition is stale (≤ 0: it is); None when it will not be.
+    """Return the seconds until a Pod's condition is stale (≤ 0: now); None if it never will be.
 
-    What the kubelet has announced may take as long as it likes.
+    A termination announced by the kubelet may take any time.
     """
     condition = pod.condition(DISRUPTION_TARGET)
     if not pod.is_active or condition is None or condition.status != "True" or condition.reason == _BY_KUBELET:

@@ -1,4 +1,4 @@
-"""The EndpointSlice controller: where the Pods of a Service are, in slices of at most 100 endpoints."""
+"""The EndpointSlice controller: writes the Pods of a Service to slices of at most 100 endpoints."""
 
 from sampan.controllers.endpoint_slices.controller import set_up
 

@@ -1,8 +1,9 @@
-"""The loop over Services.
+"""The controller of Services with a selector.
 
+Changes are reconciled after a short delay, several at a time. Otherwise each Pod of a Service with a thousand Pods
+would cause the slices to be packed again.
 Source: kube-controller-manager pkg/controller/endpointslice/endpointslice_controller.go; staging
-k8s.io/endpointslice reconciler.go (1.36). Changes are looked at a little later, many at a time: a Service of a
-thousand Pods is not packed anew for each of them.
+k8s.io/endpointslice reconciler.go (1.36).
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ from sampan.resource import Object, meta
 NAME: Final = "endpointslice-controller"
 MANAGER: Final = "endpointslice-controller.k8s.io"
 ENDPOINTS_MAX: Final = 100
-"""In one slice."""
+"""Highest number of endpoints in one slice."""
 BATCH_S: Final = 0.02
 WORKERS: Final = 5
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
@@ -47,7 +48,7 @@ _RESERVED: Final = (SERVICE_NAME_LABEL, MANAGED_BY_LABEL, HEADLESS_LABEL)
 
 
 class NodeMissing(RetryLater):
-    """Pods are on nodes that are not there (yet): they are left out, and looked at again."""
+    """Pods are on nodes that do not exist (yet). They are left out, and the Service is retried."""
 
 
 def set_up(context: ControllerContext) -> None:
@@ -117,13 +118,13 @@ class EndpointSliceController:
             )
 
     def _is_placed(self, service: Object, pod: Pod) -> bool:
-        """Whether its node is there, or it does not matter."""
+        """Return True if the Pod's node exists, or if the Service publishes Pods that are not ready."""
         return pod.spec.node_name in self._nodes or bool(service["spec"].get("publishNotReadyAddresses"))
 
     def _changes(
         self, service: Object, pods: Sequence[Pod], existing: Sequence[Object], address_type: str
     ) -> SliceChanges:
-        """What is to be done with the slices of one family."""
+        """Return the changes to the slices of one address family."""
         labels = labels_for(service)
         changes = SliceChanges(delete=[slice for slice in existing if not _is_owned(slice, service)])
         by_ports: dict[PortsKey, list[Object]] = {}
@@ -152,7 +153,7 @@ class EndpointSliceController:
     def _groups(
         self, service: Object, pods: Sequence[Pod], address_type: str
     ) -> dict[PortsKey, tuple[list[Object], list[Object]]]:
-        """The wanted endpoints by their ports."""
+        """Group the wanted endpoints by their ports."""
         groups: dict[PortsKey, tuple[list[Object], list[Object]]] = {}
         for pod in pods:
             ports = ports_of(service, pod)
@@ -165,7 +166,7 @@ class EndpointSliceController:
 
 
 class _Maker:
-    """Makes new slices for one set of ports."""
+    """Creates empty slices for one set of ports."""
 
     def __init__(self, service: Object, address_type: str, ports: list[Object], labels: dict[str, str]) -> None:
         self._arguments = (service, address_type, ports, labels)
@@ -175,7 +176,7 @@ class _Maker:
 
 
 def labels_for(service: Object) -> dict[str, str]:
-    """The labels of a Service's slices: its own, but for those that slices have a meaning for."""
+    """Return the labels of a Service's slices: the Service's labels, except those reserved for slices."""
     labels = {name: value for name, value in meta(service).labels.items() if name not in _RESERVED}
     if is_headless(service):
         labels[HEADLESS_LABEL] = ""
@@ -183,7 +184,7 @@ def labels_for(service: Object) -> dict[str, str]:
 
 
 def _is_owned(slice: Object, service: Object) -> bool:
-    """Whether it is a slice of this Service, and not of an earlier one of its name."""
+    """Return True if the Service owns the slice, not a deleted Service of the same name."""
     uid = meta(service).uid
     return any(each.uid == uid and each.kind == "Service" for each in meta(slice).owner_references)
 

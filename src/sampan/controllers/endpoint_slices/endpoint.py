@@ -1,4 +1,4 @@
-"""The endpoint that a Pod is for a Service: pure functions. Source: staging k8s.io/endpointslice utils.go (1.36)."""
+"""Endpoints of Pods for a Service, as pure functions. Source: staging k8s.io/endpointslice utils.go (1.36)."""
 
 import ipaddress
 from typing import Any, Final
@@ -12,7 +12,7 @@ IPV6: Final = "IPv6"
 
 
 def address_types(service: Object) -> list[str]:
-    """The families of addresses that a Service has slices of."""
+    """Return the address families of a Service's slices."""
     spec = service["spec"]
     families = [family for family in spec.get("ipFamilies") or () if family in (IPV4, IPV6)]
     if families:
@@ -21,7 +21,7 @@ def address_types(service: Object) -> list[str]:
 
 
 def address_type_of(address: str) -> str:
-    """The family of an address; empty when it is none."""
+    """Return the family of an address; empty if it is not an IP address."""
     try:
         return IPV6 if ipaddress.ip_address(address).version == 6 else IPV4
     except ValueError:
@@ -29,7 +29,7 @@ def address_type_of(address: str) -> str:
 
 
 def endpoint_of(pod: Pod, zone: str, service: Object, address_type: str) -> Object | None:
-    """The endpoint; None when the Pod has no address of the family."""
+    """Return the endpoint of a Pod; None if the Pod has no address of the family."""
     addresses = [address for address in pod_ips(pod) if address_type_of(address) == address_type]
     if not addresses:
         return None
@@ -46,7 +46,7 @@ def endpoint_of(pod: Pod, zone: str, service: Object, address_type: str) -> Obje
 
 
 def ports_of(service: Object, pod: Pod) -> list[Object]:
-    """The Pod's ports that the Service leads to; those that it does not have are left out."""
+    """Return the Pod's ports that the Service forwards to, without those the Pod lacks."""
     ports: list[Object] = []
     for port in service["spec"].get("ports") or ():
         number = find_port(port, pod)

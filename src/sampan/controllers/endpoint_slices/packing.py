@@ -1,4 +1,4 @@
-"""Endpoints into slices, with as few and as small changes as possible: pure functions on dicts.
+"""Packing of endpoints into slices with few and small changes, as pure functions on dicts.
 
 Source: staging k8s.io/endpointslice reconciler.go `reconcileByPortMapping`, `finalize`, util/endpointset.go (1.36).
 """
@@ -14,7 +14,7 @@ EndpointKey = tuple[Hashable, ...]
 
 
 class SliceUpdate(NamedTuple):
-    """A slice as it is, and as it is to be."""
+    """A slice before and after a change."""
 
     before: Object
     after: Object
@@ -22,20 +22,20 @@ class SliceUpdate(NamedTuple):
 
 @dataclass(slots=True)
 class SliceChanges:
-    """What is to be done with slices."""
+    """Changes to slices."""
 
     create: list[Object] = field(default_factory=list)
     update: list[SliceUpdate] = field(default_factory=list)
     delete: list[Object] = field(default_factory=list)
 
     def add(self, other: "SliceChanges") -> None:
-        """Do all of the other too."""
+        """Add the changes of another set."""
         self.create += other.create
         self.update += other.update
         self.delete += other.delete
 
     def recycle(self) -> None:
-        """Let slices that would go become those that would be made: fewer events for who watches."""
+        """Turn pairs of a deletion and a creation into updates, so that watchers get fewer events."""
         for old in list(self.delete):
             if self.create:
                 new = self.create.pop()
@@ -45,7 +45,7 @@ class SliceChanges:
 
 
 def ports_key(ports: Iterable[Object] | None) -> PortsKey:
-    """The same for the same ports, in whatever order."""
+    """Return a key that is equal for equal ports in any order."""
     return tuple(
         sorted(
             (
@@ -60,24 +60,24 @@ def ports_key(ports: Iterable[Object] | None) -> PortsKey:
 
 
 def endpoint_key(endpoint: Object) -> EndpointKey:
-    """Who an endpoint is; what else it says may change in place."""
+    """Return the identity of an endpoint. Its other fields may change in place."""
     target = endpoint.get("targetRef") or {}
     addresses = tuple(sorted(endpoint.get("addresses") or ()))
     return (addresses, endpoint.get("hostname") or "", target.get("namespace"), target.get("name"))
 
 
 def endpoints_of(slice: Object) -> list[Object]:
-    """The endpoints in a slice."""
+    """Return the endpoints in a slice."""
     found: list[Object] = slice.get("endpoints") or []
     return found
 
 
 def is_same(one: Object, other: Object) -> bool:
-    """Whether two endpoints of the same key say the same. Hints are looked at elsewhere."""
-    return _said(one) == _said(other)
+    """Return True if two endpoints with the same key have equal fields. Hints are compared elsewhere."""
+    return _compared(one) == _compared(other)
 
 
-def _said(endpoint: Object) -> tuple[object, ...]:
+def _compared(endpoint: Object) -> tuple[object, ...]:
     conditions = endpoint.get("conditions") or {}
     target = {key: value for key, value in (endpoint.get("targetRef") or {}).items() if key != "resourceVersion"}
     return (
@@ -93,10 +93,10 @@ def _said(endpoint: Object) -> tuple[object, ...]:
 def pack(
     existing: Iterable[Object], wanted: Iterable[Object], new_slice: Callable[[], Object], size_max: int
 ) -> SliceChanges:
-    """The changes that bring the wanted endpoints of one set of ports into slices.
+    """Return the changes that bring the wanted endpoints of one set of ports into slices.
 
-    Slices that change anyway are filled first, the fullest before the others; what is left goes into one unchanged
-    slice, if it fits, or into new ones. `new_slice` makes an empty one, whose labels all are to have.
+    Slices that change anyway are filled first, starting with the fullest. The remaining endpoints go into one unchanged
+    slice if they fit, else into new slices. `new_slice` creates an empty slice with the labels that all slices need.
     """
     left = {endpoint_key(endpoint): endpoint for endpoint in wanted}
     labels = new_slice()["metadata"]["labels"]
@@ -127,13 +127,13 @@ def pack(
 
 
 def with_endpoints(slice: Object, same: Object | None, endpoints: list[Object], labels: dict[str, str]) -> Object:
-    """A copy of a slice; its endpoints are those of `same` as they are, or else the given ones."""
+    """Return a copy of a slice with the unchanged endpoints of `same`, if given, or else with `endpoints`."""
     kept = list(endpoints_of(same)) if same is not None else endpoints
     return {**slice, "metadata": {**slice["metadata"], "labels": labels}, "endpoints": kept}
 
 
 def _take(left: dict[EndpointKey, Object], slice: Object) -> list[Object]:
-    """Those of the wanted endpoints that are in a slice, as they are wanted."""
+    """Remove the endpoints that are in a slice from `left`, and return them with their wanted fields."""
     keys = map(endpoint_key, endpoints_of(slice))
     return [found for key in keys if (found := left.pop(key, None)) is not None]
 
@@ -145,7 +145,7 @@ def _fill(slice: Object, left: dict[EndpointKey, Object], size_max: int) -> None
 
 
 def _best(slices: Iterable[Object], count: int, size_max: int) -> Object | None:
-    """The slice that is the fullest with so many more endpoints; an empty one is not worth it."""
+    """Return the slice that is fullest after adding `count` endpoints. Empty slices are not considered."""
     rooms = [(size_max - count - len(endpoints_of(slice)), position, slice) for position, slice in enumerate(slices)]
     fitting = [each for each in rooms if 0 <= each[0] < size_max]
     return min(fitting, key=lambda each: each[:2])[2] if fitting else None

@@ -1,4 +1,4 @@
-"""Hints to endpoints that are close, as a Service's `trafficDistribution` asks for.
+"""Traffic hints on endpoints, according to a Service's `trafficDistribution`.
 
 Source: staging k8s.io/endpointslice trafficdist/trafficdist.go (1.36).
 """
@@ -14,7 +14,7 @@ _CLOSE: Final = ("PreferClose", "PreferSameZone", _SAME_NODE)
 
 
 def set_hints(changes: SliceChanges, existing: Iterable[Object], distribution: str | None) -> None:
-    """Put the hints into what is changed, and change what has wrong ones. Without a distribution there are none."""
+    """Set the hints on changed slices, and update slices with wrong hints. Without a distribution hints are removed."""
     settled = [id(each) for each in changes.delete] + [id(update.before) for update in changes.update]
     for slice in changes.create:
         _hint(slice, distribution)
@@ -33,7 +33,7 @@ def _hint(slice: Object, distribution: str | None) -> None:
 
 
 def _hinted(endpoint: Object, distribution: str | None) -> Object:
-    """Endpoints that are not ready keep what they have: nobody is sent there."""
+    """Return an endpoint with its hints. Endpoints that are not ready keep theirs, because they get no traffic."""
     close = distribution in _CLOSE
     if close and not (endpoint.get("conditions") or {}).get("ready"):
         return endpoint

@@ -1,4 +1,4 @@
-"""Slices are written: found by who manages them, created, changed and deleted.
+"""Reading and writing of a controller's EndpointSlices.
 
 Source: staging k8s.io/endpointslice reconciler.go `finalize` (1.36).
 """
@@ -20,7 +20,7 @@ MANAGED_BY_LABEL: Final = "endpointslice.kubernetes.io/managed-by"
 
 
 def requests_of_slices(manager: str) -> Any:
-    """A map function: the Service (or Endpoints) of a slice that a controller manages."""
+    """Return a map function from a slice to its Service or Endpoints, for slices with this manager."""
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
         name = ref.labels.get(SERVICE_NAME_LABEL)
@@ -30,14 +30,14 @@ def requests_of_slices(manager: str) -> Any:
 
 
 async def slices_of(client: ResourceClient[Object], name: str, manager: str) -> list[Object]:
-    """The slices of a Service that a controller manages, without those that are going."""
+    """Return the slices of a Service with this manager, except those being deleted."""
     selector = f"{SERVICE_NAME_LABEL}={name},{MANAGED_BY_LABEL}={manager}"
     found = await client.list(ListOptions(label_selector=selector))
     return [slice for slice in found if meta(slice).deletion_timestamp is None]
 
 
 def new_slice(owner: Object, address_type: str, ports: list[Object], labels: dict[str, str]) -> Object:
-    """An empty slice that an object controls."""
+    """Return an empty slice controlled by `owner`."""
     prefix = f"{meta(owner).name}-"
     name = meta(owner).name if dns1123_subdomain_errors(prefix, prefix=True) else prefix
     metadata: Object = {"generateName": name, "namespace": meta(owner).namespace, "labels": labels}
@@ -49,14 +49,14 @@ def new_slice(owner: Object, address_type: str, ports: list[Object], labels: dic
 async def write(
     client: ResourceClient[Object], changes: SliceChanges, owner: Object, annotations: dict[str, str | None]
 ) -> None:
-    """Do what is to be done; what is written gets the annotations (None: loses them).
+    """Apply the changes. Written slices get the annotations; the value None removes one.
 
-    Nothing is created for an owner that is being deleted: the garbage collector takes away what it had. Raises
-    `Conflict` when a slice has changed meanwhile, `ApiError`, `TransportError`.
+    For an owner that is being deleted, no slice is created: the garbage collector deletes its slices. Raises `Conflict`
+    if a slice has changed since it was read, `ApiError`, `TransportError`.
     """
     for slice in changes.create if meta(owner).deletion_timestamp is None else ():
-        said = {name: value for name, value in annotations.items() if value is not None}
-        metadata = {**slice["metadata"], "annotations": said} if said else slice["metadata"]
+        given = {name: value for name, value in annotations.items() if value is not None}
+        metadata = {**slice["metadata"], "annotations": given} if given else slice["metadata"]
         try:
             await client.create({**slice, "metadata": metadata})
         except ApiError as error:
@@ -73,7 +73,10 @@ async def write(
 
 
 async def delete(client: ResourceClient[Object], slices: Iterable[Object]) -> None:
-    """Delete these very slices. Raises `ApiError`, `TransportError`."""
+    """Delete slices.
+
+    A slice that was replaced by another of the same name stays. Raises `ApiError`, `TransportError`.
+    """
     for slice in slices:
         try:
             await client.delete(meta(slice).name, DeleteOptions(uid=meta(slice).uid))

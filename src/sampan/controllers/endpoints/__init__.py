@@ -1,4 +1,4 @@
-"""The Endpoints controller: where the Pods of a Service are, in the older form."""
+"""The Endpoints controller: writes the Pods of a Service to an Endpoints object, the older API."""
 
 from sampan.controllers.endpoints.controller import set_up
 

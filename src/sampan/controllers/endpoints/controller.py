@@ -1,4 +1,4 @@
-"""The loop over Services.
+"""The controller of Services with a selector and of their Endpoints.
 
 Source: kube-controller-manager pkg/controller/endpoint/endpoints_controller.go (1.36).
 """
@@ -33,7 +33,7 @@ MANAGED_BY_LABEL: Final = "endpoints.kubernetes.io/managed-by"
 MANAGER: Final = "endpoint-controller"
 OVER_CAPACITY: Final = "endpoints.kubernetes.io/over-capacity"
 LEADER_ANNOTATION: Final = "control-plane.alpha.kubernetes.io/leader"
-"""Endpoints that are a lock, of older leader elections."""
+"""Annotation on Endpoints that older leader elections use as a lock."""
 BATCH_S: Final = 0.02
 WORKERS: Final = 5
 
@@ -55,7 +55,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class Leftovers:
-    """All Endpoints that are there at the start: their Services may have gone while nobody looked."""
+    """Queues all Endpoints at the start, because their Services may have been deleted while no controller ran."""
 
     def __init__(self, endpoints: SharedInformer[Any]) -> None:
         self._endpoints = endpoints
@@ -64,7 +64,7 @@ class Leftovers:
         return "leftover endpoints"
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
-        """Synced when all are in the queue."""
+        """Queue all Endpoints, then set `synced`."""
         await self._endpoints.synced()
         for ref in self._endpoints.indexer.refs():
             if LEADER_ANNOTATION not in ref.annotations:
@@ -74,7 +74,7 @@ class Leftovers:
 
 
 class EndpointsController:
-    """Keeps the Endpoints of Services that have a selector, and removes those of Services that are gone."""
+    """Keeps the Endpoints of Services that have a selector, and deletes those of deleted Services."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -112,7 +112,7 @@ class EndpointsController:
         namespace, name = meta(service).namespace, meta(service).name
         current = await self._endpoints.find(Request(namespace, name))
         fitting = truncated(subsets)
-        if current is not None and _is_right(current, service, fitting or subsets, cut=fitting is not None):
+        if current is not None and _is_current(current, service, fitting or subsets, cut=fitting is not None):
             return
         annotations = dict(meta(current).annotations) if current is not None else {}
         annotations |= {ANNOTATION: time, OVER_CAPACITY: "truncated" if fitting is not None else ""}
@@ -131,9 +131,9 @@ class EndpointsController:
         except ApiError as error:
             if current is None and error.has_cause(NAMESPACE_TERMINATING):
                 return
-            doing = ("Create", "create", "for service ") if current is None else ("Update", "update", "")
-            note = f"Failed to {doing[1]} endpoint {doing[2]}{namespace}/{name}: {error}"
-            self._recorder.warning(_EMPTY | {"metadata": metadata}, f"FailedTo{doing[0]}Endpoint", note)
+            verb = ("Create", "create", "for service ") if current is None else ("Update", "update", "")
+            note = f"Failed to {verb[1]} endpoint {verb[2]}{namespace}/{name}: {error}"
+            self._recorder.warning(_EMPTY | {"metadata": metadata}, f"FailedTo{verb[0]}Endpoint", note)
             raise
 
 
@@ -142,15 +142,15 @@ _OWN: Final = (ANNOTATION, OVER_CAPACITY)
 
 
 def labels_for(service: Object) -> dict[str, str]:
-    """The labels of a Service's Endpoints."""
+    """Return the labels of a Service's Endpoints."""
     labels = {name: value for name, value in meta(service).labels.items() if name != HEADLESS_LABEL}
     if is_headless(service):
         labels[HEADLESS_LABEL] = ""
     return {**labels, MANAGED_BY_LABEL: MANAGER}
 
 
-def _is_right(current: Object, service: Object, subsets: list[Object], *, cut: bool) -> bool:
-    """Whether nothing is to be written."""
+def _is_current(current: Object, service: Object, subsets: list[Object], *, cut: bool) -> bool:
+    """Return True if the stored Endpoints need no change."""
     if meta(current).labels != labels_for(service) or (OVER_CAPACITY in meta(current).annotations) != cut:
         return False
     return in_order(current.get("subsets") or ()) == subsets

@@ -1,4 +1,4 @@
-"""The subsets of Endpoints: pure functions.
+"""Subsets of Endpoints, as pure functions.
 
 Source: kube-controller-manager pkg/controller/endpoint/endpoints_controller.go; pkg/api/v1/endpoints/util.go (1.36).
 """
@@ -15,11 +15,14 @@ from sampan.resource import Object
 from sampan.wire import json
 
 CAPACITY_MAX: Final = 1000
-"""Addresses in one Endpoints object."""
+"""Highest number of addresses in one Endpoints object."""
 
 
 def subsets_of(service: Object, pods: Iterable[Pod]) -> list[Object]:
-    """The addresses of a Service's Pods, those of the same ports together; in an order that depends on them alone."""
+    """Return the addresses of a Service's Pods, grouped by their ports.
+
+    The order depends only on the content, so equal subsets compare as equal.
+    """
     tolerant = bool(service["spec"].get("publishNotReadyAddresses"))
     groups: dict[bytes, Object] = {}
     for pod in pods:
@@ -34,35 +37,35 @@ def subsets_of(service: Object, pods: Iterable[Pod]) -> list[Object]:
 
 
 def in_order(subsets: Iterable[Object]) -> list[Object]:
-    """The same subsets in the one order that they are compared and written in."""
+    """Sort subsets into the canonical order, in which they are compared and written."""
     found: list[Object] = []
     for subset in subsets:
-        said: Object = {}
+        ordered: Object = {}
         for field in ("addresses", "notReadyAddresses"):
             if subset.get(field):
-                said[field] = sorted(map(_without_version, subset[field]), key=_address_order)
+                ordered[field] = sorted(map(_without_version, subset[field]), key=_address_order)
         if subset.get("ports"):
-            said["ports"] = sorted(subset["ports"], key=_port_order)
-        found.append(said)
+            ordered["ports"] = sorted(subset["ports"], key=_port_order)
+        found.append(ordered)
     return sorted(found, key=lambda subset: [_port_order(port) for port in subset.get("ports", ())])
 
 
 def address_of(service: Object, pod: Pod) -> Object | None:
-    """The Pod's address of the Service's first family; None when it has none."""
+    """Return the Pod's address of the Service's first family; None if it has none."""
     address = next((ip for ip in pod_ips(pod) if _fits(service, ip)), None)
     if address is None:
         return None
     metadata = pod.metadata
     target = {"kind": "Pod", "namespace": metadata.namespace, "name": metadata.name, "uid": metadata.uid}
-    said: dict[str, Any] = {"ip": address, "targetRef": target}
+    endpoint: dict[str, Any] = {"ip": address, "targetRef": target}
     more = {"nodeName": pod.spec.node_name, "hostname": hostname_of(pod, service)}
-    return said | {field: value for field, value in more.items() if value}
+    return endpoint | {field: value for field, value in more.items() if value}
 
 
 def truncated(subsets: Sequence[Object]) -> list[Object] | None:
-    """The subsets with no more addresses than fit, each cut in proportion; None when all fit.
+    """Return the subsets cut to the capacity, each in proportion; None if all addresses fit.
 
-    Those that are not ready go first.
+    Addresses that are not ready are dropped first.
     """
     ready = sum(len(subset.get("addresses", ())) for subset in subsets)
     not_ready = sum(len(subset.get("notReadyAddresses", ())) for subset in subsets)
@@ -73,11 +76,11 @@ def truncated(subsets: Sequence[Object]) -> list[Object] | None:
         field, total, room = "addresses", ready, CAPACITY_MAX
     left, cut = room, list[Object]()
     for subset in subsets:
-        there = subset.get(field, [])
-        share = min(math.ceil(len(there) / total * room), left)
-        left -= min(share, len(there))
+        present = subset.get(field, [])
+        share = min(math.ceil(len(present) / total * room), left)
+        left -= min(share, len(present))
         kept = {name: value for name, value in subset.items() if name == "ports" or field != "addresses"}
-        kept[field] = there[:share]
+        kept[field] = present[:share]
         cut.append({name: value for name, value in kept.items() if value})
     return cut
 
@@ -100,10 +103,10 @@ def _ports(service: Object, pod: Pod) -> list[Object]:
         number = find_port(port, pod)
         if number is None:
             continue
-        said: Object = {"port": number, "protocol": port.get("protocol", "TCP")}
-        said |= {field: port[field] for field in ("name", "appProtocol") if port.get(field)}
-        if said not in ports:
-            ports.append(said)
+        copied: Object = {"port": number, "protocol": port.get("protocol", "TCP")}
+        copied |= {field: port[field] for field in ("name", "appProtocol") if port.get(field)}
+        if copied not in ports:
+            ports.append(copied)
     return sorted(ports, key=_port_order)
 
 
@@ -120,7 +123,7 @@ def _address_order(address: Object) -> tuple[Any, ...]:
 
 
 def _without_version(address: Object) -> Object:
-    """The version of a Pod does not matter to its address."""
+    """Drop the `resourceVersion` of the target: a change of the Pod alone does not change its address."""
     target = address.get("targetRef")
     if not target or "resourceVersion" not in target:
         return address

@@ -1,14 +1,14 @@
-"""The garbage collector: deletes what nobody owns any more, and lets go of, or deletes first, what an owner had.
+"""The garbage collector: deletes objects without owners, and orphans or deletes the dependents of deleted owners.
 
-| file | what it has |
+| file | content |
 |---|---|
-| `garbage_collector.py` | its life: discovery, the monitors, the workers |
-| `monitors.py`, `monitor.py` | what is watched: the metadata of all that can be listed, watched and deleted |
-| `graph.py`, `node.py` | who owns whom, and what follows from a change |
-| `identity.py`, `alternatives.py` | what objects and owner references are called, and what if they disagree |
-| `deletion.py`, `owners.py` | whether an object is garbage, and its deletion |
-| `orphaning.py` | letting go of the dependents of an owner that goes |
-| `live_objects.py` | the requests to the server |
+| `garbage_collector.py` | discovery, the monitors and the workers |
+| `monitors.py`, `monitor.py` | watches of the metadata of all resources that support list, watch and delete |
+| `graph.py`, `node.py` | the graph of owners and dependents, and the effects of a change |
+| `identity.py`, `alternatives.py` | identities of objects and owner references, and conflicts between them |
+| `deletion.py`, `owners.py` | decision whether an object is garbage, and its deletion |
+| `orphaning.py` | orphaning of the dependents of a deleted owner |
+| `live_objects.py` | requests to the server |
 
 Source: kube-controller-manager pkg/controller/garbagecollector (1.36).
 """

@@ -1,4 +1,4 @@
-"""`AbsentOwners`: owners that the server is known not to have, so that it is not asked for each of their dependents.
+"""`AbsentOwners`: cache of owners that the server does not have, which saves one request for each dependent.
 
 Source: pkg/controller/garbagecollector/uid_cache.go (1.36).
 """
@@ -12,21 +12,21 @@ ABSENT_OWNERS_MAX: Final = 500
 
 
 class AbsentOwners:
-    """The identities that were asked for last; the one that was not asked for longest is forgotten first."""
+    """A bounded LRU cache of the identities of absent owners."""
 
     def __init__(self, size_max: int = ABSENT_OWNERS_MAX) -> None:
         self._size_max = size_max
         self._identities: OrderedDict[Identity, None] = OrderedDict()
 
     def add(self, identity: Identity) -> None:
-        """The server does not have it. A uid is never given again, so this stays true."""
+        """Add an owner that the server does not have. The entry stays valid, because UIDs are never reused."""
         self._identities[identity] = None
         self._identities.move_to_end(identity)
         if len(self._identities) > self._size_max:
             self._identities.popitem(last=False)
 
     def has(self, reference: OwnerRef, namespace: str) -> bool:
-        """Whether the owner that an object in a namespace names is absent, be it of the cluster or in the namespace."""
+        """Return True if the owner in a reference is absent, either as a cluster-scoped object or in the namespace."""
         return any(self._has(Identity(*reference[:4], where)) for where in dict.fromkeys(("", namespace)))
 
     def _has(self, identity: Identity) -> bool:

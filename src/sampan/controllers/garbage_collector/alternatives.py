@@ -1,4 +1,4 @@
-"""What if those that name an owner do not agree what it is: other kinds, versions, names or namespaces for one uid.
+"""Conflicting owner references: references to one UID with different kinds, versions, names or namespaces.
 
 Source: pkg/controller/garbagecollector/graph_builder.go `partitionDependents`, `getAlternateOwnerIdentity` (1.36).
 """
@@ -10,23 +10,29 @@ from sampan.controllers.garbage_collector.node import Node
 
 
 def partition(dependents: Iterable[Node], owner: Identity) -> tuple[list[Node], list[Node]]:
-    """The dependents that mean this very owner, and those that say anything else of it; one may do both."""
+    """Split dependents into those whose references match the owner's identity, and those that conflict with it.
+
+    A dependent with several references to the owner's UID may be in both lists.
+    """
     matching: list[Node] = []
     others: list[Node] = []
     for dependent in dependents:
         if owner.namespace and dependent.identity.namespace != owner.namespace:
             others.append(dependent)
             continue
-        said = [owner.is_named_by(reference) for reference in dependent.owners if reference.uid == owner.uid]
-        if any(said):
+        matches = [owner.is_named_by(reference) for reference in dependent.owners if reference.uid == owner.uid]
+        if any(matches):
             matching.append(dependent)
-        if not all(said):
+        if not all(matches):
             others.append(dependent)
     return matching, others
 
 
 def alternative_identity(dependents: Iterable[Node], absent: Identity) -> Identity | None:
-    """What else an owner may be that is not what `absent` says: the next in order, so that all get their turn."""
+    """Return another identity that dependents give for the absent owner's UID, or None.
+
+    It is the next one in sort order, so repeated calls try every candidate.
+    """
     found = sorted(set(_identities(dependents, absent)) - {absent}, key=_order)
     return next((identity for identity in found if _order(identity) > _order(absent)), found[0] if found else None)
 
@@ -37,7 +43,7 @@ def _identities(dependents: Iterable[Node], absent: Identity) -> Iterator[Identi
         for reference in dependent.owners:
             if reference.uid != absent.uid:
                 continue
-            # A kind that has no namespaces has none for any dependent.
+            # A kind that is cluster-scoped for one dependent is so for all of them.
             same_kind = (reference.api_version, reference.kind) == (absent.api_version, absent.kind)
             namespace = "" if of_cluster and same_kind else dependent.identity.namespace
             yield Identity(*reference[:4], namespace)

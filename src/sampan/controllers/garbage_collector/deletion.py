@@ -1,15 +1,16 @@
-"""`Deletion`: looks at an object that may be garbage, and deletes it if it is.
+"""`Deletion`: checks an object that may be garbage, and deletes it if it is.
 
-| its owners | what happens |
+| owners | action |
 |---|---|
-| none | it stays |
-| some hold it | it stays; references to others go, so that nobody waits for it |
-| some wait for it, and it has dependents | it is deleted, its own dependents first |
-| all others | it is deleted, in the manner that its finalizers say |
+| none | the object stays |
+| some are solid | the object stays; references to other owners are removed, so that they need not wait for it |
+| some wait for it, and it has dependents | the object is deleted in the foreground, after its own dependents |
+| otherwise | the object is deleted with the policy that its finalizers request |
 
-Source: pkg/controller/garbagecollector/garbagecollector.go `attemptToDeleteItem` (1.36). Otherwise than there, the
-first look trusts the graph: the resourceVersion is a precondition of the deletion, so a state that has changed is
-noticed, and read.
+Source: pkg/controller/garbagecollector/garbagecollector.go `attemptToDeleteItem` (1.36).
+
+Unlike there, the first attempt trusts the graph and does not read the object. The deletion has the resourceVersion as
+a precondition, so a changed object causes a conflict and is then read.
 """
 
 import logging
@@ -28,7 +29,7 @@ _log: Final = logging.getLogger("sampan.controller.garbage-collector")
 
 
 class Deletion:
-    """Works on the queue of nodes that may be garbage."""
+    """Processes the queue of nodes that may be garbage."""
 
     def __init__(self, graph: Graph, objects: LiveObjects, queue: WorkQueue[Node]) -> None:
         self._graph = graph
@@ -37,36 +38,36 @@ class Deletion:
         self._owners = OwnerLookup(graph, objects)
 
     async def attempt(self, node: Node) -> bool:
-        """Look at a node; False when it is to be tried again."""
+        """Process a node; return False if it must be retried."""
         if self._graph.node(node.identity.uid) is not node:
             return True
         identity = node.identity
         try:
-            await self._look_at(node)
+            await self._process(node)
         except ObjectGone:
             self._graph.found_absent(identity)
-            # It may be something else that its dependents mean: that is looked at later, and its failures count.
+            # Its dependents may mean another object. A retry checks that, with backoff.
             return not node.is_virtual or self._graph.node(identity.uid) is not node
         except NamespacedOwnerOfClusterObject as error:
-            _log.info("not collected: %s", error)
+            _log.info("object is not collected: %s", error)
             return True
         except NoMatch as error:
-            _log.debug("not collected (yet): %s: %s", identity, error)
+            _log.debug("object %s is not collected: its kind is not discovered yet: %s", identity, error)
             return False
         except Conflict as error:
-            _log.debug("has changed: %s: %s", identity, error)
+            _log.debug("object %s has changed; retrying: %s", identity, error)
             return False
         except TransportError as error:
-            # The monitors tell of lost connections; here it would be told for every object.
-            _log.debug("%s cannot be looked at: %s", identity, error)
+            # The monitors log lost connections. Here they would be logged for every object.
+            _log.debug("cannot check object %s: %s", identity, error)
             return False
         except ClientError as error:
-            _log.warning("%s cannot be looked at: %s", identity, error)
+            _log.warning("cannot check object %s: %s", identity, error)
             return False
-        # A virtual node must be looked at until it is seen or known to be absent: it may have come and gone unseen.
+        # A virtual node is retried until its object is observed or found absent: it may have come and gone unnoticed.
         return not node.is_virtual
 
-    async def _look_at(self, node: Node) -> None:
+    async def _process(self, node: Node) -> None:
         if node.is_deleting_dependents:
             await self._wait_for_dependents(node)
         elif not node.is_deleting:
@@ -91,7 +92,7 @@ class Deletion:
                 await self._objects.remove_owners(identity, owners.dangling + owners.waiting)
         elif owners.waiting and node.dependents:
             if any(dependent.is_deleting_dependents for dependent in node.dependents):
-                # Perhaps they wait for each other in a circle.
+                # The dependents may wait for each other in a cycle.
                 blocked = [reference.uid for reference in state.owners if reference.blocks]
                 state = await self._unblocked(identity, state, blocked)
             await self._delete(identity, state, "Foreground")
@@ -105,9 +106,9 @@ class Deletion:
         return await self._objects.get(identity)
 
     async def _delete(self, identity: Identity, state: State, policy: Propagation) -> None:
-        """Delete the object if it still has the owners that it was judged by.
+        """Delete the object if it still has the owners that the decision was based on.
 
-        An object that changes all the time in other ways must not escape: then its state is no precondition.
+        An object whose other fields change all the time would conflict forever. So the retry has no precondition.
         """
         try:
             await self._objects.delete(identity, policy, state.resource_version)
@@ -121,7 +122,7 @@ class Deletion:
 
 
 def _policy(state: State) -> Propagation:
-    """What the object's finalizers ask for."""
+    """Return the propagation policy that the object's finalizers request."""
     if state.has_orphan:
         return "Orphan"
     return "Foreground" if state.has_foreground else "Background"

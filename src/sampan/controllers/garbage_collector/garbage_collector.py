@@ -1,8 +1,8 @@
-"""`GarbageCollector`: the loop that deletes what nobody owns any more.
+"""`GarbageCollector`: the controller that deletes objects whose owners are gone.
 
-Concurrency: `run` owns all: one task that follows discovery, the tasks of the monitors, and the workers of two queues.
-The graph is changed by the monitors' tasks and never while anything waits. The queues hold nodes, each once, so the
-graph bounds them. Everything that is known is learned from the server at the start: the collector may end at any time.
+Concurrency: `run` owns all tasks: one that follows discovery, those of the monitors, and the workers of two queues.
+The monitors' tasks change the graph synchronously, without await. The queues hold each node once, so the size of the
+graph bounds them. All state is read from the server at the start, so the collector may be stopped at any time.
 Source: pkg/controller/garbagecollector/garbagecollector.go (1.36).
 """
 
@@ -31,15 +31,15 @@ from sampan.resource import ResourceInfo
 
 NAME: Final = "garbage-collector-controller"
 WORKERS: Final = 20
-"""Of each of the two queues."""
+"""Number of workers for each of the two queues."""
 DISCOVERY_PERIOD_S: Final = 30.0
 INITIAL_SYNC_S: Final = 30.0
 RETRY_S_MAX: Final = 60.0
-"""What is not known today may be defined tomorrow: so often it is asked for at least."""
+"""Longest delay between retries. An unknown kind may be defined later, so retries never stop."""
 _SETTLING_S: Final = 0.1
-"""Definitions seldom change alone: so long their changes are gathered."""
+"""Delay that collects several changes of definitions, which often come together."""
 _RETRY_S: Final = 0.5
-_TURN: Final = 100
+_YIELD_EVERY: Final = 100
 
 _log: Final = logging.getLogger("sampan.controller.garbage-collector")
 
@@ -50,10 +50,10 @@ def set_up(context: ControllerContext) -> None:
 
 
 class GarbageCollector:
-    """Watches everything that can be deleted, by metadata alone, and collects garbage. To be run once."""
+    """Watches the metadata of all deletable resources, and deletes garbage. An instance runs only once."""
 
     def __init__(self, context: ControllerContext, *, initial_sync_s: float = INITIAL_SYNC_S) -> None:
-        """`initial_sync_s`: how long the first lists are waited for; then what is known must do."""
+        """Create the collector; after `initial_sync_s` the workers start even if some lists are missing."""
         client = self._client = context.manager.client.direct
         self._recorder = context.recorder(NAME)
         self._initial_sync_s = initial_sync_s
@@ -61,11 +61,11 @@ class GarbageCollector:
         self._to_orphan = _queue("garbage_collector_attempt_to_orphan", context.manager.queue_metrics)
         self._sync_errors = Counter(
             "garbagecollector_controller_resources_sync_error",
-            "How often the server's resources could not be learned",
+            "Number of failures to discover the server's resources",
             registry=context.manager.registry,
         )
         self.graph = Graph(self._to_delete, self._to_orphan, self._report)
-        # Its own, as what has changed in discovery must be known here at once.
+        # An own mapper, so that changes in discovery are visible immediately.
         self._mapper = RESTMapper(lambda: discover(client.rest))
         objects = LiveObjects(client, self._mapper)
         self._deletion = Deletion(self.graph, objects, self._to_delete)
@@ -79,22 +79,25 @@ class GarbageCollector:
         return f"controller {NAME}"
 
     async def ready(self) -> None:
-        """Wait until the graph has what there is."""
+        """Wait until the graph contains all listed objects."""
         await self._synced.wait()
 
     async def run(self) -> None:
         """Collect garbage until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._follow_discovery(tasks))
-            await self._first_lists()
+            await self._wait_for_lists()
             self._synced.set()
             _log.debug("%s started, its caches have synced", self, extra={"controller": NAME})
             for _ in range(WORKERS):
                 tasks.create_task(_work(self._to_delete, self._deletion.attempt))
                 tasks.create_task(_work(self._to_orphan, self._orphaning.attempt))
 
-    async def _first_lists(self) -> None:
-        """An owner that goes before all of its dependents are known would lose them: so the workers wait."""
+    async def _wait_for_lists(self) -> None:
+        """Wait for the initial lists.
+
+        If workers started earlier, an owner could be deleted before all of its dependents are in the graph.
+        """
         try:
             async with asyncio.timeout(self._initial_sync_s):
                 await self._discovered.wait()
@@ -102,7 +105,9 @@ class GarbageCollector:
                     await monitor.settled.wait()
         except TimeoutError:
             late = [str(monitor.info.gvr.group_resource) for monitor in self._monitors if not monitor.settled.is_set()]
-            _log.warning("not all could be listed, proceeding anyway: %s", ", ".join(late) or "no discovery")
+            _log.warning(
+                "initial lists are incomplete, starting workers anyway; missing: %s", ", ".join(late) or "discovery"
+            )
 
     async def _follow_discovery(self, tasks: asyncio.TaskGroup) -> None:
         while True:
@@ -114,7 +119,7 @@ class GarbageCollector:
                 self._discovered.set()
             except ClientError as error:
                 self._sync_errors.inc()
-                _log.warning("the server's resources cannot be learned: %s", error)
+                _log.warning("cannot discover the server's resources: %s", error)
                 period_s = _RETRY_S
             try:
                 async with asyncio.timeout(period_s):
@@ -124,20 +129,20 @@ class GarbageCollector:
                 pass
 
     async def _resources(self) -> Iterable[ResourceInfo]:
-        """What is watched, and what has been defined since."""
+        """Return the watched resources and those defined since the last discovery."""
         known = {monitor.info.gvr: monitor.info for monitor in self._monitors}
         try:
             known.update(watchable(await discover(self._client.rest)))
         except ClientError as error:
-            _log.info("the server's resources cannot be learned anew: %s", error)
+            _log.info("cannot discover the server's new resources: %s", error)
         return known.values()
 
     def _report(self, dependent: Identity, owner: OwnerRef) -> None:
         regarding = ObjectReference(
             dependent.api_version, dependent.kind, dependent.namespace, dependent.name, dependent.uid
         )
-        said = Identity(*owner[:4], dependent.namespace)
-        note = f'ownerRef {said} does not exist in namespace "{dependent.namespace}"'
+        reference = Identity(*owner[:4], dependent.namespace)
+        note = f'ownerRef {reference} does not exist in namespace "{dependent.namespace}"'
         self._recorder.warning(regarding, "OwnerRefInvalidNamespace", note)
 
 
@@ -147,8 +152,8 @@ def _queue(name: str, metrics: WorkQueueMetrics) -> WorkQueue[Node]:
 
 
 async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool]]) -> None:
-    """One worker: what is not done with is tried again, each time a little later."""
-    turn = 0
+    """Run one worker. A node that is not finished is retried with backoff."""
+    count = 0
     while True:
         node = await queue.get()
         try:
@@ -161,6 +166,6 @@ async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool
         else:
             queue.add_rate_limited(node)
         queue.done(node)
-        turn += 1
-        if not turn % _TURN:
+        count += 1
+        if not count % _YIELD_EVERY:
             await asyncio.sleep(0)

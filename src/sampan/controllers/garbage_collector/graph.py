@@ -1,8 +1,10 @@
-"""`Graph`: who owns whom, and which objects are to be looked at after a change.
+"""`Graph`: the graph of owners and dependents. It queues the objects that a change affects.
 
-Concurrency: everything happens on one event loop and nothing here waits, so each change is whole before anybody looks.
-Source: pkg/controller/garbagecollector/graph_builder.go (1.36). Otherwise than there, a dependent that comes when its
-owner already waits for its dependents to go is looked at at once, and a virtual node goes with its last dependent.
+Concurrency: all calls run on one event loop and never await, so every change is atomic.
+Source: pkg/controller/garbagecollector/graph_builder.go (1.36).
+
+Unlike there, a dependent is processed immediately if its owner already waits for the deletion of its dependents. A
+virtual node is removed with its last dependent.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,17 +18,16 @@ from sampan.informer.version import older
 from sampan.operator.queue import WorkQueue
 
 FOREGROUND_DELAY_S: Final = 0.1
-"""How long an object without dependents that is deleted in the foreground waits: other watches may be behind."""
+"""Delay before an object without known dependents is deleted in the foreground: other watches may lag behind."""
 
 Report = Callable[[Identity, OwnerRef], None]
-"""Is told of an object that names an owner which is in another namespace."""
+"""Callback for an object whose owner is in another namespace."""
 
 
 class Graph:
-    """All objects by uid, with owners that were named and never seen as virtual nodes.
+    """All objects by UID. Owners that are referenced but were never observed are virtual nodes.
 
-    Nodes that may be garbage go to the queue `to_delete`, nodes that wait for their dependents to be let go to
-    `to_orphan`.
+    Nodes that may be garbage go to the queue `to_delete`. Nodes whose dependents must be orphaned go to `to_orphan`.
     """
 
     def __init__(self, to_delete: WorkQueue[Node], to_orphan: WorkQueue[Node], report: Report) -> None:
@@ -40,57 +41,57 @@ class Graph:
         return len(self._nodes)
 
     def node(self, uid: str) -> Node | None:
-        """The node of an object."""
+        """Return the node with a UID, or None."""
         return self._nodes.get(uid)
 
-    def observe(self, seen: State, *, listed: bool = False) -> Node:
-        """An object is there, or has changed. What is older than what is known changes nothing, unless it is listed."""
-        uid = seen.identity.uid
+    def observe(self, state: State, *, listed: bool = False) -> Node:
+        """Add or update an object. A state older than the node's is ignored, unless it comes from a list."""
+        uid = state.identity.uid
         node = self._nodes.get(uid)
         if node is None:
-            node = self._nodes[uid] = Node(seen.identity, is_virtual=False)
+            node = self._nodes[uid] = Node(state.identity, is_virtual=False)
         elif node.is_virtual:
-            self._find(node, seen.identity)
-        elif not listed and older(seen.resource_version, node.resource_version):
+            self._materialize(node, state.identity)
+        elif not listed and older(state.resource_version, node.resource_version):
             return node
-        if node.identity != seen.identity:
-            node.identity = seen.identity  # It is watched in another version now.
-        if node.owners != seen.owners:
-            self._change_owners(node, seen.owners)
-        self._change_state(node, seen)
+        if node.identity != state.identity:
+            node.identity = state.identity  # It is watched in another version now.
+        if node.owners != state.owners:
+            self._change_owners(node, state.owners)
+        self._change_state(node, state)
         return node
 
     def remove(self, identity: Identity) -> None:
-        """An object has gone."""
+        """Remove a deleted object."""
         node = self._nodes.get(identity.uid)
         if node is None:
             return
         if node.is_virtual:
-            self._find(node, identity)
+            self._materialize(node, identity)
         self._remove(node, identity)
 
     def found_absent(self, identity: Identity) -> None:
-        """The server does not have this object, though somebody names it, or nobody has told of its end."""
+        """Handle an object that the server does not have, although a node for it exists."""
         node = self._nodes.get(identity.uid)
         if node is None:
             return
         matching, others = partition(node.dependents, identity)
         if node.is_virtual and others:
-            self._give_up(matching, identity)
+            self._queue_dependents(matching, identity)
             if node.identity == identity:
                 self._try_alternative(node, others)
         elif not node.is_virtual and node.identity != identity:
-            self._give_up(matching, identity)
+            self._queue_dependents(matching, identity)
         else:
             self._remove(node, identity)
 
     def lose(self, uid: str) -> None:
-        """An object's resource is not watched any more. Nothing is known of the object; it blocks nobody."""
+        """Forget an object whose resource is no longer watched. It stops blocking the deletion of its owners."""
         node = self._nodes.get(uid)
         if node is None:
             return
         self._unlink(node, node.owners)
-        self._look_at_waiting(node.owners)
+        self._queue_waiting(node.owners)
         node.owners = ()
         if not node.dependents:
             del self._nodes[uid]
@@ -99,28 +100,28 @@ class Graph:
         node.is_deleting = node.has_orphan = node.has_foreground = False
         self._to_delete.add(node)
 
-    # ---- an object changes
+    # ---- changes of an object
 
-    def _find(self, node: Node, identity: Identity) -> None:
-        """A virtual node turns out to be there. Those that say something else of it may be wrong about it."""
+    def _materialize(self, node: Node, identity: Identity) -> None:
+        """Turn a virtual node into a real one. Dependents with conflicting references are queued."""
         node.is_virtual = False
         if node.identity == identity:
             return
         for dependent in partition(node.dependents, identity)[1]:
             if identity.namespace and dependent.identity.namespace != identity.namespace:
-                self._tell_of_wrong_namespace(dependent, identity.uid)
+                self._report_wrong_namespace(dependent, identity.uid)
             self._to_delete.add(dependent)
         node.identity = identity
 
-    def _change_state(self, node: Node, seen: State) -> None:
+    def _change_state(self, node: Node, state: State) -> None:
         was_orphaning, was_deleting_dependents = node.is_orphaning, node.is_deleting_dependents
-        _, _, node.resource_version, node.is_deleting, node.has_orphan, node.has_foreground = seen
+        _, _, node.resource_version, node.is_deleting, node.has_orphan, node.has_foreground = state
         if node.is_orphaning and not was_orphaning:
             self._to_orphan.add(node)
         if node.is_deleting_dependents and not was_deleting_dependents:
             for dependent in node.dependents:
                 self._to_delete.add(dependent)
-            # With dependents it is looked at when they go; without, perhaps they are just not known yet.
+            # If it has dependents, their deletion queues it again. If not, they may just not be in the graph yet.
             self._to_delete.add_after(node, FOREGROUND_DELAY_S)
 
     def _change_owners(self, node: Node, owners: tuple[OwnerRef, ...]) -> None:
@@ -129,7 +130,7 @@ class Graph:
         node.owners = owners
         for uid, reference in before.items():
             if reference.blocks and not (uid in now and now[uid].blocks):
-                self._look_at(uid)  # It may have waited for this one.
+                self._queue_node(uid)  # It may have waited for this dependent.
         self._link(node, [reference for uid, reference in now.items() if uid not in before])
         self._unlink(node, [reference for uid, reference in before.items() if uid not in now])
 
@@ -137,8 +138,8 @@ class Graph:
         del self._nodes[identity.uid]
         self._unlink(node, node.owners)
         if node.dependents:
-            self._give_up(node.dependents, identity)
-        self._look_at_waiting(node.owners)
+            self._queue_dependents(node.dependents, identity)
+        self._queue_waiting(node.owners)
 
     # ---- owners and dependents
 
@@ -150,7 +151,7 @@ class Graph:
                 identity = Identity(*reference[:4], node.identity.namespace)
                 owner = self._nodes[reference.uid] = Node(identity, is_virtual=True)
                 owner.add_dependent(node)
-                self._to_delete.add(owner)  # Whether it is there must be asked.
+                self._to_delete.add(owner)  # A worker checks whether it exists.
                 continue
             owner.add_dependent(node)
             is_doubtful = is_doubtful or owner.is_deleting_dependents or self._is_doubtful(node, reference, owner)
@@ -158,15 +159,15 @@ class Graph:
             self._to_delete.add(node)
 
     def _is_doubtful(self, node: Node, reference: OwnerRef, owner: Node) -> bool:
-        """Whether a reference may be wrong: another owner is known, or guessed, under its uid."""
+        """Return True if a reference may be wrong: its UID belongs to a node with another identity."""
         namespace = owner.identity.namespace
         if namespace and namespace != node.identity.namespace:
             if not owner.is_virtual:
-                self._tell_of_wrong_namespace(node, reference.uid)
+                self._report_wrong_namespace(node, reference.uid)
             return True
         if not owner.identity.is_named_by(reference):
             return True
-        # Guessed by an object of the cluster, it may be a kind with namespaces that is missing in this one.
+        # A cluster-scoped dependent guessed this identity. The kind may be namespaced, and missing in this namespace.
         return owner.is_virtual and namespace != node.identity.namespace
 
     def _unlink(self, node: Node, owners: Iterable[OwnerRef]) -> None:
@@ -178,8 +179,8 @@ class Graph:
             if owner.is_virtual and not owner.dependents:
                 del self._nodes[reference.uid]
 
-    def _give_up(self, dependents: Iterable[Node], absent: Identity) -> None:
-        """An owner is not there: its dependents may be garbage."""
+    def _queue_dependents(self, dependents: Iterable[Node], absent: Identity) -> None:
+        """Queue the dependents of an absent owner, which may be garbage."""
         for index, dependent in enumerate(dependents):
             if not index:
                 self.absent.add(absent)
@@ -191,19 +192,19 @@ class Graph:
             node.identity = alternative
             self._to_delete.add_rate_limited(node)
 
-    def _look_at(self, uid: str) -> None:
+    def _queue_node(self, uid: str) -> None:
         node = self._nodes.get(uid)
         if node is not None:
             self._to_delete.add(node)
 
-    def _look_at_waiting(self, owners: Iterable[OwnerRef]) -> None:
-        """Owners that wait for their dependents to go, one of which has gone."""
+    def _queue_waiting(self, owners: Iterable[OwnerRef]) -> None:
+        """Queue those of the owners that wait for the deletion of their dependents."""
         for reference in owners:
             owner = self._nodes.get(reference.uid)
             if owner is not None and owner.is_deleting_dependents:
                 self._to_delete.add(owner)
 
-    def _tell_of_wrong_namespace(self, dependent: Node, owner_uid: str) -> None:
+    def _report_wrong_namespace(self, dependent: Node, owner_uid: str) -> None:
         for reference in dependent.owners:
             if reference.uid == owner_uid:
                 self._report(dependent.identity, reference)

@@ -1,6 +1,6 @@
-"""What objects are called: by themselves (`Identity`) and by those that they own (`OwnerRef`).
+"""Identities of objects: their own (`Identity`), and those in owner references (`OwnerRef`).
 
-Tuples of shared strings: of a large cluster there are very many.
+They are tuples with shared strings to save memory, because a large cluster has very many.
 """
 
 import functools
@@ -14,13 +14,13 @@ from sampan.resource import ObjectMeta, ResourceInfo
 from sampan.wire.json import UNREADABLE
 
 ORPHAN: Final = "orphan"
-"""The finalizer of an object whose dependents are to be let go before it goes."""
+"""Finalizer of an object whose dependents must be orphaned before it is deleted."""
 FOREGROUND: Final = "foregroundDeletion"
-"""The finalizer of an object that goes when the dependents that block it have gone."""
+"""Finalizer of an object that is deleted after the dependents that block it."""
 
 
 class OwnerRef(NamedTuple):
-    """An owner reference, as far as the collector cares."""
+    """The fields of an owner reference that the collector uses."""
 
     api_version: str
     kind: str
@@ -31,7 +31,10 @@ class OwnerRef(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """Which object. Of an owner that was never seen it is what a dependent says, in the dependent's namespace."""
+    """Identity of an object.
+
+    For an owner that was never observed it is taken from a dependent's reference, with the dependent's namespace.
+    """
 
     api_version: str
     kind: str
@@ -40,7 +43,7 @@ class Identity(NamedTuple):
     namespace: str = ""
 
     def is_named_by(self, reference: OwnerRef) -> bool:
-        """Whether the reference says the same of the object, of its namespace apart."""
+        """Return True if the reference matches this identity, ignoring the namespace."""
         return self[:4] == reference[:4]
 
     def __str__(self) -> str:
@@ -48,20 +51,20 @@ class Identity(NamedTuple):
 
 
 class State(NamedTuple):
-    """An object as it was seen."""
+    """State of an object as last observed."""
 
     identity: Identity
     owners: tuple[OwnerRef, ...] = ()
     resource_version: str = ""
     is_deleting: bool = False
     has_orphan: bool = False
-    """Whether it has the finalizer `orphan`."""
+    """True if it has the finalizer `orphan`."""
     has_foreground: bool = False
-    """Whether it has the finalizer `foregroundDeletion`."""
+    """True if it has the finalizer `foregroundDeletion`."""
 
 
 def state_of(info: ResourceInfo, metadata: ObjectMeta) -> State:
-    """The state that an object's metadata tells."""
+    """Return the state from an object's metadata."""
     owners = tuple(
         OwnerRef(each.api_version, each.kind, each.name, each.uid, each.block_owner_deletion)
         for each in metadata.owner_references
@@ -103,21 +106,24 @@ _SHARED_OWNERS_MAX: Final = 1024
 
 
 class StateReader:
-    """Reads states from the JSON of a resource's objects: every change of every object comes through here."""
+    """Decodes states from the JSON of a resource's objects.
+
+    It processes every change of every object, so it is fast.
+    """
 
     def __init__(self, info: ResourceInfo) -> None:
         self._info = info
         self._api_version = info.api_version
         self._kind = info.kind
-        # The Pods of one ReplicaSet have one tuple of owners, not one each.
+        # All Pods of a ReplicaSet share one tuple of owners.
         self._shared = functools.lru_cache(_SHARED_OWNERS_MAX)(_same)
 
     def read(self, raw: bytes) -> State:
-        """The state that the object's JSON tells. Raises `UnreadableObject`."""
+        """Decode the state from an object's JSON. Raises `UnreadableObject`."""
         try:
             metadata = _decoder.decode(raw).metadata
         except UNREADABLE:
-            return state_of(self._info, read_metadata(raw))  # Some server writes nulls.
+            return state_of(self._info, read_metadata(raw))  # Some servers write nulls, which `_decoder` rejects.
         finalizers = metadata.finalizers or ()
         namespace = sys.intern(metadata.namespace)
         return State(

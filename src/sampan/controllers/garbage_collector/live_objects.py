@@ -1,4 +1,4 @@
-"""`LiveObjects`: what the collector asks of the server. Whatever it writes, it writes to the very object that it means.
+"""`LiveObjects`: the collector's requests to the server. Writes carry the UID, so they only affect the intended object.
 
 Source: pkg/controller/garbagecollector/operations.go, patch.go (1.36).
 """
@@ -28,47 +28,49 @@ from sampan.resource import Object, ObjectMeta, OwnerReference, ResourceInfo
 
 
 class ObjectGone(RetryLater):
-    """The server does not have the object: nothing of its name, or another one."""
+    """The server has no object of this name, or one with another UID."""
 
 
 class NamespacedOwnerOfClusterObject(Exception):
-    """An object of the cluster names an owner in a namespace, which it cannot have; that will not pass."""
+    """A cluster-scoped object references a namespaced owner, which is never valid, so a retry is useless."""
 
 
 class LiveObjects:
-    """Objects by identity. All methods raise `NoMatch` for a kind that the server does not have (yet), `ApiError` and
-    `TransportError`."""
+    """Access to objects by identity.
+
+    All methods raise `NoMatch` for a kind that the server does not have (yet), `ApiError` and `TransportError`.
+    """
 
     def __init__(self, client: Client, mapper: RESTMapper) -> None:
         self._client = client
         self._mapper = mapper
         self._plain: set[GroupVersionResource] = set()
-        """Resources that take no strategic merge patches."""
+        """Resources that do not support strategic merge patches."""
 
     async def resource_of(self, identity: Identity) -> ResourceInfo:
-        """The resource of an object's kind."""
+        """Return the resource of an object's kind."""
         return await self._mapper.resource_for((identity.api_version, identity.kind))
 
     async def get(self, identity: Identity) -> State:
-        """The object as it is now. Raises `ObjectGone`, `NamespacedOwnerOfClusterObject`."""
+        """Read the current state of an object. Raises `ObjectGone`, `NamespacedOwnerOfClusterObject`."""
         info = await self.resource_of(identity)
         return state_of(info, await self._read(self._of(info, identity), identity))
 
     async def dependents(self, info: ResourceInfo, owner: Identity) -> list[Identity]:
-        """The objects of a resource that name an owner, in its namespace if it has one."""
+        """Return the objects of a resource that reference an owner; only in its namespace, if it has one."""
         if owner.namespace and not info.namespaced:
             return []
         objects = self._client.resource(info, namespace=owner.namespace).metadata_only()
         states, uid = StateReader(info), owner.uid.encode()
         listed = await list_all(objects.list_watch().list, ListOptions(), page_size=PAGE_SIZE)
-        # Most name nobody: their bytes need not be read.
+        # Most objects have no such reference, so decoding them is skipped.
         found = [states.read(raw) for raw in listed.items if uid in raw]
         return [state.identity for state in found if any(each.uid == owner.uid for each in state.owners)]
 
     async def delete(self, identity: Identity, policy: Propagation, resource_version: str) -> None:
-        """Delete the object, with a `resource_version` only in that state.
+        """Delete the object; with a `resource_version`, only in that version.
 
-        Raises `ObjectGone`; `Conflict` when it is in another state, or another object.
+        Raises `ObjectGone`; `Conflict` if it has another version or UID.
         """
         objects = self._of(await self.resource_of(identity), identity)
         options = DeleteOptions(propagation_policy=policy, uid=identity.uid, resource_version=resource_version)
@@ -78,7 +80,7 @@ class LiveObjects:
             raise _missing(error, identity) from error
 
     async def remove_owners(self, identity: Identity, uids: Iterable[str]) -> None:
-        """Take owner references off the object. Those that are not on it are not missed. Raises `ObjectGone`."""
+        """Remove owner references from the object, if it has them. Raises `ObjectGone`."""
         gone = set(uids)
         await self._patch_owners(
             identity,
@@ -87,7 +89,7 @@ class LiveObjects:
         )
 
     async def unblock_owners(self, identity: Identity, uids: Iterable[str]) -> None:
-        """Have the object block the deletion of these owners no longer. Raises `ObjectGone`."""
+        """Stop the object from blocking the deletion of these owners. Raises `ObjectGone`."""
         blocked = set(uids)
         await self._patch_owners(
             identity,
@@ -96,7 +98,7 @@ class LiveObjects:
         )
 
     async def remove_finalizer(self, identity: Identity, finalizer: str) -> None:
-        """Take a finalizer off the object, if it is on it. Raises `ObjectGone`, `Conflict` after some attempts."""
+        """Remove a finalizer from the object, if it has it. Raises `ObjectGone`; `Conflict` after several attempts."""
         objects = self._of(await self.resource_of(identity), identity)
 
         async def attempt() -> None:
@@ -108,11 +110,11 @@ class LiveObjects:
 
         await retry_on_conflict(attempt)
 
-    # ---- within
+    # ---- internals
 
     def _of(self, info: ResourceInfo, identity: Identity) -> ResourceClient[PartialObjectMetadata]:
         if info.namespaced and not identity.namespace:
-            raise NamespacedOwnerOfClusterObject(f"{identity} cannot be: a {info.kind} is in a namespace")
+            raise NamespacedOwnerOfClusterObject(f"{identity} is invalid: the kind {info.kind} is namespaced")
         return self._client.resource(info, namespace=identity.namespace).metadata_only()
 
     async def _read(self, objects: ResourceClient[PartialObjectMetadata], identity: Identity) -> ObjectMeta:
@@ -121,7 +123,7 @@ class LiveObjects:
         except NotFound as error:
             raise _missing(error, identity) from error
         if metadata.uid != identity.uid:
-            raise ObjectGone(f"there is another object of the name of {identity}")
+            raise ObjectGone(f"another object has the name of {identity}")
         return metadata
 
     async def _patch(self, objects: ResourceClient[PartialObjectMetadata], identity: Identity, patch: Patch) -> None:
@@ -136,7 +138,10 @@ class LiveObjects:
         strategic: list[Object],
         change: Callable[[list[OwnerReference]], list[OwnerReference]],
     ) -> None:
-        """By a strategic merge patch, which needs no reading; custom resources take none: they are read first."""
+        """Change owner references with a strategic merge patch, which needs no read.
+
+        Custom resources do not support it: they are read first and then changed with a merge patch.
+        """
         info = await self.resource_of(identity)
         objects = self._of(info, identity)
         if info.gvr not in self._plain:
@@ -156,13 +161,17 @@ class LiveObjects:
 
 
 def _missing(error: NotFound, identity: Identity) -> Exception:
-    """What a 404 means. A resource that is not served any more says nothing of its objects: nobody may go for that."""
+    """Return the error for a 404 response.
+
+    If the 404 names the object, the object is gone. Otherwise its resource is not served (any more), which says nothing
+    about the object: treating it as gone would delete its dependents.
+    """
     named = (error.details or {}).get("name") == identity.name
     return ObjectGone(str(error)) if named else NoMatch(f"{identity}: {error}")
 
 
 def _locked(metadata: ObjectMeta, changes: Object) -> MergePatch:
-    """A change of metadata that conflicts unless the object is as it was read."""
+    """Return a patch of metadata that conflicts unless the object has the version that was read."""
     return MergePatch({"metadata": {"uid": metadata.uid, "resourceVersion": metadata.resource_version, **changes}})
 
 
@@ -171,9 +180,9 @@ def _unblocking(owner: OwnerReference) -> OwnerReference:
 
 
 def _fields(owner: OwnerReference) -> Object:
-    said: Object = {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
+    fields: Object = {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
     if owner.controller:
-        said["controller"] = True
+        fields["controller"] = True
     if owner.block_owner_deletion:
-        said["blockOwnerDeletion"] = True
-    return said
+        fields["blockOwnerDeletion"] = True
+    return fields

@@ -1,7 +1,7 @@
-"""`Monitor`: tells the graph of all objects of one resource. It keeps nothing of them but their uids.
+"""`Monitor`: adds all objects of one resource to the graph. It keeps only their UIDs.
 
-Concurrency: `run` owns two tasks: a reflector, which lists and watches, and one that takes its events to the graph. In
-between is an `InOrderQueue`, which bounds how far the reflector may be ahead.
+Concurrency: `run` owns two tasks: a reflector that lists and watches, and one that applies its events to the graph. An
+`InOrderQueue` between them bounds how far the reflector can get ahead.
 """
 
 import asyncio
@@ -21,34 +21,34 @@ from sampan.informer.watch_failure import WatchFailure, log_watch_error
 from sampan.resource import ResourceInfo
 
 _log: Final = logging.getLogger("sampan.controller.garbage-collector")
-_TURN: Final = 200
-"""Objects of a list after which other tasks get their turn."""
+_YIELD_EVERY: Final = 200
+"""Number of listed objects after which the task yields to other tasks."""
 
 
 class Monitor:
-    """The objects of one resource. `uids` are those that were known by another version of it."""
+    """Monitor of one resource. `uids` are the objects that a monitor of another version of it has found."""
 
     def __init__(
         self, client: Client, info: ResourceInfo, graph: Graph, on_change: Callable[[], None], uids: Iterable[str] = ()
     ) -> None:
-        """`on_change` is called after each change, but not for the first list."""
+        """Create the monitor; `on_change` is called after each change except the first list."""
         self.info = info
         self.settled = asyncio.Event()
-        """Set when all of a first list is in the graph, or the server has said that there will be none."""
+        """Set once the first list is in the graph, or the server has refused to list the resource."""
         self.uids: set[str] = set(uids)
-        """The objects that are in the graph."""
+        """UIDs of the objects in the graph."""
         self._graph = graph
         self._on_change = on_change
         self._states = StateReader(info)
         self._queue: InOrderQueue[Any] = InOrderQueue()
         objects = client.resource(info, namespace="").metadata_only()
-        # The managed fields go with all the rest; to cut them out first would be work for nothing.
+        # Managed fields are dropped with the rest of the object, so removing them separately would waste time.
         reader = RefReader(partial_metadata(info), keep_managed_fields=True)
         self._reflector = Reflector(objects.list_watch(), self._queue, reader)
-        self._reflector.on_error = self._failed
+        self._reflector.on_error = self._on_failure
 
     async def run(self) -> None:
-        """Tell the graph, until cancelled."""
+        """Update the graph until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._reflector.run(), name=f"garbage collector: {self.info.gvr.group_resource}")
             while True:
@@ -56,10 +56,10 @@ class Monitor:
                     if delta.type is DeltaType.REPLACED_ALL:
                         await self._replace(delta.refs)
                     elif delta.obj is not None:
-                        self._take_in(delta.type, last_known(delta.obj))
+                        self._apply(delta.type, last_known(delta.obj))
                 await asyncio.sleep(0)
 
-    def _take_in(self, change: DeltaType, ref: Ref[Any]) -> None:
+    def _apply(self, change: DeltaType, ref: Ref[Any]) -> None:
         state = self._states.read(ref.raw)
         if change is DeltaType.DELETED:
             self._graph.remove(state.identity)
@@ -72,7 +72,7 @@ class Monitor:
         present: set[str] = set()
         for index, ref in enumerate(refs, 1):
             present.add(self._graph.observe(self._states.read(ref.raw), listed=True).identity.uid)
-            if not index % _TURN:
+            if not index % _YIELD_EVERY:
                 await asyncio.sleep(0)
         for uid in self.uids - present:
             node = self._graph.node(uid)
@@ -83,8 +83,8 @@ class Monitor:
             self._on_change()
         self.settled.set()
 
-    def _failed(self, failure: WatchFailure) -> None:
-        """Do not let the graph wait for a resource that cannot be listed."""
+    def _on_failure(self, failure: WatchFailure) -> None:
+        """Mark a resource that cannot be listed as settled, so that the collector does not wait for it."""
         if isinstance(failure.error, Forbidden | NotFound | MethodNotAllowed):
             self.settled.set()
             _log.debug("%s", failure)

@@ -1,4 +1,4 @@
-"""`Monitors`: what of the server's resources is watched.
+"""`Monitors`: the set of watched resources.
 
 Concurrency: each monitor runs as a task of the group that `Monitors` is given; it is cancelled when its resource goes.
 Source: pkg/controller/garbagecollector/graph_builder.go `syncMonitors` (1.36).
@@ -17,19 +17,21 @@ from sampan.core.gvk import GroupResource, GroupVersionResource
 from sampan.resource import ResourceInfo
 
 IGNORED: Final = frozenset({GroupResource("", "events"), GroupResource("events.k8s.io", "events")})
-"""Events come and go by themselves, and there are many."""
+"""Events expire by themselves, and there are many."""
 DEFINING: Final = frozenset(
     {
         GroupResource("apiextensions.k8s.io", "customresourcedefinitions"),
         GroupResource("apiregistration.k8s.io", "apiservices"),
     }
 )
-"""A change of these may be one of what the server has."""
+"""Resources whose objects define other resources."""
 _VERBS: Final = {"delete", "list", "watch"}
 
 
 def watchable(discovered: Discovered) -> dict[GroupVersionResource, ResourceInfo]:
-    """The resources that garbage may be of: each in its best version, if it can be listed, watched and deleted."""
+    """Return the resources that can be collected: those that support list, watch and delete, in their preferred
+    version.
+    """
     return {
         info.gvr: info
         for info in preferred(discovered)
@@ -38,10 +40,10 @@ def watchable(discovered: Discovered) -> dict[GroupVersionResource, ResourceInfo
 
 
 class Monitors:
-    """The monitors of all resources; `sync` makes and ends them. Iterating gives them."""
+    """The monitors of all resources. `sync` starts and stops them; iteration yields them."""
 
     def __init__(self, client: Client, graph: Graph, on_definition: Callable[[], None]) -> None:
-        """`on_definition` is called when something has changed that defines resources."""
+        """Create the set; `on_definition` is called when an object that defines resources has changed."""
         self._client = client
         self._graph = graph
         self._on_definition = on_definition
@@ -51,7 +53,7 @@ class Monitors:
         return (monitor for monitor, _ in list(self._running.values()))
 
     def sync(self, discovered: Discovered, tasks: asyncio.TaskGroup) -> None:
-        """Watch what the server has now. Of groups that did not answer what is watched stays."""
+        """Start and stop monitors to match discovery. For groups whose discovery failed, existing monitors stay."""
         wanted: Mapping[GroupVersionResource, ResourceInfo] = watchable(discovered)
         kept = {gvr for gvr in self._running if gvr in wanted or gvr.group_version in discovered.failed}
         taken_over = {gvr.group_resource for gvr in wanted}
@@ -74,4 +76,4 @@ class Monitors:
 
 
 def _nothing() -> None:
-    """Most changes define no resource."""
+    """Do nothing: most resources define no other resources."""

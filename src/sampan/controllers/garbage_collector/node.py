@@ -6,7 +6,7 @@ from sampan.controllers.garbage_collector.identity import Identity, OwnerRef, St
 
 
 class Node:
-    """An object, its owners and its dependents. Written by the `Graph` alone; equal means: the same."""
+    """An object with its owners and dependents. Only the `Graph` changes nodes. Nodes are compared by identity."""
 
     __slots__ = (
         "_dependents",
@@ -22,7 +22,7 @@ class Node:
     def __init__(self, identity: Identity, *, is_virtual: bool) -> None:
         self.identity = identity
         self.is_virtual = is_virtual
-        """It was never seen: somebody says that it owns them."""
+        """True for an owner that was never observed, only referenced by its dependents."""
         self.owners: tuple[OwnerRef, ...] = ()
         self.resource_version = ""
         self.is_deleting = False
@@ -32,28 +32,28 @@ class Node:
 
     @property
     def dependents(self) -> Collection["Node"]:
-        """Those that name it as an owner."""
+        """Nodes that reference this one as an owner."""
         return self._dependents or ()
 
     @property
     def is_orphaning(self) -> bool:
-        """Whether it waits for its dependents to be let go."""
+        """True if the object waits until its dependents are orphaned."""
         return self.is_deleting and self.has_orphan
 
     @property
     def is_deleting_dependents(self) -> bool:
-        """Whether it waits for its dependents to go (foreground deletion). Letting go comes first."""
+        """True if the object waits for the deletion of its dependents (foreground deletion). Orphaning comes first."""
         return self.is_deleting and self.has_foreground and not self.has_orphan
 
     @property
     def state(self) -> State:
-        """As it was seen last."""
+        """State as last observed."""
         return State(
             self.identity, self.owners, self.resource_version, self.is_deleting, self.has_orphan, self.has_foreground
         )
 
     def blocking_dependents(self) -> list["Node"]:
-        """The dependents that must go before it can."""
+        """Return the dependents that must be deleted before this object."""
         uid = self.identity.uid
         return [
             dependent
@@ -61,16 +61,16 @@ class Node:
             if any(owner.blocks and owner.uid == uid for owner in dependent.owners)
         ]
 
-    # What follows is for the graph.
+    # The graph calls the methods below.
 
     def add_dependent(self, dependent: "Node") -> None:
-        """One more. Most objects have none: they have no set, either."""
+        """Add a dependent. The set is created with the first one, because most objects have none."""
         if self._dependents is None:
             self._dependents = set()
         self._dependents.add(dependent)
 
     def remove_dependent(self, dependent: "Node") -> None:
-        """One less, if it is one."""
+        """Remove a dependent, if present."""
         if self._dependents is not None:
             self._dependents.discard(dependent)
 

@@ -1,8 +1,9 @@
-"""`Orphaning`: lets go of the dependents of an object that is being deleted without them.
+"""`Orphaning`: removes the owner reference from the dependents of an object that is deleted without them.
 
 Source: pkg/controller/garbagecollector/garbagecollector.go `attemptToOrphanWorker`, `orphanDependents` (1.36).
-Otherwise than there, the server is asked for dependents, too: a dependent that was made just before may not be in the
-graph yet, and would be deleted for an owner that is gone.
+
+Unlike there, the server is also searched for dependents. A dependent created just before may not be in the graph yet,
+and would later be deleted because its owner is gone.
 """
 
 import asyncio
@@ -20,13 +21,13 @@ from sampan.resource import ResourceInfo
 _log: Final = logging.getLogger("sampan.controller.garbage-collector")
 
 REQUESTS_MAX: Final = 20
-"""Requests for one owner at a time."""
+"""Highest number of concurrent requests for one owner."""
 
 
 class Orphaning:
-    """Works on the queue of nodes that wait for their dependents to be let go.
+    """Processes the queue of nodes whose dependents must be orphaned.
 
-    `resources` gives all that dependents may be of, also what was defined just now.
+    `resources` returns all resources that may have dependents, including those defined only recently.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class Orphaning:
         self._resources = resources
 
     async def attempt(self, node: Node) -> bool:
-        """Take the owner off all of its dependents, then the finalizer off the owner; False: to be tried again."""
+        """Orphan all dependents, then remove the finalizer from the owner. Return False if it must be retried."""
         owner = node.identity
         if self._graph.node(owner.uid) is not node:
             return True
@@ -54,17 +55,17 @@ class Orphaning:
         except ObjectGone:
             self._graph.found_absent(owner)
         except ClientError as error:
-            _log.warning("the finalizer %s cannot be taken off %s: %s", ORPHAN, owner, error)
+            _log.warning("cannot remove finalizer %s from %s; retrying: %s", ORPHAN, owner, error)
             return False
         return True
 
     async def _dependents(self, info: ResourceInfo, owner: Identity, gate: asyncio.Semaphore) -> list[Identity]:
-        """Those that the server knows. A resource that cannot be listed must do with what the graph knows."""
+        """Return the dependents on the server. If the resource cannot be listed, the graph's dependents must do."""
         async with gate:
             try:
                 return await self._objects.dependents(info, owner)
             except ClientError as error:
-                _log.info("%s cannot be searched for dependents of %s: %s", info.gvr.group_resource, owner, error)
+                _log.info("cannot search %s for dependents of %s: %s", info.gvr.group_resource, owner, error)
                 return []
 
     async def _release(self, dependent: Identity, owner: Identity, gate: asyncio.Semaphore) -> bool:
@@ -74,6 +75,6 @@ class Orphaning:
             except (ObjectGone, NamespacedOwnerOfClusterObject):
                 return True
             except ClientError as error:
-                _log.warning("%s cannot be let go of %s: %s", dependent, owner, error)
+                _log.warning("cannot orphan %s from %s; retrying: %s", dependent, owner, error)
                 return False
         return True

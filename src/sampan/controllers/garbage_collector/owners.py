@@ -1,8 +1,9 @@
-"""`OwnerLookup`: which owners of an object hold it.
+"""`OwnerLookup`: classifies the owners of an object.
 
-Source: pkg/controller/garbagecollector/garbagecollector.go `isDangling`, `classifyReferences` (1.36). Otherwise than
-there, the server is not asked for an owner that the graph has seen: should that one go, its dependents are looked at
-again, and what says that an owner is *not* there is always the server.
+Source: pkg/controller/garbagecollector/garbagecollector.go `isDangling`, `classifyReferences` (1.36).
+
+Unlike there, the server is not queried for an owner that is in the graph. If that owner is deleted later, its
+dependents are queued again. Only the server's answer can make an owner count as *absent*.
 """
 
 from collections.abc import Iterable
@@ -15,39 +16,39 @@ from sampan.controllers.garbage_collector.live_objects import LiveObjects, Names
 
 @dataclass(slots=True)
 class Owners:
-    """The owners of an object by what they mean for it; uids."""
+    """UIDs of an object's owners, by class."""
 
     solid: list[str] = field(default_factory=list)
-    """They are there, and hold it."""
+    """Existing owners that keep the object."""
     dangling: list[str] = field(default_factory=list)
-    """They are not there."""
+    """Owners that do not exist."""
     waiting: list[str] = field(default_factory=list)
-    """They are there, and wait for it to go."""
+    """Existing owners that wait for the object's deletion."""
 
 
 class OwnerLookup:
-    """Finds out how it stands with the owners of objects."""
+    """Looks owners up in the graph, and on the server if they are not in the graph."""
 
     def __init__(self, graph: Graph, objects: LiveObjects) -> None:
         self._graph = graph
         self._objects = objects
 
     async def classify(self, namespace: str, references: Iterable[OwnerRef]) -> Owners:
-        """The owners that an object in a namespace (or of the cluster) names.
+        """Classify the owners of an object in a namespace, or of a cluster-scoped object if it is empty.
 
         Raises `NamespacedOwnerOfClusterObject`, `NoMatch`, `ApiError`, `TransportError`.
         """
         owners = Owners()
         for reference in references:
-            waits = self._seen(namespace, reference)
+            waits = self._from_graph(namespace, reference)
             if waits is None:
-                waits = await self._asked(namespace, reference)
+                waits = await self._from_server(namespace, reference)
             found = owners.dangling if waits is None else owners.waiting if waits else owners.solid
             found.append(reference.uid)
         return owners
 
-    def _seen(self, namespace: str, reference: OwnerRef) -> bool | None:
-        """Whether the owner waits, as far as the graph knows it by what the reference says; None: it does not."""
+    def _from_graph(self, namespace: str, reference: OwnerRef) -> bool | None:
+        """Return True if the owner waits for its dependents, None if the graph has no matching real node."""
         node = self._graph.node(reference.uid)
         if node is None or node.is_virtual or not node.identity.is_named_by(reference):
             return None
@@ -55,8 +56,8 @@ class OwnerLookup:
             return None
         return node.is_deleting_dependents
 
-    async def _asked(self, namespace: str, reference: OwnerRef) -> bool | None:
-        """The same from the server; None: it is not there."""
+    async def _from_server(self, namespace: str, reference: OwnerRef) -> bool | None:
+        """Return True if the owner waits for its dependents, None if the server does not have it."""
         if self._graph.absent.has(reference, namespace):
             return None
         identity = Identity(*reference[:4], namespace)
@@ -64,7 +65,7 @@ class OwnerLookup:
         if not info.namespaced:
             identity = identity._replace(namespace="")
         elif not namespace:
-            raise NamespacedOwnerOfClusterObject(f"an object of the cluster names the owner {identity}")
+            raise NamespacedOwnerOfClusterObject(f"a cluster-scoped object has the namespaced owner {identity}")
         try:
             state = await self._objects.get(identity)
         except ObjectGone:

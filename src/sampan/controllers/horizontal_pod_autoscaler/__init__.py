@@ -1,4 +1,4 @@
-"""The horizontal pod autoscaler: as many replicas as the measured load asks for."""
+"""The horizontal pod autoscaler: scales workloads according to measured load."""
 
 from sampan.controllers.horizontal_pod_autoscaler.controller import set_up
 

@@ -1,6 +1,6 @@
-"""The loop over HorizontalPodAutoscalers: looks at each every 15 seconds.
+"""The controller of HorizontalPodAutoscalers, each reconciled every 15 seconds.
 
-Concurrency: the manager runs the controller; one autoscaler is looked at by one worker at a time.
+Concurrency: the manager runs the controller; each autoscaler is reconciled by one worker at a time.
 Source: kubernetes pkg/controller/podautoscaler/horizontal.go (1.36).
 """
 
@@ -30,7 +30,7 @@ from sampan.resource import Object
 
 NAME: Final = "horizontal-pod-autoscaler-controller"
 COMPONENT: Final = "horizontal-pod-autoscaler"
-"""Who events are from."""
+"""Source component of the events."""
 SYNC_PERIOD_S: Final = 15.0
 WORKERS: Final = 5
 _TRIES_MAX: Final = 5
@@ -44,7 +44,7 @@ def set_up(context: ControllerContext) -> None:
     """Register the controller with the manager."""
     controller = HorizontalController(context)
     builder = Builder(context.manager).named(NAME)
-    builder.for_(HORIZONTAL_POD_AUTOSCALERS, predicates=[PredicateFuncs(on_update=_is_otherwise)])
+    builder.for_(HORIZONTAL_POD_AUTOSCALERS, predicates=[PredicateFuncs(on_update=_spec_changed)])
     builder.with_options(max_concurrent_reconciles=WORKERS).complete(controller)
 
 
@@ -55,25 +55,28 @@ class _Wanted(msgspec.Struct):
 _wanted = msgspec.json.Decoder(_Wanted)
 
 
-def _is_otherwise(old: Ref[Any], new: Ref[Any]) -> bool:
-    """Whether something else is wanted. What is written here does not call for another look: that has its time."""
+def _spec_changed(old: Ref[Any], new: Ref[Any]) -> bool:
+    """Return True if the spec has changed, or for a resync.
+
+    The controller's own status updates must not trigger a reconciliation outside the sync period.
+    """
     return old is new or old.uid != new.uid or _wanted.decode(old.raw) != _wanted.decode(new.raw)
 
 
 class _Failed(Exception):
-    """An autoscaler can do nothing now. What is wrong is in its conditions already."""
+    """The autoscaler cannot scale now. The reason is already in its conditions."""
 
 
 @dataclass(slots=True)
-class _Look:
-    """Reconcile one autoscaler, and the status that comes of it."""
+class _Reconciliation:
+    """One reconciliation of an autoscaler, with the status it computes."""
 
     hpa: Object
     status: Object
     current: int = 0
     desired: int = 0
     reason: str = ""
-    """Why the target is scaled."""
+    """Reason for scaling, for events."""
 
     @property
     def spec(self) -> Object:
@@ -87,7 +90,7 @@ class _Look:
 
 
 class HorizontalController:
-    """Scales what autoscalers name."""
+    """Scales the targets of autoscalers."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -99,7 +102,7 @@ class HorizontalController:
         self._metrics = Metrics(client.direct)
         self._past: dict[str, Past] = {}
         self._selectors: dict[str, Selector] = {}
-        """What each autoscaler's target selects."""
+        """Selector of each autoscaler's target, by the autoscaler's key. It serves to find overlapping autoscalers."""
 
     async def reconcile(self, request: Request) -> Result | None:
         """Reconcile one autoscaler. Raises `ApiError`, `TransportError`."""
@@ -108,99 +111,99 @@ class HorizontalController:
             self._past.pop(request.key, None)
             self._selectors.pop(request.key, None)
             return None
-        look = _Look(hpa, status_of(hpa))
+        run = _Reconciliation(hpa, status_of(hpa))
         try:
-            await self._look(look, request)
+            await self._scale(run, request)
         except _Failed:
-            look.status["currentReplicas"] = look.current
-            look.status.setdefault("desiredReplicas", 0)
+            run.status["currentReplicas"] = run.current
+            run.status.setdefault("desiredReplicas", 0)
         try:
-            await write_status(self._hpas, hpa, look.status)
+            await write_status(self._hpas, hpa, run.status)
         except ApiError as error:
             self._recorder.warning(hpa, "FailedUpdateStatus", str(error))
             raise
         return Result(SYNC_PERIOD_S)
 
-    async def _look(self, look: _Look, request: Request) -> None:
-        """Find out how many replicas are to be, and have them. Raises `_Failed`."""
-        target = look.spec["scaleTargetRef"]
+    async def _scale(self, run: _Reconciliation, request: Request) -> None:
+        """Compute the wanted number of replicas and scale the target. Raises `_Failed`."""
+        target = run.spec["scaleTargetRef"]
         try:
-            what = (target.get("apiVersion", ""), target["kind"])
-            client = await self._direct.resource_for(what, namespace=request.namespace)
+            kind = (target.get("apiVersion", ""), target["kind"])
+            client = await self._direct.resource_for(kind, namespace=request.namespace)
             scale = await client.scale.get(target["name"])
         except ClientError as error:
-            self._recorder.warning(look.hpa, "FailedGetScale", str(error))
+            self._recorder.warning(run.hpa, "FailedGetScale", str(error))
             text = f"the HPA controller was unable to get the target's current scale: {error}"
-            self._condition(look, _ABLE, "False", ("FailedGetScale", text))
+            self._condition(run, _ABLE, "False", ("FailedGetScale", text))
             raise _Failed from error
         text = "the HPA controller was able to get the target's current scale"
-        self._condition(look, _ABLE, "True", ("SucceededGetScale", text))
-        look.current = look.desired = scale.spec.replicas
+        self._condition(run, _ABLE, "True", ("SucceededGetScale", text))
+        run.current = run.desired = scale.spec.replicas
         past = self._past.setdefault(request.key, Past())
         if not past.recommendations:
-            past.recommend(look.current, self._clock.now())
-        found: list[Object] = await self._decide(look, scale, past, request)
-        if look.desired != look.current:
-            await self._rescale(look, client, scale, found)
-            past.changed(look.current, look.desired, look.spec.get("behavior"), self._clock.now())
-            look.status["lastScaleTime"] = timestamp(self._clock)
-        remove_status_condition(look.status, _ZERO)
-        self._tell(look, found)
-        look.status["desiredReplicas"] = look.desired
+            past.recommend(run.current, self._clock.now())
+        found: list[Object] = await self._decide(run, scale, past, request)
+        if run.desired != run.current:
+            await self._rescale(run, client, scale, found)
+            past.changed(run.current, run.desired, run.spec.get("behavior"), self._clock.now())
+            run.status["lastScaleTime"] = timestamp(self._clock)
+        remove_status_condition(run.status, _ZERO)
+        self._write_metrics(run, found)
+        run.status["desiredReplicas"] = run.desired
 
-    async def _decide(self, look: _Look, scale: Scale, past: Past, request: Request) -> list[Object]:
-        """Set the wanted number of replicas; gives what was measured. Raises `_Failed`."""
-        maximum = look.spec["maxReplicas"]
-        if look.current == 0:
+    async def _decide(self, run: _Reconciliation, scale: Scale, past: Past, request: Request) -> list[Object]:
+        """Compute the wanted number of replicas; return the measured metrics. Raises `_Failed`."""
+        maximum = run.spec["maxReplicas"]
+        if run.current == 0:
             text = "scaling is disabled since the replica count of the target is zero"
-            self._condition(look, _ACTIVE, "False", ("ScalingDisabled", text))
-        elif look.current > maximum:
-            look.desired, look.reason = maximum, "Current number of replicas above Spec.MaxReplicas"
-        elif look.current < look.minimum:
-            look.desired, look.reason = look.minimum, "Current number of replicas below Spec.MinReplicas"
+            self._condition(run, _ACTIVE, "False", ("ScalingDisabled", text))
+        elif run.current > maximum:
+            run.desired, run.reason = maximum, "Current number of replicas above Spec.MaxReplicas"
+        elif run.current < run.minimum:
+            run.desired, run.reason = run.minimum, "Current number of replicas below Spec.MinReplicas"
         else:
-            measured = await self._measure(look, scale, request)
-            self._limit(look, measured, past)
+            measured = await self._measure(run, scale, request)
+            self._limit(run, measured, past)
             return measured.statuses
         return []
 
-    async def _measure(self, look: _Look, scale: Scale, request: Request) -> Measured:
-        pods = self._pods_of(look, scale, request)
-        calculation = Calculation(look.current, _tolerances(look.spec), pods, self._clock.now())
+    async def _measure(self, run: _Reconciliation, scale: Scale, request: Request) -> Measured:
+        pods = self._pods_of(run, scale, request)
+        calculation = Calculation(run.current, _tolerances(run.spec), pods, self._clock.now())
         target = Target(request.namespace, scale.status.selector, scale.status.replicas, calculation)
-        measured = await measure_all(self._metrics, target, look.spec.get("metrics") or [])
+        measured = await measure_all(self._metrics, target, run.spec.get("metrics") or [])
         for reason, text in measured.failures:
-            self._recorder.warning(look.hpa, reason, text)
-        if not measured.counts_for(look.current):
+            self._recorder.warning(run.hpa, reason, text)
+        if not measured.counts_for(run.current):
             reason, text = measured.failures[0]
             text = f"the HPA was unable to compute the replica count: {text}"
-            self._condition(look, _ACTIVE, "False", (reason, text))
-            self._recorder.warning(look.hpa, "FailedComputeMetricsReplicas", measured.complaint)
-            self._tell(look, measured.statuses)
+            self._condition(run, _ACTIVE, "False", (reason, text))
+            self._recorder.warning(run.hpa, "FailedComputeMetricsReplicas", measured.complaint)
+            self._write_metrics(run, measured.statuses)
             raise _Failed
         text = f"the HPA was able to successfully calculate a replica count from {measured.metric}"
-        self._condition(look, _ACTIVE, "True", ("ValidMetricFound", text))
+        self._condition(run, _ACTIVE, "True", ("ValidMetricFound", text))
         return measured
 
-    def _limit(self, look: _Look, measured: Measured, past: Past) -> None:
-        if measured.replicas > look.current:
-            look.reason = f"{measured.metric} above target"
-        elif measured.replicas < look.current:
-            look.reason = "All metrics below target"
-        behavior = look.spec.get("behavior")
-        now, maximum = self._clock.now(), look.spec["maxReplicas"]
-        wanted = Wanted(look.current, measured.replicas, look.minimum, maximum, behavior, now)
+    def _limit(self, run: _Reconciliation, measured: Measured, past: Past) -> None:
+        if measured.replicas > run.current:
+            run.reason = f"{measured.metric} above target"
+        elif measured.replicas < run.current:
+            run.reason = "All metrics below target"
+        behavior = run.spec.get("behavior")
+        now, maximum = self._clock.now(), run.spec["maxReplicas"]
+        wanted = Wanted(run.current, measured.replicas, run.minimum, maximum, behavior, now)
         limited = limit(wanted, past)
-        self._condition(look, _ABLE, "True", limited.able)
-        self._condition(look, _LIMITED, "True" if limited.limited else "False", limited.limit)
-        look.desired = limited.replicas
+        self._condition(run, _ABLE, "True", limited.able)
+        self._condition(run, _LIMITED, "True" if limited.limited else "False", limited.limit)
+        run.desired = limited.replicas
 
-    async def _rescale(self, look: _Look, client: Any, scale: Scale, found: list[Object]) -> None:
-        """Have the wanted number of replicas. Raises `_Failed`."""
-        name = look.spec["scaleTargetRef"]["name"]
+    async def _rescale(self, run: _Reconciliation, client: Any, scale: Scale, found: list[Object]) -> None:
+        """Scale the target to the wanted number of replicas, with retries on conflict. Raises `_Failed`."""
+        name = run.spec["scaleTargetRef"]["name"]
         try:
             for left in reversed(range(_TRIES_MAX)):
-                scale.spec.replicas = look.desired
+                scale.spec.replicas = run.desired
                 try:
                     await client.scale.update(name, scale)
                     break
@@ -209,30 +212,30 @@ class HorizontalController:
                         raise
                     scale = await client.scale.get(name)
         except ClientError as error:
-            note = f"New size: {look.desired}; reason: {look.reason}; error: {error}"
-            self._recorder.warning(look.hpa, "FailedRescale", note)
+            note = f"New size: {run.desired}; reason: {run.reason}; error: {error}"
+            self._recorder.warning(run.hpa, "FailedRescale", note)
             text = f"the HPA controller was unable to update the target scale: {error}"
-            self._condition(look, _ABLE, "False", ("FailedUpdateScale", text))
-            self._tell(look, found)
+            self._condition(run, _ABLE, "False", ("FailedUpdateScale", text))
+            self._write_metrics(run, found)
             raise _Failed from error
-        text = f"the HPA controller was able to update the target scale to {look.desired}"
-        self._condition(look, _ABLE, "True", ("SucceededRescale", text))
-        self._recorder.normal(look.hpa, "SuccessfulRescale", f"New size: {look.desired}; reason: {look.reason}")
+        text = f"the HPA controller was able to update the target scale to {run.desired}"
+        self._condition(run, _ABLE, "True", ("SucceededRescale", text))
+        self._recorder.normal(run.hpa, "SuccessfulRescale", f"New size: {run.desired}; reason: {run.reason}")
 
-    def _pods_of(self, look: _Look, scale: Scale, request: Request) -> list[ScaledPod]:
-        """The Pods that the scale selects, if no other autoscaler has them too. Raises `_Failed`."""
+    def _pods_of(self, run: _Reconciliation, scale: Scale, request: Request) -> list[ScaledPod]:
+        """Return the Pods that the scale selects. Raises `_Failed`, also if another autoscaler selects them too."""
         text = scale.status.selector
         if not text:
-            self._recorder.warning(look.hpa, "SelectorRequired", "selector is required")
+            self._recorder.warning(run.hpa, "SelectorRequired", "selector is required")
             message = "the HPA target's scale is missing a selector"
-            self._condition(look, _ACTIVE, "False", ("InvalidSelector", message))
+            self._condition(run, _ACTIVE, "False", ("InvalidSelector", message))
             raise _Failed
         try:
             selector = parse_labels(text)
         except ValueError as error:
             message = f"couldn't convert selector into a corresponding internal selector object: {error}"
-            self._recorder.warning(look.hpa, "InvalidSelector", message)
-            self._condition(look, _ACTIVE, "False", ("InvalidSelector", message))
+            self._recorder.warning(run.hpa, "InvalidSelector", message)
+            self._condition(run, _ACTIVE, "False", ("InvalidSelector", message))
             raise _Failed from error
         self._selectors[request.key] = selector
         refs = self._pods.namespaced(request.namespace).refs(selector)
@@ -244,29 +247,29 @@ class HorizontalController:
         ]
         if len(others) > 1:
             message = f"pods by selector {text} are controlled by multiple HPAs: [{' '.join(sorted(others))}]"
-            self._recorder.warning(look.hpa, "AmbiguousSelector", message)
-            self._condition(look, _ACTIVE, "False", ("AmbiguousSelector", message))
+            self._recorder.warning(run.hpa, "AmbiguousSelector", message)
+            self._condition(run, _ACTIVE, "False", ("AmbiguousSelector", message))
             raise _Failed
         return [decode_pod(ref.raw) for ref in refs]
 
-    def _tell(self, look: _Look, metrics: list[Object]) -> None:
-        """What was seen, into the status."""
-        look.status["currentReplicas"] = look.current
-        look.status["currentMetrics"] = metrics or None
+    def _write_metrics(self, run: _Reconciliation, metrics: list[Object]) -> None:
+        """Write the current replicas and metrics to the status."""
+        run.status["currentReplicas"] = run.current
+        run.status["currentMetrics"] = metrics or None
 
-    def _condition(self, look: _Look, type: str, status: str, said: tuple[str, str]) -> None:
-        condition = {"type": type, "status": status, "reason": said[0], "message": said[1]}
-        set_status_condition(look.status, condition, self._clock)
+    def _condition(self, run: _Reconciliation, type: str, status: str, text: tuple[str, str]) -> None:
+        condition = {"type": type, "status": status, "reason": text[0], "message": text[1]}
+        set_status_condition(run.status, condition, self._clock)
 
 
 def _tolerances(spec: Object) -> Tolerances:
     behavior = spec.get("behavior") or {}
-    said = {
+    tolerances = {
         side: _share(behavior[name]["tolerance"])
         for side, name in (("down", "scaleDown"), ("up", "scaleUp"))
         if (behavior.get(name) or {}).get("tolerance") is not None
     }
-    return Tolerances(**said)
+    return Tolerances(**tolerances)
 
 
 def _share(quantity: Any) -> float:

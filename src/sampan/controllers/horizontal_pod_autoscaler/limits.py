@@ -1,6 +1,6 @@
-"""From what metrics ask for to what is done: stabilization, the speed of changes, and the least and the most.
+"""Limits on scaling: stabilization windows, scaling rates, and the minimum and maximum.
 
-`Past` is what the autoscaler remembers of one target; it is lost with the process, as in Kubernetes.
+`Past` is the history of one target, kept in memory only. It is lost with the process, as in Kubernetes.
 Source: kubernetes pkg/controller/podautoscaler/horizontal.go `normalizeDesiredReplicas…` (1.36).
 """
 
@@ -29,12 +29,12 @@ _DOWN_STABILIZED: Final = (
     "recent recommendations were higher than current one, applying the highest recent recommendation",
 )
 
-Said = tuple[str, str]
+Text = tuple[str, str]
 """Reason and message of a condition."""
 
 
 class Dated(NamedTuple):
-    """A number at a time: a recommendation, or by how much a target was changed."""
+    """A number with its time: a recommendation, or the size of a change."""
 
     at: dt.datetime
     value: int
@@ -42,18 +42,18 @@ class Dated(NamedTuple):
 
 @dataclass(slots=True)
 class Past:
-    """What was recommended for a target, and what was done."""
+    """Past recommendations for a target, and past changes of its size."""
 
     recommendations: list[Dated] = field(default_factory=list)
     ups: list[Dated] = field(default_factory=list)
     downs: list[Dated] = field(default_factory=list)
 
     def recommend(self, replicas: int, now: dt.datetime) -> None:
-        """Remember a recommendation."""
+        """Record a recommendation."""
         self.recommendations.append(Dated(now, replicas))
 
     def changed(self, before: int, after: int, behavior: Object | None, now: dt.datetime) -> None:
-        """The target was scaled."""
+        """Record a change of the target's size. Events older than the longest policy period are dropped."""
         if behavior is None:
             return
         name, events = ("scaleUp", self.ups) if after > before else ("scaleDown", self.downs)
@@ -64,7 +64,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be limited."""
+    """Recommended number of replicas, with what limits it."""
 
     current: int
     desired: int
@@ -75,16 +75,16 @@ class Wanted:
 
 
 class Limited(NamedTuple):
-    """What is to be done, and what the conditions AbleToScale and ScalingLimited say of it."""
+    """Number of replicas to scale to, and the conditions AbleToScale and ScalingLimited."""
 
     replicas: int
-    able: Said
+    able: Text
     limited: bool
-    limit: Said
+    limit: Text
 
 
 def limit(wanted: Wanted, past: Past) -> Limited:
-    """The number of replicas to have now. Remembers the recommendation."""
+    """Apply all limits to the recommendation. It is also recorded in `past`."""
     if wanted.behavior is None:
         stable = _stabilized_down(wanted, past)
         able = _READY if stable == wanted.desired else _DOWN_STABILIZED
@@ -97,7 +97,7 @@ def limit(wanted: Wanted, past: Past) -> Limited:
 
 
 def _stabilized_down(wanted: Wanted, past: Past) -> int:
-    """The highest recommendation of the last minutes."""
+    """Return the highest recommendation of the stabilization window."""
     cutoff = wanted.now - dt.timedelta(seconds=DOWNSCALE_STABILIZATION_S)
     past.recommendations = [each for each in past.recommendations if each.at >= cutoff]
     highest = max((each.value for each in past.recommendations), default=wanted.desired)
@@ -105,8 +105,8 @@ def _stabilized_down(wanted: Wanted, past: Past) -> int:
     return max(highest, wanted.desired)
 
 
-def _stabilized(wanted: Wanted, past: Past) -> tuple[int, Said]:
-    """The nearest to the present number of what was recommended within the windows of the behavior."""
+def _stabilized(wanted: Wanted, past: Past) -> tuple[int, Text]:
+    """Return the recommendation nearest to the current number within the windows of the behavior."""
     behavior = wanted.behavior or {}
     up_from = wanted.now - dt.timedelta(seconds=_window_s(behavior, "scaleUp", 0))
     down_from = wanted.now - dt.timedelta(seconds=_window_s(behavior, "scaleDown", DOWNSCALE_STABILIZATION_S))
@@ -114,11 +114,11 @@ def _stabilized(wanted: Wanted, past: Past) -> tuple[int, Said]:
     lowest = min([each.value for each in past.recommendations if each.at > up_from] + [wanted.desired])
     highest = max([each.value for each in past.recommendations if each.at > down_from] + [wanted.desired])
     past.recommend(wanted.desired, wanted.now)
-    said = _UP_STABILIZED if wanted.desired >= wanted.current else _DOWN_STABILIZED
-    return min(max(wanted.current, lowest), highest), said
+    text = _UP_STABILIZED if wanted.desired >= wanted.current else _DOWN_STABILIZED
+    return min(max(wanted.current, lowest), highest), text
 
 
-def _in_range(wanted: Wanted, desired: int) -> tuple[int, Said]:
+def _in_range(wanted: Wanted, desired: int) -> tuple[int, Text]:
     fastest = max(_SCALE_UP_FACTOR * wanted.current, _SCALE_UP_MINIMUM)
     most, reason = (fastest, _UP_LIMIT) if wanted.maximum > fastest else (wanted.maximum, _TOO_MANY)
     if desired < wanted.minimum:
@@ -126,7 +126,7 @@ def _in_range(wanted: Wanted, desired: int) -> tuple[int, Said]:
     return (most, reason) if desired > most else (desired, _WITHIN)
 
 
-def _at_rate(wanted: Wanted, desired: int, past: Past) -> tuple[int, Said]:
+def _at_rate(wanted: Wanted, desired: int, past: Past) -> tuple[int, Text]:
     if desired > wanted.current:
         fastest = max(_up_limit(wanted, past), wanted.current)
         most, reason = (fastest, _UP_LIMIT) if wanted.maximum > fastest else (wanted.maximum, _TOO_MANY)
@@ -147,7 +147,7 @@ def _up_limit(wanted: Wanted, past: Past) -> int:
         if policy["type"] == "Pods":
             proposals.append(before + int(policy["value"]))
         else:
-            # Rounded up, as a change by less than one would never be made.
+            # Round up: otherwise a change by less than one replica would never happen.
             proposals.append(math.ceil(before * (100 + policy["value"]) / 100))
     return _selected(wanted, "scaleUp", proposals, {"Min": min, "Max": max})
 
@@ -173,7 +173,7 @@ def _selected(wanted: Wanted, name: str, proposals: list[int], choices: dict[str
 
 
 def _at_start(wanted: Wanted, past: Past, period_s: int) -> int:
-    """How many replicas there were when the period of a policy began."""
+    """Return the number of replicas at the start of a policy's period."""
     cutoff = wanted.now - dt.timedelta(seconds=period_s)
     added = sum(each.value for each in past.ups if each.at > cutoff)
     removed = sum(each.value for each in past.downs if each.at > cutoff)
@@ -186,5 +186,5 @@ def _policies(behavior: Object | None, name: str) -> list[Object]:
 
 
 def _window_s(behavior: Object, name: str, default_s: int) -> int:
-    said = (behavior.get(name) or {}).get("stabilizationWindowSeconds")
-    return default_s if said is None else int(said)
+    seconds = (behavior.get(name) or {}).get("stabilizationWindowSeconds")
+    return default_s if seconds is None else int(seconds)

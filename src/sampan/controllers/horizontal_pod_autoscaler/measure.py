@@ -1,4 +1,4 @@
-"""All metrics of an autoscaler: each asks for a number of replicas, the highest counts.
+"""Metrics of an autoscaler: each proposes a number of replicas, and the highest one counts.
 
 Source: kubernetes pkg/controller/podautoscaler/horizontal.go `computeReplicasForMetrics` (1.36).
 """
@@ -25,43 +25,43 @@ _FIELDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is scaled."""
+    """The workload to scale."""
 
     namespace: str
     selector: str
     present: int
-    """`status.replicas` of its scale."""
+    """`status.replicas` of the target's scale."""
     calculation: Calculation
 
 
 @dataclass(slots=True)
 class Measured:
-    """What the metrics of an autoscaler ask for together."""
+    """Combined result of an autoscaler's metrics."""
 
     replicas: int = 0
     metric: str = ""
-    """The one that asks for most."""
+    """The metric with the highest proposal."""
     statuses: list[Object] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
-    """Of metrics that could not be had: reason and message."""
+    """Reason and message for each metric that could not be read."""
     count: int = 0
-    """How many metrics there are."""
+    """Number of metrics."""
 
     def counts_for(self, current: int) -> bool:
-        """Whether enough is known: with some metrics missing nothing is scaled down."""
+        """Return True if the result can be used. If some metrics are missing, it can only be used to scale up."""
         if not self.failures:
             return True
         return len(self.failures) < self.count and self.replicas >= current
 
     @property
     def complaint(self) -> str:
-        """What is said of all failures together."""
+        """Combined message about all failures."""
         failed = f"{len(self.failures)} invalid out of {self.count}"
         return f"invalid metrics ({failed}), first error is: {self.failures[0][1]}"
 
 
 async def measure_all(metrics: Metrics, target: Target, specs: Sequence[Object]) -> Measured:
-    """Measure one after the other."""
+    """Measure all metrics in order."""
     measured = Measured(count=len(specs))
     for spec in specs:
         try:
@@ -77,7 +77,7 @@ async def measure_all(metrics: Metrics, target: Target, specs: Sequence[Object])
 
 
 async def _measure(metrics: Metrics, target: Target, spec: Object) -> tuple[str, Proposal, Object]:
-    """The metric's name, what it asks for, and its status. Raises `MetricsError`."""
+    """Return the metric's name, its proposal and its status. Raises `MetricsError`."""
     kind = spec["type"]
     source: Object = spec[_FIELDS[kind]]
     if kind in ("Resource", "ContainerResource"):
@@ -98,7 +98,7 @@ async def _of_resource(metrics: Metrics, target: Target, source: Object) -> _Fou
     resource, container = source["name"], source.get("container", "")
     wanted = source["target"]
     by_average = wanted.get("averageValue") is not None
-    what = "usage" if by_average else "utilization"
+    measure = "usage" if by_average else "utilization"
     try:
         try:
             found = await metrics.of_pods(target.namespace, target.selector, resource, container)
@@ -112,7 +112,7 @@ async def _of_resource(metrics: Metrics, target: Target, source: Object) -> _Fou
             percent = wanted["averageUtilization"]
             proposal = target.calculation.of_utilization(found, resource, container, percent)
     except MetricsError as error:
-        raise MetricsError(f"failed to get {resource} {what}: {error}") from error
+        raise MetricsError(f"failed to get {resource} {measure}: {error}") from error
     current: Object = {"averageValue": _text(proposal.usage, resource)}
     if proposal.utilization is not None:
         current["averageUtilization"] = proposal.utilization
@@ -154,7 +154,7 @@ async def _of_external(metrics: Metrics, target: Target, source: Object) -> _Fou
 
 
 def _shared(target: Target, wanted: Object, usage: int) -> tuple[Proposal, str]:
-    """One number for all Pods: shared among them, or to be reached. Also the status' field for it."""
+    """Evaluate one number for all Pods, per Pod or as a whole. Return also its field in the status."""
     if wanted.get("averageValue") is not None:
         each = _milli(wanted["averageValue"])
         return target.calculation.of_value_per_pod(usage, each, target.present), "averageValue"
@@ -162,7 +162,7 @@ def _shared(target: Target, wanted: Object, usage: int) -> tuple[Proposal, str]:
 
 
 def _identity(source: Object) -> tuple[str, str]:
-    """A metric's name, and its selector as text."""
+    """Return a metric's name, and its selector as text."""
     metric = source["metric"]
     selector = metric.get("selector")
     return metric["name"], str(selector_from_label_selector(selector)) if selector else ""
@@ -173,7 +173,7 @@ def _status(source: Object, field_name: str, proposal: Proposal) -> Object:
 
 
 def _complaint(spec: Object, error: MetricsError) -> str:
-    """What is said of a metric that cannot be had."""
+    """Return the message about a metric that cannot be read."""
     kind = spec["type"]
     source = spec[_FIELDS[kind]]
     if kind == "Resource":
@@ -190,5 +190,5 @@ def _milli(amount: Any) -> int:
 
 
 def _text(milli: int, resource: str) -> str:
-    """As the metrics server writes it: memory in Ki, Mi, Gi."""
+    """Format as the metrics server does: memory with binary suffixes."""
     return str(Quantity(milli, _MILLI, Format.BINARY_SI if resource == "memory" else Format.DECIMAL_SI))

@@ -1,6 +1,6 @@
-"""What the metrics APIs say: of Pods' resources, of anything in the cluster, and of what is outside.
+"""Client of the metrics APIs: resource metrics of Pods, custom metrics of objects, and external metrics.
 
-Whoever wants to serves these APIs; nothing is cached here. Values are in thousandths.
+Other servers provide these APIs. Nothing is cached here. Values are in thousandths.
 Source: kubernetes pkg/controller/podautoscaler/metrics/client.go; k8s.io/metrics (1.36).
 """
 
@@ -26,11 +26,14 @@ _decoder: Final = msgspec.json.Decoder()
 
 
 class MetricsError(Exception):
-    """A metric cannot be had, or says nothing of what it was asked for. The text is for the autoscaler's status."""
+    """A metric is not available, or the response lacks the requested values.
+
+    The text goes to the autoscaler's status.
+    """
 
 
 class PodMetric(NamedTuple):
-    """What was measured of a Pod, in the `window` before `at`."""
+    """A measured value of a Pod, for the `window` before `at`."""
 
     value: int
     at: dt.datetime
@@ -38,13 +41,13 @@ class PodMetric(NamedTuple):
 
 
 class Metrics:
-    """Asks the metrics APIs of a cluster. All methods raise `MetricsError`."""
+    """Reads the metrics APIs of a cluster. All methods raise `MetricsError`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     async def of_pods(self, namespace: str, selector: str, resource: str, container: str) -> dict[str, PodMetric]:
-        """What Pods (or one container in each) use of a resource, by the Pods' names."""
+        """Return the usage of a resource by the Pods' names, of all containers or of a single one."""
         items = await self._items(
             f"{_RESOURCE}/namespaces/{namespace}/pods", {"labelSelector": selector}, "resource metrics API"
         )
@@ -59,13 +62,13 @@ class Metrics:
     async def custom_of_pods(
         self, namespace: str, selector: str, metric: str, metric_selector: str
     ) -> dict[str, PodMetric]:
-        """A metric of Pods, by their names."""
+        """Return a custom metric of Pods by their names."""
         query = {"labelSelector": selector, "metricLabelSelector": metric_selector}
         items = await self._custom(f"namespaces/{namespace}/pods/*/{metric}", query)
         return {item["describedObject"]["name"]: _pod_metric(item) for item in items}
 
     async def of_object(self, namespace: str, described: Object, metric: str, metric_selector: str) -> int:
-        """A metric of one object."""
+        """Return a custom metric of one object."""
         api_version, kind, name = described.get("apiVersion", ""), described["kind"], described["name"]
         if kind == "Namespace" and not GroupVersion.parse(api_version).group:
             path = f"namespaces/{namespace}/metrics/{metric}"
@@ -79,13 +82,13 @@ class Metrics:
         return _milli(items[0]["value"])
 
     async def external(self, namespace: str, metric: str, selector: str) -> list[int]:
-        """The values of a metric from outside of the cluster."""
+        """Return the values of an external metric."""
         path = f"{_EXTERNAL}/namespaces/{namespace}/{metric}"
         items = await self._items(path, {"labelSelector": selector}, "external metrics API")
         return [_milli(item["value"]) for item in items]
 
     async def _custom(self, path: str, query: Mapping[str, str]) -> list[Object]:
-        """By the newest version that is served."""
+        """Read custom metrics with the newest version that the server has."""
         api = "custom metrics API"
         try:
             return await self._items(f"{_CUSTOM[0]}/{path}", query, api)
@@ -96,19 +99,19 @@ class Metrics:
         return await self._items(f"{_CUSTOM[1]}/{path}", query, api)
 
     async def _items(self, path: str, query: Mapping[str, str], api: str) -> list[Object]:
-        said = {name: value for name, value in query.items() if value}
+        given = {name: value for name, value in query.items() if value}
         try:
-            answer = _decoder.decode(await self._client.rest.call("GET", path, query=said))
+            response = _decoder.decode(await self._client.rest.call("GET", path, query=given))
         except (ClientError, *UNREADABLE) as error:
             raise MetricsError(f"unable to fetch metrics from {api}: {error}") from error
-        items: list[Object] = answer.get("items") or []
+        items: list[Object] = response.get("items") or []
         if not items:
             raise MetricsError(f"no metrics returned from {api}")
         return items
 
 
 def _usage(containers: Any, resource: str, container: str) -> int | None:
-    """The usage of a Pod's containers, or of the one that is named; None when it was not measured of all of them."""
+    """Return the usage of one container or of all; None if a value is missing."""
     wanted = [each for each in containers if container in ("", each["name"])]
     amounts = [(each.get("usage") or {}).get(resource) for each in wanted]
     if not amounts or None in amounts:

@@ -1,4 +1,4 @@
-"""What the autoscaler looks at in Pods: whether they count, and what they request."""
+"""Pods in the form that the autoscaler reads: their readiness and their requests."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
@@ -16,19 +16,19 @@ from sampan.resource import ObjectMeta
 CPU: Final = "cpu"
 MILLI: Final = -3
 CPU_INITIALIZATION: Final = dt.timedelta(minutes=5)
-"""For so long after its start a Pod's CPU counts only while it is ready, and has been during the whole measurement."""
+"""Time after its start in which a Pod's CPU counts only if it was ready during the whole measurement."""
 INITIAL_READINESS: Final = dt.timedelta(seconds=30)
-"""A Pod whose readiness last changed within this time after its start has never been ready."""
+"""A Pod whose readiness last changed within this time after its start counts as never ready."""
 
 
 class Resources(msgspec.Struct, frozen=True, gc=False):
-    """What is requested."""
+    """Requested resources."""
 
     requests: dict[str, str | int | float] = {}
 
 
 class Container(msgspec.Struct, rename="camel", gc=False):
-    """A container and what it requests."""
+    """A container with its requests."""
 
     name: str = ""
     restart_policy: str = ""
@@ -36,7 +36,7 @@ class Container(msgspec.Struct, rename="camel", gc=False):
 
 
 class Spec(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """What requests something in a Pod."""
+    """The parts of a Pod's spec with requests."""
 
     containers: list[Container] = []
     init_containers: list[Container] = []
@@ -44,7 +44,7 @@ class Spec(msgspec.Struct, rename="camel", frozen=True, gc=False):
 
 
 class ScaledPod(msgspec.Struct):
-    """A Pod of a target, as the autoscaler sees it."""
+    """A Pod of a target with the fields that the autoscaler reads."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: Spec = Spec()
@@ -52,12 +52,12 @@ class ScaledPod(msgspec.Struct):
 
     @property
     def name(self) -> str:
-        """The Pod's name."""
+        """Name of the Pod."""
         return self.metadata.name
 
     @property
     def is_ready(self) -> bool:
-        """Whether it runs and says that it is ready."""
+        """True if the Pod runs and is ready."""
         return self.status.phase == "Running" and any(
             each.type == "Ready" and each.status == "True" for each in self.status.conditions
         )
@@ -67,13 +67,13 @@ _decoder: Final = msgspec.json.Decoder(ScaledPod)
 
 
 def decode_pod(raw: bytes) -> ScaledPod:
-    """A Pod of its JSON."""
+    """Decode a Pod from JSON."""
     return _decoder.decode(raw)
 
 
 @dataclass(slots=True)
 class Groups:
-    """Pods by what their metrics are worth; names, but for `ready`, which is a number."""
+    """Pods grouped by the use of their metrics: names, except for `ready`, which is a count."""
 
     ready: int = 0
     unready: set[str] = field(default_factory=set)
@@ -82,7 +82,7 @@ class Groups:
 
 
 def group(pods: Iterable[ScaledPod], metrics: Mapping[str, PodMetric], resource: str, now: dt.datetime) -> Groups:
-    """Tell the Pods that count from those that do not yet, that have no metrics, and that will not any more.
+    """Group Pods into those that count, that are not ready yet, that have no metrics, and that are ending.
 
     Source: kubernetes pkg/controller/podautoscaler/replica_calculator.go `groupPods` (1.36).
     """
@@ -103,7 +103,7 @@ def group(pods: Iterable[ScaledPod], metrics: Mapping[str, PodMetric], resource:
 
 
 def _is_unready(pod: ScaledPod, metric: PodMetric, now: dt.datetime) -> bool:
-    """Whether what was measured of a Pod's CPU tells of its start rather than of its work."""
+    """Return True if the measured CPU is the load of the Pod's start, not of its regular work."""
     condition = next((each for each in pod.status.conditions if each.type == "Ready"), None)
     if condition is None or pod.status.start_time is None:
         return True
@@ -115,7 +115,7 @@ def _is_unready(pod: ScaledPod, metric: PodMetric, now: dt.datetime) -> bool:
 
 
 def requests_of(pods: Iterable[ScaledPod], container: str, resource: str) -> dict[str, int]:
-    """What each Pod requests of a resource, in thousandths; of one container, if it is named. Raises `MetricsError`."""
+    """Return each Pod's request for a resource in thousandths, of one container or all. Raises `MetricsError`."""
     return {pod.name: _request_of(pod, container, resource) for pod in pods}
 
 

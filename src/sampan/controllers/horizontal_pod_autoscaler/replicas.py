@@ -1,7 +1,7 @@
-"""How many replicas a metric asks for: pure arithmetic on metrics and Pods.
+"""Number of replicas that a metric proposes, as pure arithmetic.
 
-Pods without metrics, and Pods that are not ready yet, are taken for such as would make the change smaller; when that
-turns the direction round, nothing is changed.
+Pods without metrics or not ready yet are assumed to have the load that makes the change smaller. If that would
+reverse the direction of the change, nothing is changed.
 Source: kubernetes pkg/controller/podautoscaler/replica_calculator.go, metrics/utilization.go (1.36).
 """
 
@@ -15,30 +15,30 @@ from sampan.controllers.horizontal_pod_autoscaler.metrics import MetricsError, P
 from sampan.controllers.horizontal_pod_autoscaler.pods import ScaledPod, group, requests_of
 
 TOLERANCE: Final = 0.1
-"""Ratios of measured to wanted load that differ less from one change nothing."""
+"""Largest deviation of the ratio of measured to wanted load from 1 that causes no change."""
 _INT32_MAX: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """By how much the load may differ from what is wanted, as a share."""
+    """Tolerated deviations of the load, as fractions of the wanted load."""
 
     down: float = TOLERANCE
     up: float = TOLERANCE
 
     def hold(self, ratio: float) -> bool:
-        """Whether a ratio of measured to wanted load is near enough to one."""
+        """Return True if a ratio of measured to wanted load is within the tolerance."""
         return 1.0 - self.down <= ratio <= 1.0 + self.up
 
 
 class Proposal(NamedTuple):
-    """What a metric asks for."""
+    """Proposal of one metric."""
 
     replicas: int
     usage: int
-    """What was measured, an average where the target is one; in thousandths."""
+    """Measured value in thousandths; the average if the target is an average."""
     utilization: int | None = None
-    """In percent of what is requested."""
+    """Percentage of the requests."""
 
 
 class _Load(NamedTuple):
@@ -48,24 +48,24 @@ class _Load(NamedTuple):
 
 
 _Measure = Callable[[Mapping[str, int]], _Load]
-"""The load of some Pods, given what each uses."""
+"""Computes the load of Pods from their usage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calculation:
-    """What all calculations for one autoscaler need."""
+    """Input that all calculations for one autoscaler share."""
 
     current: int
     """`spec.replicas` of the target's scale."""
     tolerances: Tolerances
     pods: Sequence[ScaledPod]
-    """Those that the scale selects."""
+    """The Pods that the scale selects."""
     now: dt.datetime
 
     def of_utilization(
         self, metrics: Mapping[str, PodMetric], resource: str, container: str, target_percent: int
     ) -> Proposal:
-        """For a share of what is requested. Raises `MetricsError`."""
+        """Compute the proposal for a utilization in percent of the requests. Raises `MetricsError`."""
         requests: dict[str, int] = {}
 
         def measure(usage: Mapping[str, int]) -> _Load:
@@ -86,7 +86,7 @@ class Calculation:
         return self._of_pods(metrics, resource, measure, full, prepare)
 
     def of_average(self, metrics: Mapping[str, PodMetric], resource: str, target: int) -> Proposal:
-        """For an amount that each Pod should use on average, in thousandths. Raises `MetricsError`."""
+        """Compute the proposal for an average per Pod, in thousandths. Raises `MetricsError`."""
 
         def measure(usage: Mapping[str, int]) -> _Load:
             average = sum(usage.values()) // len(usage)
@@ -95,7 +95,7 @@ class Calculation:
         return self._of_pods(metrics, resource, measure, lambda name: target, lambda: None)
 
     def of_value(self, usage: int, target: int) -> Proposal:
-        """For one number that is to be reached, whatever the number of Pods. Raises `MetricsError`."""
+        """Compute the proposal for a single value, whatever the number of Pods. Raises `MetricsError`."""
         ratio = usage / target
         if not self.current:
             return Proposal(_bounded(math.ceil(ratio)), usage)
@@ -109,7 +109,7 @@ class Calculation:
         return Proposal(_bounded(math.ceil(ratio * ready)), usage)
 
     def of_value_per_pod(self, usage: int, target: int, present: int) -> Proposal:
-        """For one number that is shared by the Pods that are `present`."""
+        """Compute the proposal for a value that `present` Pods share."""
         replicas = present
         ratio = usage / (target * present) if present else math.inf
         if not self.tolerances.hold(ratio):
@@ -124,7 +124,10 @@ class Calculation:
         full: Callable[[str], int],
         prepare: Callable[[], None],
     ) -> Proposal:
-        """`full`: what a Pod is taken to use of which nothing was measured, when the load is low."""
+        """Compute the proposal from the metrics of Pods.
+
+        `full` is the assumed usage of a Pod without metrics if the load is low.
+        """
         if not self.pods:
             raise MetricsError("no pods returned by selector while calculating replica count")
         groups = group(self.pods, metrics, resource, self.now)
@@ -150,7 +153,7 @@ class Calculation:
         return Proposal(self._careful(load.ratio, measure(usage).ratio, len(usage)), *load[1:])
 
     def _careful(self, before: float, after: float, count: int) -> int:
-        """The number for the second ratio, unless it is near enough to one, or would turn the direction round."""
+        """Return the number for the second ratio, unless it is within the tolerance or reverses the direction."""
         if self.tolerances.hold(after) or (before < 1.0 < after) or (after < 1.0 < before):
             return self.current
         replicas = _bounded(math.ceil(after * count))

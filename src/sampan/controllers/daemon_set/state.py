@@ -1,4 +1,4 @@
-"""`Seen`: what one look at a DaemonSet finds."""
+"""`DaemonSetState`: the DaemonSet, its Nodes and its Pods, as one reconciliation reads them."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -21,47 +21,47 @@ ROLLING_UPDATE: Final = "RollingUpdate"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A DaemonSet, the Nodes, and which of its Pods are for which Node. Made by `look`."""
+class DaemonSetState:
+    """A DaemonSet, the Nodes, and its Pods by Node. Create it with `observe`."""
 
     daemon_set: Object
     hashed: str
-    """The hash of the present template's revision."""
+    """Hash of the current template's revision."""
     nodes: Sequence[Node]
     now: dt.datetime
     placement: Placement
     pods: Mapping[str, Sequence[Pod]]
-    """By Node, also by Nodes that are not there; without those that have ended and are being deleted."""
+    """Pods by Node, including missing Nodes, without Pods that have ended and are being deleted."""
     wanted: frozenset[str]
-    """The Nodes that are to have a Pod."""
+    """Names of the Nodes that should have a Pod."""
 
     @property
     def min_ready_s(self) -> int:
-        """How long a Pod is ready before it counts as available."""
+        """Seconds a Pod must be ready before it counts as available."""
         return int(self.daemon_set["spec"].get("minReadySeconds") or 0)
 
     @property
     def max_surge(self) -> int:
-        """On how many Nodes there may be a new Pod beside an old one that is available."""
+        """Highest number of Nodes with a new Pod next to an available old one."""
         return self._share("maxSurge", len(self.wanted))
 
     @property
     def max_unavailable(self) -> int:
-        """On how many Nodes there may be no available Pod; 1 where the strategy would allow of nothing at all."""
+        """Highest number of Nodes without an available Pod. It is 1 if the strategy would allow no change at all."""
         count = self._share("maxUnavailable", len(self.wanted))
         return 1 if self.wanted and not count and not self.max_surge else count
 
     @property
     def allows_surge(self) -> bool:
-        """Whether there may be two Pods on a Node."""
+        """True if a Node may have two Pods during an update."""
         return self._share("maxSurge", 1) > 0
 
     def is_available(self, pod: Pod) -> bool:
-        """Whether a Pod has been ready for long enough."""
+        """Return True if a Pod has been ready for long enough."""
         return is_available(pod, self.min_ready_s, self.now)
 
     def is_updated(self, pod: Pod) -> bool:
-        """Whether a Pod is of the present template."""
+        """Return True if a Pod has the current template."""
         return is_updated(pod, self.hashed, template_generation(self.daemon_set))
 
     def _share(self, field: str, total: int) -> int:
@@ -71,8 +71,10 @@ class Seen:
         return scaled_value((strategy.get("rollingUpdate") or {}).get(field), total, round_up=True)
 
 
-def look(daemon_set: Object, hashed: str, nodes: Sequence[Node], pods: Sequence[Pod], now: dt.datetime) -> Seen:
-    """Put the Pods of a DaemonSet beside its Nodes. A Pod that is for no Node is left alone."""
+def observe(
+    daemon_set: Object, hashed: str, nodes: Sequence[Node], pods: Sequence[Pod], now: dt.datetime
+) -> DaemonSetState:
+    """Group the Pods of a DaemonSet by Node. Pods that name no Node are ignored."""
     placement = placement_of(daemon_set)
     by_node: dict[str, list[Pod]] = {}
     for pod in pods:
@@ -82,11 +84,11 @@ def look(daemon_set: Object, hashed: str, nodes: Sequence[Node], pods: Sequence[
         if node is not None:
             by_node.setdefault(node, []).append(pod)
     wanted = frozenset(node.metadata.name for node in nodes if placement.should_run(node))
-    return Seen(daemon_set, hashed, nodes, now, placement, by_node, wanted)
+    return DaemonSetState(daemon_set, hashed, nodes, now, placement, by_node, wanted)
 
 
 def oldest_first(pods: Sequence[Pod]) -> list[Pod]:
-    """Pods in the order in which they may stay: those that are on a Node first, then by age and name."""
+    """Sort Pods in the order of preference to keep them: those bound to a Node first, then by age and name."""
     return sorted(
         pods,
         key=lambda pod: (not pod.spec.node_name, pod.metadata.creation_timestamp or "", pod.metadata.name),
