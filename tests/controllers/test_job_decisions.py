@@ -14,8 +14,8 @@ from sampan.controllers.job.indexes import COMPLETION_INDEX, Indexes
 from sampan.controllers.job.outcome import outcome
 from sampan.controllers.job.plan import BURST, plan
 from sampan.controllers.job.policies import PodFailure, pod_failure, success_message
-from sampan.controllers.job.seen import TRACKING_FINALIZER, Seen, is_tracked, look
 from sampan.controllers.job.spec import JobSpec
+from sampan.controllers.job.state import TRACKING_FINALIZER, JobState, is_tracked, observe
 from sampan.controllers.job.templates import new_pod
 from sampan.loops.views import ContainerStatus, InitContainer, Pod, PodCondition, PodSpec, PodStatus
 from sampan.resource import Object, ObjectMeta
@@ -61,9 +61,9 @@ def pod(uid: str, phase: str = "Running", *, index: int | None = None, tracked: 
     return Pod(metadata=metadata, status=status)
 
 
-def see(obj: Object, *pods: Pod) -> Seen:
+def see(obj: Object, *pods: Pod) -> JobState:
     """A look at a Job."""
-    return look(obj, pods, NOW, Failures())
+    return observe(obj, pods, NOW, Failures())
 
 
 # ---- indexes
@@ -315,10 +315,10 @@ def test_an_index_whose_pod_has_not_ended_may_have_to_wait() -> None:
 def test_a_replacement_waits_but_other_indexes_do_not() -> None:
     obj = indexed(3, backoffLimitPerIndex=3, parallelism=3)
     failed = pod("p", "Failed", index=1, failures=1)
-    seen = look(obj, [failed, pod("q", index=0)], NOW.replace(hour=11, minute=50, second=5), Failures())
-    found = plan(seen)
+    state = observe(obj, [failed, pod("q", index=0)], NOW.replace(hour=11, minute=50, second=5), Failures())
+    found = plan(state)
     assert (found.create, found.wait) == ([2], dt.timedelta(seconds=15))
-    later = look(obj, [failed, pod("q", index=0)], NOW, Failures())
+    later = observe(obj, [failed, pod("q", index=0)], NOW, Failures())
     assert plan(later).create == [1, 2]
     annotations = new_pod(later, 1)["metadata"]["annotations"]
     assert annotations == {COMPLETION_INDEX: "1", FAILURE_COUNT: "2"}
@@ -355,13 +355,13 @@ class Cluster:
         self.job = obj
         self.pods = pods
 
-    def look(self, *, released: int, killed: int) -> None:
+    def observe(self, *, released: int, killed: int) -> None:
         """One look; only `released` finalizers go. It is killed after the first, the second write, or not at all."""
-        seen = see(self.job, *self.pods)
+        state = see(self.job, *self.pods)
         status = copy.deepcopy(self.job["status"])
         tracked = {each.metadata.uid for each in self.pods if is_tracked(each)}
         count_named(status, tracked)
-        tally = name_terminated(seen, status, None)
+        tally = name_terminated(state, status, None)
         self.job = {**self.job, "status": copy.deepcopy(status)}
         if killed == 1:
             return
@@ -387,10 +387,10 @@ def test_each_pod_is_counted_once_whenever_the_controller_is_killed(
     pods = [pod(f"p{index}", phase, index=index) for index, phase in enumerate(phases)]
     cluster = Cluster(obj, pods)
     for released, killed in looks:
-        cluster.look(released=released, killed=killed)
+        cluster.observe(released=released, killed=killed)
         # What has no finalizer any more may be gone at any time.
         cluster.pods = [each for each in cluster.pods if is_tracked(each) or not released]
-    cluster.look(released=100, killed=0)
+    cluster.observe(released=100, killed=0)
     status = cluster.job["status"]
     assert status["uncountedTerminatedPods"] == {}
     assert status.get("succeeded", 0) == phases.count("Succeeded")

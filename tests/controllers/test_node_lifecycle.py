@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sampan.controllers import node_lifecycle, taint_eviction
-from sampan.controllers.node_lifecycle.health import Probe, Sign, given_up, probe_of, silent_in_s
+from sampan.controllers.node_lifecycle.health import Heartbeat, Probe, probe_of, silent_in_s, unknown_conditions
 from sampan.controllers.node_lifecycle.probes import Probes
 from sampan.controllers.node_lifecycle.taints import UNREACHABLE, swaps_no_execute, taints_after
 from sampan.controllers.node_lifecycle.zones import RATE, SECONDARY_RATE, TaintingRate, rates
@@ -43,7 +43,7 @@ def lease(renewal: str) -> Object:
 
 def test_a_heartbeat_or_a_renewal_is_a_sign_of_life_when_it_is_noticed() -> None:
     first = probe_of(node(heartbeat="a"), lease("1"), None, NOW)
-    assert first == Probe(Sign("a", "1"), NOW)
+    assert first == Probe(Heartbeat("a", "1"), NOW)
     assert probe_of(node(heartbeat="a"), lease("1"), first, later(10)) == first
     assert probe_of(node(heartbeat="a"), lease("2"), first, later(10)).at == later(10)
     assert probe_of(node(heartbeat="b"), lease("1"), first, later(10)).at == later(10)
@@ -51,16 +51,16 @@ def test_a_heartbeat_or_a_renewal_is_a_sign_of_life_when_it_is_noticed() -> None
 
 @pytest.mark.parametrize(("ready", "expected"), [("True", 40), ("False", 40), ("", 50)])
 def test_a_node_may_be_silent_for_a_while(ready: str, expected: float) -> None:
-    assert silent_in_s(node(ready), Probe(Sign("", ""), NOW), later(10)) == expected
+    assert silent_in_s(node(ready), Probe(Heartbeat("", ""), NOW), later(10)) == expected
 
 
 def test_nobody_knows_how_a_silent_node_is() -> None:
-    conditions = {each["type"]: each for each in given_up(node(), later(60))}
+    conditions = {each["type"]: each for each in unknown_conditions(node(), later(60))}
     assert set(conditions) == {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"}
     assert (conditions["Ready"]["status"], conditions["Ready"]["reason"]) == ("Unknown", "NodeStatusUnknown")
     assert conditions["PIDPressure"]["reason"] == "NodeStatusNeverUpdated"
     again = {**node(), "status": {"conditions": list(conditions.values())}}
-    assert given_up(again, later(90)) == list(conditions.values())
+    assert unknown_conditions(again, later(90)) == list(conditions.values())
 
 
 def lease_ref(renewal: str, namespace: str = "kube-node-lease") -> Ref[Any]:
@@ -72,13 +72,13 @@ def lease_ref(renewal: str, namespace: str = "kube-node-lease") -> Ref[Any]:
 def test_when_a_lease_was_renewed_is_noted_as_it_is_told() -> None:
     clock = SetClock()
     probes = Probes(clock)
-    began = probes.look(node(), lease("1"), clock.now()).at
+    began = probes.observe(node(), lease("1"), clock.now()).at
     clock.forward(10)
     probes.on_update(lease_ref("1"), lease_ref("2"))
     clock.forward(10)
     probes.on_update(lease_ref("2"), lease_ref("2"))
     probes.on_update(lease_ref("2"), lease_ref("3", "default"))
-    assert probes.look(node(), lease("2"), clock.now()).at == began + dt.timedelta(seconds=10)
+    assert probes.observe(node(), lease("2"), clock.now()).at == began + dt.timedelta(seconds=10)
 
 
 def keys(taints: list[Object]) -> list[tuple[str, str]]:

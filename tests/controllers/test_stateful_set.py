@@ -499,4 +499,4 @@ async def test_what_is_told_already_is_not_written_again(replicas: int) -> None:
         pods = list(await c.client.resource(POD_VIEW).list())
         [revision] = await c.all(CONTROLLER_REVISIONS)
         now = dt.datetime.now(dt.UTC)
-        assert plan.status(plan.look(seen, plan.Revisions(revision, revision, 0), pods, now)) == seen["status"]
+        assert plan.status(plan.observe(seen, plan.Revisions(revision, revision, 0), pods, now)) == seen["status"]

@@ -17,11 +17,11 @@ from sampan.controllers.stateful_set.identity import (
 )
 from sampan.controllers.stateful_set.plan import (
     Revisions,
-    Seen,
+    StatefulSetState,
     Step,
     condemned_step,
-    look,
     next_outdated,
+    observe,
     status,
     step,
     template_for,
@@ -63,9 +63,9 @@ def pod(ordinal: int, revision: str = NEW, *, phase: str = "Running", ready: boo
     )
 
 
-def seen(owner: Object, *pods: Pod) -> Seen:
+def state(owner: Object, *pods: Pod) -> StatefulSetState:
     """What there is of a set that is rolled out."""
-    return look(owner, ROLLING, pods, NOW)
+    return observe(owner, ROLLING, pods, NOW)
 
 
 @pytest.mark.parametrize(
@@ -98,14 +98,14 @@ def test_a_name_says_set_and_ordinal(name: str, expected: tuple[str, int]) -> No
 )
 def test_the_step_for_a_pod_that_should_be_there(found: Pod | None, ordered: Step, parallel: Step) -> None:
     pods = [found] if found is not None else []
-    assert step(seen(web(1), *pods), found) is ordered
-    assert step(seen(web(1, podManagementPolicy="Parallel"), *pods), found) is parallel
+    assert step(state(web(1), *pods), found) is ordered
+    assert step(state(web(1, podManagementPolicy="Parallel"), *pods), found) is parallel
 
 
 def test_in_order_a_pod_that_is_ready_but_not_for_long_enough_is_waited_for() -> None:
     young = pod(0)
-    assert step(seen(web(1, minReadySeconds=3600), young), young) is Step.KEEP
-    assert step(seen(web(1, minReadySeconds=3601), young), young) is Step.WAIT
+    assert step(state(web(1, minReadySeconds=3600), young), young) is Step.KEEP
+    assert step(state(web(1, minReadySeconds=3601), young), young) is Step.WAIT
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def test_in_order_a_pod_that_is_ready_but_not_for_long_enough_is_waited_for() ->
     ],
 )
 def test_the_step_for_a_pod_that_is_too_many(others: list[Pod], found: Pod, ordered: Step, parallel: Step) -> None:
-    assert condemned_step(seen(web(1), *others, found), found) is ordered
-    assert condemned_step(seen(web(1, podManagementPolicy="Parallel"), *others, found), found) is parallel
+    assert condemned_step(state(web(1), *others, found), found) is ordered
+    assert condemned_step(state(web(1, podManagementPolicy="Parallel"), *others, found), found) is parallel
 
 
 def test_condemned_pods_come_from_the_highest_ordinal_down() -> None:
-    found = seen(web(1, ordinals={"start": 2}), *(pod(ordinal) for ordinal in range(5)))
+    found = state(web(1, ordinals={"start": 2}), *(pod(ordinal) for ordinal in range(5)))
     assert [each.metadata.name for each in found.condemned] == ["web-4", "web-3", "web-1", "web-0"]
     assert list(found.replicas) == [2]
 
@@ -150,7 +150,7 @@ def test_condemned_pods_come_from_the_highest_ordinal_down() -> None:
     ],
 )
 def test_which_pod_is_updated_next(owner: Object, pods: list[Pod], expected: str | None) -> None:
-    found = next_outdated(seen(owner, *pods))
+    found = next_outdated(state(owner, *pods))
     assert (found.metadata.name if found is not None else None) == expected
 
 
@@ -167,17 +167,17 @@ def test_which_pod_is_updated_next(owner: Object, pods: list[Pod], expected: str
 def test_of_which_revision_new_pods_are(strategy: Object, expected: list[str]) -> None:
     owner = web(3, updateStrategy=strategy, ordinals={"start": 4})
     owner["status"] = {"currentReplicas": 2}
-    assert [template_for(seen(owner), ordinal) for ordinal in (4, 5, 6)] == [
+    assert [template_for(state(owner), ordinal) for ordinal in (4, 5, 6)] == [
         ({"spec": name}, name) for name in expected
     ]
 
 
 def test_a_roll_out_is_complete_when_all_pods_are_updated_and_ready() -> None:
-    halfway = status(seen(web(2), pod(0, OLD), pod(1)))
+    halfway = status(state(web(2), pod(0, OLD), pod(1)))
     assert (halfway["currentRevision"], halfway["currentReplicas"], halfway["updatedReplicas"]) == (OLD, 1, 1)
-    done = status(seen(web(2), pod(0), pod(1)))
+    done = status(state(web(2), pod(0), pod(1)))
     assert (done["currentRevision"], done["currentReplicas"], done["updatedReplicas"]) == (NEW, 2, 2)
-    scaling = status(seen(web(2), pod(0), pod(1), pod(2, going=True)))
+    scaling = status(state(web(2), pod(0), pod(1), pod(2, going=True)))
     assert (scaling["currentRevision"], scaling["replicas"], scaling["updatedReplicas"]) == (OLD, 3, 2)
 
 
@@ -190,7 +190,7 @@ def test_a_roll_out_never_takes_more_than_one_pod_and_comes_to_its_end(count: in
         missing = [ordinal for ordinal in range(count) if ordinal not in pods]
         unready = [ordinal for ordinal, each in pods.items() if not each.is_ready]
         assert len(missing) + len(unready) <= 1
-        found = seen(owner, *pods.values())
+        found = state(owner, *pods.values())
         outdated = next_outdated(found)
         if missing:
             pods[missing[0]] = pod(missing[0], template_for(found, missing[0])[1], ready=False)

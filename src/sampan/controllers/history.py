@@ -56,7 +56,7 @@ def template_of(revision: Object) -> Object:
     return template  # type: ignore[no-any-return]  # a revision is plain data
 
 
-def says_same(revision: Object, data: Object) -> bool:
+def has_data(revision: Object, data: Object) -> bool:
     """Return True if a revision holds the data. A null `creationTimestamp`, as before 1.34, counts as absent."""
     return _canonical(revision.get("data") or {}) == _canonical(data)
 
@@ -130,7 +130,7 @@ class History:
                 return await self._revisions.in_namespace(namespace).create(made), collisions
             except AlreadyExists:
                 existing = await self._direct.in_namespace(namespace).get(meta(made).name)
-            if says_same(existing, data):
+            if has_data(existing, data):
                 return existing, collisions
             collisions += 1
 

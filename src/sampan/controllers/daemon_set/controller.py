@@ -17,7 +17,7 @@ from sampan.controllers.daemon_set.rolling import rolling_update
 from sampan.controllers.daemon_set.state import ROLLING_UPDATE, DaemonSetState, observe
 from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import Changes, upkeep
-from sampan.controllers.history import POD_HASH_LABEL, History, data_of, number_of, says_same, surplus
+from sampan.controllers.history import POD_HASH_LABEL, History, data_of, number_of, has_data, surplus
 from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.pod_control import PodControl
 from sampan.controllers.slow_start import slow_start
@@ -117,8 +117,8 @@ class DaemonSetController:
         data = data_of(daemon_set["spec"]["template"])
         collisions = int((daemon_set.get("status") or {}).get("collisionCount") or 0)
         history = [await self._labelled(revision) for revision in history]
-        same = [revision for revision in history if says_same(revision, data)]
-        old = [revision for revision in history if not says_same(revision, data)]
+        same = [revision for revision in history if has_data(revision, data)]
+        old = [revision for revision in history if not has_data(revision, data)]
         number = number_of(old[-1]) + 1 if old else 1
         if not same:
             current, collisions = await self._history.create(daemon_set, data, number, collisions)

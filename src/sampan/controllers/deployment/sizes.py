@@ -82,7 +82,7 @@ def new_size(deployment: Object, every: Sequence[Object], new_wanted: int) -> in
 def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
     """Return smaller sizes for old ReplicaSets.
 
-    Unhealthy Pods are removed first, then as many others as availability allows.
+    Unhealthy Pods are removed first, then as many healthy ones as availability allows.
     """
     every = [*old, new]
     least = wanted(deployment) - max_unavailable(deployment)

@@ -1,4 +1,4 @@
-"""The Job controller: runs Pods until enough of them have succeeded, and counts each exactly once."""
+"""The Job controller: runs Pods until enough of them succeed, and counts each exactly once."""
 
 from sampan.controllers.job.controller import JobController
 from sampan.controllers.job.orphans import OrphanController

@@ -1,4 +1,4 @@
-"""How long a failed Pod's replacement waits: 10 s, 20 s, 40 s … to ten minutes, from the end of the last failed one.
+"""Backoff of a failed Pod's replacement: 10 s, 20 s, 40 s … up to 10 minutes, from the end of the last failed Pod.
 
 Source: kube-controller-manager pkg/controller/job/backoff_utils.go (1.36).
 """
@@ -15,22 +15,22 @@ from sampan.loops.views import ContainerStatus, Pod
 FIRST: Final = dt.timedelta(seconds=10)
 LONGEST: Final = dt.timedelta(minutes=10)
 FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-failure-count"
-"""Annotation of a Pod: how many Pods of its index have failed before it, and counted."""
+"""Annotation of a Pod: number of earlier Pods of its index that failed and counted."""
 IGNORED_FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-ignored-failure-count"
-"""Annotation of a Pod: how many have failed before it, and were ignored by the policy."""
+"""Annotation of a Pod: number of earlier Pods of its index that failed and were ignored by the policy."""
 
 _INT32_MAX: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """How many Pods of a Job have failed since one succeeded, and when the last one did."""
+    """Number of a Job's Pods that failed since the last success, and the time of the last failure."""
 
     count: int = 0
     last: dt.datetime | None = None
 
     def after(self, succeeded: Iterable[Pod], failed: Iterable[Pod]) -> "Failures":
-        """The same, when these Pods have ended too."""
+        """Return the failures after these Pods have ended too."""
         ends = sorted(map(finished_at, failed))
         success = max(map(finished_at, succeeded), default=None)
         if success is not None:
@@ -39,33 +39,33 @@ class Failures:
         return Failures(self.count + len(ends), ends[-1]) if ends else self
 
     def wait(self, now: dt.datetime) -> dt.timedelta:
-        """What is left of the time to wait; zero when there is none."""
+        """Return the rest of the backoff; zero if there is none."""
         if not self.count or self.last is None:
             return dt.timedelta()
-        # Doubling a few times is past the longest.
+        # The exponent is capped, because a few doublings already exceed the longest backoff.
         whole = min(FIRST * (1 << min(self.count - 1, 16)), LONGEST)
         return max(whole - (now - self.last), dt.timedelta())
 
 
 def index_wait(last_failed: Pod | None, now: dt.datetime) -> dt.timedelta:
-    """What is left of the time that the replacement of an index's last failed Pod has to wait."""
+    """Return the rest of the backoff for the replacement of an index's last failed Pod."""
     if last_failed is None:
         return dt.timedelta()
     return Failures(absolute_failure_count(last_failed) + 1, finished_at(last_failed)).wait(now)
 
 
 def failure_count(pod: Pod) -> int:
-    """The Pods of the index that failed before this one and counted."""
+    """Return the number of earlier Pods of the index that failed and counted."""
     return _count(pod, FAILURE_COUNT)
 
 
 def ignored_failure_count(pod: Pod) -> int:
-    """The Pods of the index that failed before this one and were ignored."""
+    """Return the number of earlier Pods of the index that failed and were ignored."""
     return _count(pod, IGNORED_FAILURE_COUNT)
 
 
 def absolute_failure_count(pod: Pod) -> int:
-    """All Pods of the index that failed before this one."""
+    """Return the number of all earlier Pods of the index that failed."""
     return failure_count(pod) + ignored_failure_count(pod)
 
 
@@ -74,7 +74,10 @@ def _count(pod: Pod, annotation: str) -> int:
 
 
 def finished_at(pod: Pod) -> dt.datetime:
-    """When a Pod ended: its last container; else when it became unready; else when its deletion began, or it did."""
+    """Return the time a Pod ended.
+
+    That is the end of its last container, or else the time it became unready, its deletion began or it was created.
+    """
     end = _last_end(pod)
     if end is not None:
         return end
@@ -88,7 +91,7 @@ def finished_at(pod: Pod) -> dt.datetime:
 
 
 def _last_end(pod: Pod) -> dt.datetime | None:
-    """When the last container ended, sidecars among them; None when not all have."""
+    """Return the end of the last container or sidecar; None unless all have ended."""
     sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
     statuses: Sequence[ContainerStatus] = [
         *pod.status.container_statuses,

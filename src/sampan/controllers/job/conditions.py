@@ -1,4 +1,4 @@
-"""The conditions of Jobs: what they are made of, and which ones say that a Job is finished."""
+"""Conditions of Jobs: their creation, and the ones that mark a Job as finished."""
 
 import datetime as dt
 from typing import Final
@@ -10,14 +10,14 @@ from sampan.resource import Object
 COMPLETE: Final = "Complete"
 FAILED: Final = "Failed"
 FAILURE_TARGET: Final = "FailureTarget"
-"""The Job will be failed when its Pods have ended and are counted."""
+"""The Job will fail once its Pods have ended and are counted."""
 SUCCESS_CRITERIA_MET: Final = "SuccessCriteriaMet"
-"""The Job will be complete when its Pods have ended and are counted."""
+"""The Job will be complete once its Pods have ended and are counted."""
 SUSPENDED: Final = "Suspended"
 
 
 def job_condition(type: str, reason: str, message: str, now: dt.datetime, *, status: str = "True") -> Object:
-    """A condition as Jobs have it, true unless said otherwise."""
+    """Return a condition of a Job."""
     return {
         "type": type,
         "status": status,
@@ -29,20 +29,20 @@ def job_condition(type: str, reason: str, message: str, now: dt.datetime, *, sta
 
 
 def true_condition(job: Object, type: str) -> Object | None:
-    """The condition of a type, if it is true."""
+    """Return the condition of a type, if it is true."""
     condition = find_status_condition(job.get("status") or {}, type)
     return condition if condition is not None and condition.get("status") == "True" else None
 
 
 def finished_condition(job: Object) -> Object | None:
-    """The condition that says that a Job is finished, Complete or Failed; None when it is not."""
+    """Return the condition of a finished Job, Complete or Failed; None if the Job is not finished."""
     conditions = (job.get("status") or {}).get("conditions") or ()
     terminal = (each for each in conditions if each.get("type") in (COMPLETE, FAILED) and each.get("status") == "True")
     return next(terminal, None)
 
 
 def put_condition(status: Object, condition: Object) -> bool:
-    """Put a condition in the place of that of its type; False when it is said already, or is false and was never told.
+    """Set a condition. Return False if nothing changes, or if it would be a new condition with the status False.
 
     Source: pkg/controller/job/job_controller.go `ensureJobConditionStatus` (1.36).
     """

@@ -1,9 +1,16 @@
-"""Counting the Pods of a Job that have ended, each exactly once, whenever this process may be killed.
+"""Exactly-once counting of a Job's ended Pods, even if the process is killed at any point.
 
-A Pod carries a finalizer until it is counted. First the status names it (`uncountedTerminatedPods`; an index is named
-by `completedIndexes`), then the finalizer goes, then the status counts it and names it no longer. After a crash
-anywhere in between the next look finds out from both how far it came: who is named and has no finalizer is to be
-counted, who is named and has one is not named again, who is neither named nor has one is counted.
+A Pod has a finalizer until it is counted. The steps are, in this order:
+
+1. The status lists the Pod (`uncountedTerminatedPods`; an Indexed Job lists its index in `completedIndexes`).
+2. The finalizer is removed.
+3. The status counts the Pod and no longer lists it.
+
+After a crash between two steps, the next reconciliation finds the step reached from the status and the finalizer:
+
+- A listed Pod without finalizer must be counted.
+- A listed Pod with finalizer is not listed again.
+- A Pod without either has been counted.
 Source: kube-controller-manager pkg/controller/job/job_controller.go `trackJobStatusAndRemoveFinalizers` (1.36).
 """
 
@@ -14,27 +21,27 @@ from typing import Final
 from sampan.controllers.job.conditions import SUCCESS_CRITERIA_MET
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.policies import is_failed, pod_failure
-from sampan.controllers.job.seen import Seen, is_tracked
+from sampan.controllers.job.state import JobState, is_tracked
 from sampan.loops.views import Pod
 from sampan.resource import Object
 
 NAMED_MAX: Final = 500
-"""Pods that a status names at most, so that it stays below some 20 kB."""
+"""Highest number of Pods that a status lists, which keeps it below about 20 kB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Pods whose finalizers are to go as soon as the status names them."""
+    """Pods whose finalizers can be removed once the status lists them."""
 
     release: list[Pod]
     full: bool
-    """Whether there are more to be counted than the status may name at once."""
+    """True if more Pods must be counted than the status may list at once."""
 
 
-def name_terminated(seen: Seen, status: Object, end: Object | None) -> Tally:
-    """Put the Pods that have ended into a status (changed in place). `end`: the condition that ends the Job, if any.
+def name_terminated(state: JobState, status: Object, end: Object | None) -> Tally:
+    """List the ended Pods in a status, which is changed in place. `end` is the condition that ends the Job, if any.
 
-    When a Job fails, its Pods that have not ended count as failed; when it succeeds they do not count.
+    If a Job fails, its Pods that have not ended count as failed. If it succeeds, they do not count.
     """
     named: dict[str, list[str]] = {}
     for kind, uids in (status.get("uncountedTerminatedPods") or {}).items():
@@ -42,28 +49,31 @@ def name_terminated(seen: Seen, status: Object, end: Object | None) -> Tally:
     indexes: set[int] = set()
     release: list[Pod] = []
     full = False
-    for pod in sorted(seen.pods, key=_by_index) if seen.spec.indexed else seen.pods:
-        if not is_tracked(pod) or not _is_over(seen, pod, end):
+    for pod in sorted(state.pods, key=_by_index) if state.spec.indexed else state.pods:
+        if not is_tracked(pod) or not _is_over(state, pod, end):
             continue
         release.append(pod)
-        kind = _kind(seen, pod, end)
-        if kind == "succeeded" and seen.spec.indexed:
+        kind = _kind(state, pod, end)
+        if kind == "succeeded" and state.spec.indexed:
             index = completion_index(pod)
-            if index is not None and seen.spec.has_index(index) and index not in seen.counted_indexes:
+            if index is not None and state.spec.has_index(index) and index not in state.counted_indexes:
                 indexes.add(index)
-        elif kind and pod.metadata.uid not in seen.uncounted:
+        elif kind and pod.metadata.uid not in state.uncounted:
             named.setdefault(kind, []).append(pod.metadata.uid)
         full = len(indexes) + sum(map(len, named.values())) >= NAMED_MAX
         if full:
             break
     status["uncountedTerminatedPods"] = {kind: uids for kind, uids in named.items() if uids}
-    if seen.spec.indexed:
-        _tell_indexes(seen, status, seen.counted_indexes | Indexes.of(indexes))
+    if state.spec.indexed:
+        _write_indexes(state, status, state.counted_indexes | Indexes.of(indexes))
     return Tally(release, full)
 
 
 def count_named(status: Object, tracked: Collection[str]) -> None:
-    """Count the named Pods that are not `tracked` (uids of those with the finalizer) any more, in place."""
+    """Count the listed Pods whose UIDs are not in `tracked`, that is, without finalizer.
+
+    The status changes in place.
+    """
     named: dict[str, list[str]] = status.get("uncountedTerminatedPods") or {}
     left = {kind: [uid for uid in uids if uid in tracked] for kind, uids in named.items()}
     for kind, uids in named.items():
@@ -78,20 +88,20 @@ def _by_index(pod: Pod) -> int:
     return -1 if index is None else index
 
 
-def _is_over(seen: Seen, pod: Pod, end: Object | None) -> bool:
-    """Whether a Pod need not be held any longer."""
-    if seen.job["metadata"].get("deletionTimestamp") or end is not None or pod.status.phase == "Succeeded":
+def _is_over(state: JobState, pod: Pod, end: Object | None) -> bool:
+    """Return True if the Pod no longer has to be kept."""
+    if state.job["metadata"].get("deletionTimestamp") or end is not None or pod.status.phase == "Succeeded":
         return True
-    if not is_failed(pod, seen.spec):
+    if not is_failed(pod, state.spec):
         return False
     index = completion_index(pod)
-    waiting = seen.last_failed.get(index) if index is not None else None
+    waiting = state.last_failed.get(index) if index is not None else None
     return waiting is None or waiting.metadata.uid != pod.metadata.uid
 
 
-def _kind(seen: Seen, pod: Pod, end: Object | None) -> str:
-    """As what a Pod counts: `succeeded`, `failed`, or "" for nothing."""
-    spec = seen.spec
+def _kind(state: JobState, pod: Pod, end: Object | None) -> str:
+    """Return how a Pod counts: `succeeded`, `failed`, or "" for not at all."""
+    spec = state.spec
     if pod.status.phase == "Succeeded":
         return "succeeded"
     fails = end is not None and end["type"] != SUCCESS_CRITERIA_MET
@@ -102,18 +112,18 @@ def _kind(seen: Seen, pod: Pod, end: Object | None) -> str:
     return "failed" if pod_failure(spec, pod).counted else ""
 
 
-def _tell_indexes(seen: Seen, status: Object, succeeded: Indexes) -> None:
-    """Write the indexes as a status has them; an Indexed Job counts successes by them."""
+def _write_indexes(state: JobState, status: Object, succeeded: Indexes) -> None:
+    """Write the indexes to the status. For an Indexed Job they are also the number of successes."""
     _set(status, "succeeded", len(succeeded))
     _set(status, "completedIndexes", str(succeeded))
-    if seen.failed_indexes is not None:
-        status["failedIndexes"] = str(seen.failed_indexes)
+    if state.failed_indexes is not None:
+        status["failedIndexes"] = str(state.failed_indexes)
     else:
         status.pop("failedIndexes", None)
 
 
 def _set(status: Object, name: str, value: object) -> None:
-    """Counts of nothing are left out."""
+    """Set a field, or remove it if the value is empty."""
     if value:
         status[name] = value
     else:

@@ -1,24 +1,24 @@
-"""Takes the tracking finalizer from Pods."""
+"""Removal of the tracking finalizer from Pods."""
 
 import asyncio
 from collections.abc import Sequence
 
 from sampan.client import ClientError, Conflict, NotFound, StrategicMergePatch
-from sampan.controllers.job.seen import TRACKING_FINALIZER, is_tracked
+from sampan.controllers.job.state import TRACKING_FINALIZER, is_tracked
 from sampan.loops.context import ControllerContext
 from sampan.loops.views import POD_VIEW, Pod
 
 
 class FinalizerRemoval:
-    """Takes the tracking finalizer from Pods, each if it is still the one that was seen."""
+    """Removes the tracking finalizer from Pods, each identified by its UID."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._pods = context.manager.client.resource(POD_VIEW, namespace="")
 
     async def release(self, pod: Pod, *, unchanged: bool = False) -> None:
-        """One Pod; what is gone need not be released. `unchanged`: only if it is just as it was seen.
+        """Release one Pod; do nothing if it is gone. With `unchanged`, only the version that was read is released.
 
-        Raises `Conflict` then, and else `ClientError`.
+        Raises `Conflict` if it has changed, `ClientError` otherwise.
         """
         if not is_tracked(pod):
             return
@@ -33,12 +33,12 @@ class FinalizerRemoval:
         except NotFound:
             pass
         except Conflict:
-            # That another Pod has the name by now means that this one is gone.
-            if await self._is_there(pod):
+            # If another Pod has the name by now, this Pod is gone.
+            if await self._exists(pod):
                 raise
 
     async def release_all(self, pods: Sequence[Pod]) -> tuple[set[str], ClientError | None]:
-        """The uids of the Pods that have no finalizer now, and the first error that there was."""
+        """Release Pods. Return the UIDs of those without finalizer now, and the first error, if any."""
         results = await asyncio.gather(*map(self.release, pods), return_exceptions=True)
         released: set[str] = set()
         failure: ClientError | None = None
@@ -51,7 +51,7 @@ class FinalizerRemoval:
                 raise result
         return released, failure
 
-    async def _is_there(self, pod: Pod) -> bool:
+    async def _exists(self, pod: Pod) -> bool:
         try:
             found = await self._pods.in_namespace(pod.metadata.namespace).get(pod.metadata.name)
         except NotFound:

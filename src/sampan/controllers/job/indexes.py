@@ -1,4 +1,4 @@
-"""Sets of completion indexes, kept as intervals: a Job may have 100,000 of them.
+"""Sets of completion indexes, stored as intervals because a Job may have 100,000 of them.
 
 Source: kube-controller-manager pkg/controller/job/indexed_job_utils.go (1.36).
 """
@@ -16,12 +16,12 @@ _DIGITS_MAX: Final = 18
 
 
 class Indexes:
-    """A set of indexes: intervals (both ends belong to them) in growing order that neither meet nor touch."""
+    """A set of indexes, as sorted closed intervals that neither overlap nor touch."""
 
     __slots__ = ("_intervals",)
 
     def __init__(self, intervals: Iterable[tuple[int, int]] = ()) -> None:
-        """The intervals may be in any order, and overlap."""
+        """Create the set; the intervals may be in any order and overlap."""
         joined: list[tuple[int, int]] = []
         for first, last in sorted(intervals):
             if joined and first <= joined[-1][1] + 1:
@@ -32,12 +32,12 @@ class Indexes:
 
     @classmethod
     def of(cls, indexes: Iterable[int]) -> "Indexes":
-        """The set of these indexes."""
+        """Return the set of these indexes."""
         return cls((index, index) for index in indexes)
 
     @classmethod
     def parse(cls, text: str, completions: int) -> "Indexes":
-        """Read `1,3-5,7`. Parts that cannot be read are left out, and so is what a Job of `completions` has not."""
+        """Parse text like `1,3-5,7`. Malformed parts and indexes outside of `completions` are left out."""
         intervals = []
         for part in text.split(",") if text else ():
             first, hyphen, last = part.partition("-")
@@ -62,18 +62,18 @@ class Indexes:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Indexes) and self._intervals == other._intervals
 
-    __hash__ = None  # type: ignore[assignment]  # as sets have it
+    __hash__ = None  # type: ignore[assignment]  # unhashable, as mutable sets are
 
     def __str__(self) -> str:
-        """As a Job's status has it: `1,3-5,7,8`; a range of two is written as two."""
+        """Format as in a Job's status: `1,3-5,7,8`. An interval of two is written as two indexes."""
         return ",".join(map(_text, self._intervals))
 
     def common(self, other: "Indexes") -> int:
-        """How many indexes both have."""
+        """Return the number of indexes in both sets."""
         return len(self) + len(other) - len(self | other)
 
     def missing(self, count: int, completions: int) -> list[int]:
-        """The first `count` indexes below `completions` that are not in the set."""
+        """Return the first `count` indexes below `completions` that are not in the set."""
         found: list[int] = []
         for gap in self._gaps(completions):
             found += gap[: count - len(found)]
@@ -101,5 +101,5 @@ def _text(interval: tuple[int, int]) -> str:
 
 
 def completion_index(pod: Any) -> int | None:
-    """The index that a Pod works on; None when it says none that can be read."""
+    """Return the index of a Pod; None if it is missing or malformed."""
     return _number(meta(pod).annotations.get(COMPLETION_INDEX, ""))

@@ -1,6 +1,6 @@
-"""Frees Pods of the tracking finalizer when there is no Job any more that would count them.
+"""Removal of the tracking finalizer from Pods whose Job will not count them.
 
-Concurrency: the manager runs the controller; one Pod is looked at by one worker at a time.
+Concurrency: the manager runs the controller; each Pod is reconciled by one worker at a time.
 Source: kube-controller-manager pkg/controller/job/job_controller.go `syncOrphanPod` (1.36).
 """
 
@@ -10,8 +10,8 @@ from typing import Any, Final
 from sampan.client import NotFound
 from sampan.controllers.job.conditions import finished_condition
 from sampan.controllers.job.finalizer import FinalizerRemoval
-from sampan.controllers.job.seen import TRACKING_FINALIZER, is_tracked
 from sampan.controllers.job.spec import JobSpec
+from sampan.controllers.job.state import TRACKING_FINALIZER, is_tracked
 from sampan.controllers.ownership import CONTROLLER_INDEX, controller_of
 from sampan.informer.key import join_key
 from sampan.informer.ref import Ref
@@ -29,7 +29,7 @@ _DELETED: Final = b'"deletionTimestamp"'
 
 
 class OrphanController:
-    """Looks at Pods that have the finalizer, and at those of Jobs that have ended."""
+    """Reconciles Pods with the finalizer that are orphans or belong to finished Jobs."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
@@ -40,7 +40,7 @@ class OrphanController:
         self._finalizers = FinalizerRemoval(context)
 
     def start(self) -> None:
-        """Have the manager run it. The index of Pods by controller must be there."""
+        """Register the controller with the manager. The index of Pods by controller must exist."""
         (
             Builder(self._context.manager)
             .named(NAME)
@@ -53,12 +53,15 @@ class OrphanController:
     async def reconcile(self, request: Request) -> None:
         """Reconcile one Pod. Raises `ClientError`."""
         pod = await self._pods.find(request)
-        if pod is not None and is_tracked(pod) and not await self._is_cared_for(pod):
-            # A Job may adopt it at this very moment, and would never count it then.
+        if pod is not None and is_tracked(pod) and not await self._will_be_counted(pod):
+            # A Job may adopt the Pod at this moment, and could not count it without the finalizer.
             await self._finalizers.release(pod, unchanged=True)
 
-    async def _is_cared_for(self, pod: Pod) -> bool:
-        """Whether somebody is to take the finalizer away. The server is asked: the cache may not know a Job yet."""
+    async def _will_be_counted(self, pod: Pod) -> bool:
+        """Return True if a Job controller will remove the finalizer.
+
+        The Job is read from the server, because a new Job may not be in the cache yet.
+        """
         reference = controller_of(pod)
         if reference is None:
             return False
@@ -73,7 +76,7 @@ class OrphanController:
         return JobSpec.of(job).managed_elsewhere or finished_condition(job) is None
 
     def _maybe_orphan(self, ref: Ref[Any]) -> Iterable[Request]:
-        """A Pod that nobody controls, or whose Job is gone; or that is being deleted and whose Job is finished."""
+        """Return a request for a Pod without controller or Job, or that is being deleted after its Job finished."""
         if _FINALIZER not in ref.raw:
             return ()
         reference = next((each for each in ref.owner_references if each.controller), None)
@@ -88,7 +91,7 @@ class OrphanController:
         return (Request.of_key(ref.key),) if ended else ()
 
     def _pods_of_ended(self, ref: Ref[Any]) -> Iterable[Request]:
-        """The Pods of a Job that is finished or gone. As a rule none of them has the finalizer."""
+        """Return requests for the Pods of a finished or deleted Job. Usually none of them has the finalizer left."""
         current = self._jobs.indexer.get(ref.key)
         if current is not None and current.uid == ref.uid and finished_condition(current.decode()) is None:
             return ()

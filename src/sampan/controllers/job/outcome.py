@@ -1,7 +1,7 @@
-"""Whether a Job is over, and why. Each function looks at what was `Seen` and decides; nothing is done here.
+"""Outcome of a Job, as pure functions of its `JobState`.
 
-The order matters, since a Job may fulfil several criteria at once: what an earlier look has found out stays; then
-failure; then success.
+The order matters, because a Job may meet several criteria at once: first a recorded decision, then failure, then
+success.
 Source: kube-controller-manager pkg/controller/job/job_controller.go `syncJob` (1.36).
 """
 
@@ -15,88 +15,90 @@ from sampan.controllers.job.conditions import (
     true_condition,
 )
 from sampan.controllers.job.policies import job_failure_message, success_message
-from sampan.controllers.job.seen import Seen
+from sampan.controllers.job.state import JobState
 from sampan.core.time import add_seconds, parse_time
 from sampan.resource import Object
 
 
-def outcome(seen: Seen) -> Object | None:
-    """The condition that the Pods end the Job with: `FailureTarget`, `SuccessCriteriaMet`, or `Failed` when the target
-    was told before. None: it goes on."""
-    return _known(seen) or _failure(seen) or _index_failure(seen) or _policy_success(seen)
+def outcome(state: JobState) -> Object | None:
+    """Return the condition with which the Pods end the Job, or None if the Job continues.
+
+    It is `FailureTarget` or `SuccessCriteriaMet`, or `Failed` if the target is already in the status.
+    """
+    return _recorded(state) or _failure(state) or _index_failure(state) or _policy_success(state)
 
 
-def completion(seen: Seen, active: int) -> Object | None:
-    """The condition of a Job whose Pods have done all that was wanted. `active`: the Pods that are left."""
-    wanted = seen.spec.completions
-    enough = seen.succeeded > 0 if wanted is None else seen.succeeded >= wanted
+def completion(state: JobState, active: int) -> Object | None:
+    """Return the condition of a Job with enough successes. `active` is the number of Pods that still run."""
+    wanted = state.spec.completions
+    enough = state.succeeded > 0 if wanted is None else state.succeeded >= wanted
     if not enough or active:
         return None
     message = "Reached expected number of succeeded pods"
-    return job_condition(SUCCESS_CRITERIA_MET, "CompletionsReached", message, seen.now)
+    return job_condition(SUCCESS_CRITERIA_MET, "CompletionsReached", message, state.now)
 
 
-def deadline_wait(seen: Seen) -> dt.timedelta | None:
-    """The time that the Job may still be active; None when it may be for ever, zero or less when it was too long."""
-    start = (seen.job.get("status") or {}).get("startTime")
-    if seen.spec.active_deadline_s is None or seen.spec.suspend:
+def deadline_wait(state: JobState) -> dt.timedelta | None:
+    """Return the time left until the active deadline, zero or less after it; None if there is none."""
+    start = (state.job.get("status") or {}).get("startTime")
+    if state.spec.active_deadline_s is None or state.spec.suspend:
         return None
-    begun = parse_time(start) if start else seen.now
-    return add_seconds(begun, seen.spec.active_deadline_s) - seen.now
+    begun = parse_time(start) if start else state.now
+    return add_seconds(begun, state.spec.active_deadline_s) - state.now
 
 
-def _known(seen: Seen) -> Object | None:
-    met = true_condition(seen.job, SUCCESS_CRITERIA_MET)
+def _recorded(state: JobState) -> Object | None:
+    met = true_condition(state.job, SUCCESS_CRITERIA_MET)
     if met is not None:
         return met
-    target = true_condition(seen.job, FAILURE_TARGET)
-    return None if target is None else failed(target, seen.now)
+    target = true_condition(state.job, FAILURE_TARGET)
+    return None if target is None else failed(target, state.now)
 
 
 def failed(target: Object, now: dt.datetime) -> Object:
-    """The final condition that follows from the target."""
+    """Return the final condition for a failure target."""
     return job_condition(FAILED, target.get("reason", ""), target.get("message", ""), now)
 
 
-def _failure(seen: Seen) -> Object | None:
-    message = job_failure_message(seen.spec, seen.pods)
+def _failure(state: JobState) -> Object | None:
+    message = job_failure_message(state.spec, state.pods)
     if message:
-        return job_condition(FAILURE_TARGET, "PodFailurePolicy", message, seen.now)
-    if seen.failed > seen.spec.backoff_limit or _restarted_too_often(seen):
+        return job_condition(FAILURE_TARGET, "PodFailurePolicy", message, state.now)
+    if state.failed > state.spec.backoff_limit or _restarted_too_often(state):
         message = "Job has reached the specified backoff limit"
-        return job_condition(FAILURE_TARGET, "BackoffLimitExceeded", message, seen.now)
-    left = deadline_wait(seen)
+        return job_condition(FAILURE_TARGET, "BackoffLimitExceeded", message, state.now)
+    left = deadline_wait(state)
     if left is not None and left <= dt.timedelta():
         message = "Job was active longer than specified deadline"
-        return job_condition(FAILURE_TARGET, "DeadlineExceeded", message, seen.now)
+        return job_condition(FAILURE_TARGET, "DeadlineExceeded", message, state.now)
     return None
 
 
-def _restarted_too_often(seen: Seen) -> bool:
-    """Containers that are restarted in place count by their restarts."""
-    if seen.spec.restart_policy != "OnFailure":
+def _restarted_too_often(state: JobState) -> bool:
+    """Return True if in-place restarts of containers have reached the backoff limit."""
+    if state.spec.restart_policy != "OnFailure":
         return False
-    running = (pod for pod in seen.pods if pod.status.phase in ("Running", "Pending"))
+    running = (pod for pod in state.pods if pod.status.phase in ("Running", "Pending"))
     restarts = sum(
         status.restart_count
         for pod in running
         for status in (*pod.status.init_container_statuses, *pod.status.container_statuses)
     )
-    return restarts >= max(seen.spec.backoff_limit, 1)
+    return restarts >= max(state.spec.backoff_limit, 1)
 
 
-def _index_failure(seen: Seen) -> Object | None:
-    if not seen.failed_indexes:
+def _index_failure(state: JobState) -> Object | None:
+    if not state.failed_indexes:
         return None
-    spec, failed_count = seen.spec, len(seen.failed_indexes)
+    spec, failed_count = state.spec, len(state.failed_indexes)
     if spec.max_failed_indexes is not None and failed_count > spec.max_failed_indexes:
         message = "Job has exceeded the specified maximal number of failed indexes"
-        return job_condition(FAILURE_TARGET, "MaxFailedIndexesExceeded", message, seen.now)
-    if failed_count + len(seen.succeeded_indexes) >= (spec.completions or 0):
-        return job_condition(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes", seen.now)
+        return job_condition(FAILURE_TARGET, "MaxFailedIndexesExceeded", message, state.now)
+    if failed_count + len(state.succeeded_indexes) >= (spec.completions or 0):
+        return job_condition(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes", state.now)
     return None
 
 
-def _policy_success(seen: Seen) -> Object | None:
-    message = success_message(seen.spec, seen.succeeded_indexes) if seen.spec.indexed else ""
-    return job_condition(SUCCESS_CRITERIA_MET, "SuccessPolicy", message, seen.now) if message else None
+def _policy_success(state: JobState) -> Object | None:
+    message = success_message(state.spec, state.succeeded_indexes) if state.spec.indexed else ""
+    return job_condition(SUCCESS_CRITERIA_MET, "SuccessPolicy", message, state.now) if message else None

@@ -1,4 +1,4 @@
-"""Which Pods a Job that goes on needs, and which it does not. A look either makes Pods or deletes some.
+"""Plan of a Job that continues: Pods to create or to delete. One reconciliation does only one of the two.
 
 Source: kube-controller-manager pkg/controller/job/job_controller.go `manageJob`, indexed_job_utils.go (1.36).
 """
@@ -11,92 +11,92 @@ from typing import Final
 
 from sampan.controllers.job.backoff import index_wait
 from sampan.controllers.job.indexes import Indexes, completion_index
-from sampan.controllers.job.seen import Seen, is_terminating
+from sampan.controllers.job.state import JobState, is_terminating
 from sampan.controllers.pod_deletion_order import first_to_delete
 from sampan.loops.views import Pod
 
 BURST: Final = 500
-"""Pods that one look makes or deletes at most."""
+"""Highest number of Pods that one reconciliation creates or deletes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be done: `delete` Pods, or make one for each of `create` (an index; None without indexes)."""
+    """Pods to delete, or indexes to create Pods for (None without indexes)."""
 
     delete: Sequence[Pod] = ()
     create: Sequence[int | None] = ()
     wait: dt.timedelta | None = None
-    """Until more may be made, after Pods have failed; None when nothing has to wait."""
+    """Time until more Pods may be created after failures; None if no backoff applies."""
 
 
-def plan(seen: Seen) -> Plan:
-    """What a Job that goes on, and is not being deleted, needs."""
-    if seen.spec.suspend:
-        return Plan(delete=seen.active)
-    wanted = _wanted(seen)
-    surplus = _surplus(seen, max(len(seen.active) - wanted, 0))
+def plan(state: JobState) -> Plan:
+    """Return the plan for a Job that continues and is not being deleted."""
+    if state.spec.suspend:
+        return Plan(delete=state.active)
+    wanted = _wanted(state)
+    surplus = _surplus(state, max(len(state.active) - wanted, 0))
     if surplus:
         return Plan(delete=surplus[:BURST])
-    blocked = seen.terminating if seen.spec.replaces_failed_only else 0
-    lacking = wanted - blocked - len(seen.active)
-    return _creation(seen, min(lacking, BURST)) if lacking > 0 else Plan()
+    blocked = state.terminating if state.spec.replaces_failed_only else 0
+    lacking = wanted - blocked - len(state.active)
+    return _creation(state, min(lacking, BURST)) if lacking > 0 else Plan()
 
 
-def _wanted(seen: Seen) -> int:
-    """How many Pods are to be active."""
-    spec = seen.spec
+def _wanted(state: JobState) -> int:
+    """Return the wanted number of active Pods."""
+    spec = state.spec
     if spec.completions is None:
-        # When one Pod of a work queue has succeeded the others finish what they have.
-        return len(seen.active) if seen.succeeded else spec.parallelism
-    return max(min(spec.completions - seen.succeeded, spec.parallelism), 0)
+        # After the first success in a work queue, the other Pods finish and no new ones are created.
+        return len(state.active) if state.succeeded else spec.parallelism
+    return max(min(spec.completions - state.succeeded, spec.parallelism), 0)
 
 
-def _surplus(seen: Seen, at_least: int) -> list[Pod]:
-    """The active Pods to delete: those whose index is none or another's, then those that would be missed least."""
-    doomed, left = _misindexed(seen) if seen.spec.indexed else ([], list(seen.active))
+def _surplus(state: JobState, at_least: int) -> list[Pod]:
+    """Return the active Pods to delete: first those with an invalid or duplicate index, then the least useful."""
+    doomed, left = _misindexed(state) if state.spec.indexed else ([], list(state.active))
     if len(doomed) < at_least:
-        doomed += first_to_delete(left, (), at_least - len(doomed), seen.now)
+        doomed += first_to_delete(left, (), at_least - len(doomed), state.now)
     return doomed
 
 
-def _misindexed(seen: Seen) -> tuple[list[Pod], list[Pod]]:
-    """The Pods without an index of the Job, and all but one of each index; and the others."""
+def _misindexed(state: JobState) -> tuple[list[Pod], list[Pod]]:
+    """Split active Pods into those with an invalid or duplicate index, and the rest."""
     by_index: dict[int, list[Pod]] = defaultdict(list)
     doomed: list[Pod] = []
-    for pod in seen.active:
+    for pod in state.active:
         index = completion_index(pod)
-        if index is None or not seen.spec.has_index(index):
+        if index is None or not state.spec.has_index(index):
             doomed.append(pod)
         else:
             by_index[index].append(pod)
     left: list[Pod] = []
     for _, same in sorted(by_index.items()):
-        extra = first_to_delete(same, (), len(same) - 1, seen.now)
+        extra = first_to_delete(same, (), len(same) - 1, state.now)
         doomed += extra
         left += [pod for pod in same if pod not in extra]
     return doomed, left
 
 
-def _creation(seen: Seen, count: int) -> Plan:
-    if not seen.spec.indexed:
-        wait = seen.failures.wait(seen.now)
+def _creation(state: JobState, count: int) -> Plan:
+    if not state.spec.indexed:
+        wait = state.failures.wait(state.now)
         return Plan(wait=wait) if wait else Plan(create=[None] * count)
-    indexes = _pending(seen, count)
-    if not seen.spec.per_index:
-        wait = seen.failures.wait(seen.now)
+    indexes = _pending(state, count)
+    if not state.spec.per_index:
+        wait = state.failures.wait(state.now)
         return Plan(wait=wait) if wait else Plan(create=indexes)
-    waits = {index: index_wait(seen.last_failed.get(index), seen.now) for index in indexes}
+    waits = {index: index_wait(state.last_failed.get(index), state.now) for index in indexes}
     now = [index for index, wait in waits.items() if not wait]
     return Plan(create=now, wait=min((wait for wait in waits.values() if wait), default=None))
 
 
-def _pending(seen: Seen, count: int) -> list[int]:
-    """The first indexes that nobody works on and that have neither succeeded nor failed."""
-    busy = list(seen.active)
-    if seen.spec.replaces_failed_only:
-        busy += [pod for pod in seen.pods if is_terminating(pod)]
+def _pending(state: JobState, count: int) -> list[int]:
+    """Return the first indexes without active Pod that have neither succeeded nor failed."""
+    busy = list(state.active)
+    if state.spec.replaces_failed_only:
+        busy += [pod for pod in state.pods if is_terminating(pod)]
     taken = Indexes.of(index for index in map(completion_index, busy) if index is not None)
-    taken |= seen.succeeded_indexes
-    if seen.failed_indexes is not None:
-        taken |= seen.failed_indexes
-    return taken.missing(count, seen.spec.completions or 0)
+    taken |= state.succeeded_indexes
+    if state.failed_indexes is not None:
+        taken |= state.failed_indexes
+    return taken.missing(count, state.spec.completions or 0)

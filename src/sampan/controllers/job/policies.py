@@ -1,4 +1,4 @@
-"""What the failure of a Pod means to its Job, and when enough indexes have succeeded.
+"""Pod failure policy and success policy of a Job.
 
 Source: kube-controller-manager pkg/controller/job/{pod_failure_policy,success_policy}.go (1.36).
 """
@@ -13,7 +13,7 @@ from sampan.resource import Object
 
 
 class PodFailure(NamedTuple):
-    """What a failed Pod means: the matching rule's action, if it counts, and why the Job fails, if it does."""
+    """Effect of a failed Pod: the matching rule's action, whether it counts, and the message if it fails the Job."""
 
     action: str = ""
     counted: bool = True
@@ -21,7 +21,10 @@ class PodFailure(NamedTuple):
 
 
 def is_failed(pod: Pod, spec: JobSpec) -> bool:
-    """Whether a Pod is considered failed: one that is being deleted is, unless it must have ended to be replaced."""
+    """Return True if a Pod counts as failed.
+
+    A Pod that is being deleted does, unless the Job replaces Pods only after they have ended.
+    """
     if pod.status.phase == "Failed":
         return True
     if spec.replaces_failed_only:
@@ -30,7 +33,7 @@ def is_failed(pod: Pod, spec: JobSpec) -> bool:
 
 
 def pod_failure(spec: JobSpec, pod: Pod) -> PodFailure:
-    """What the failure of a Pod means: the first rule that matches says."""
+    """Return the effect of a failed Pod, from the first matching rule."""
     for position, rule in enumerate(spec.failure_rules or ()):
         reason = _reason(rule, pod)
         if not reason:
@@ -44,14 +47,14 @@ def pod_failure(spec: JobSpec, pod: Pod) -> PodFailure:
 
 
 def job_failure_message(spec: JobSpec, pods: Iterable[Pod]) -> str:
-    """Why the Job fails by its policy; "" when it does not."""
+    """Return the message if the policy fails the Job, or an empty string."""
     if spec.failure_rules is None:
         return ""
     return next((message for pod in pods if is_failed(pod, spec) and (message := pod_failure(spec, pod).message)), "")
 
 
 def _reason(rule: Object, pod: Pod) -> str:
-    """What of a Pod a rule matches; "" for nothing."""
+    """Return a description of what a rule matches in a Pod, or an empty string."""
     where = f"{pod.metadata.namespace}/{pod.metadata.name}"
     if rule.get("onExitCodes") is not None:
         statuses = (*pod.status.container_statuses, *pod.status.init_container_statuses)
@@ -69,7 +72,7 @@ def _reason(rule: Object, pod: Pod) -> str:
 
 
 def _exit_code(status: ContainerStatus, requirement: Object) -> int | None:
-    """The exit code of a container that has failed as the requirement has it."""
+    """Return the exit code of a failed container that meets the requirement, or None."""
     terminated = status.state.get("terminated")
     if terminated is None or requirement.get("containerName") not in (None, status.name):
         return None
@@ -80,7 +83,7 @@ def _exit_code(status: ContainerStatus, requirement: Object) -> int | None:
 
 
 def success_message(spec: JobSpec, succeeded: Indexes) -> str:
-    """Why the Job has succeeded by its policy; "" when it has not."""
+    """Return the message if the success policy is met, or an empty string."""
     if not succeeded:
         return ""
     for position, rule in enumerate(spec.success_rules):

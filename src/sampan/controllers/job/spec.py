@@ -1,4 +1,4 @@
-"""`JobSpec`: what is wanted of a Job, with its defaults."""
+"""`JobSpec`: the parsed spec of a Job, with its defaults."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from sampan.resource import Object
 
 CONTROLLER_NAME: Final = "kubernetes.io/job-controller"
-"""`spec.managedBy` of a Job that this controller looks after, if it says anything."""
+"""Value of `spec.managedBy` for this controller; an absent value means the same."""
 
 _INT32_MAX: Final = 2**31 - 1
 _BACKOFF_LIMIT: Final = 6
@@ -14,11 +14,11 @@ _BACKOFF_LIMIT: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """The fields of a Job's spec that decide something. None: the field is absent, which means something of its own."""
+    """The fields of a Job's spec that affect decisions. None stands for an absent field, which has its own meaning."""
 
     parallelism: int = 1
     completions: int | None = None
-    """None: as many as there are, until one Pod succeeds (a work queue)."""
+    """Number of successes to reach; None: the Job is a work queue that ends with the first success."""
     mode: str = "NonIndexed"
     backoff_limit: int = _BACKOFF_LIMIT
     backoff_limit_per_index: int | None = None
@@ -33,7 +33,7 @@ class JobSpec:
 
     @classmethod
     def of(cls, job: Object) -> "JobSpec":
-        """The spec of a Job."""
+        """Parse the spec of a Job."""
         spec: dict[str, Any] = job["spec"]
         policy = spec.get("podFailurePolicy")
         per_index = spec.get("backoffLimitPerIndex")
@@ -55,26 +55,26 @@ class JobSpec:
 
     @property
     def indexed(self) -> bool:
-        """Whether each Pod works on an index of its own."""
+        """True if each Pod has its own index."""
         return self.mode == "Indexed"
 
     @property
     def per_index(self) -> bool:
-        """Whether failures are counted for each index on its own."""
+        """True if failures are counted per index."""
         return self.backoff_limit_per_index is not None
 
     @property
     def replaces_failed_only(self) -> bool:
-        """Whether a Pod that is being deleted is replaced only when it has ended."""
+        """True if a Pod that is being deleted is replaced only after it has ended."""
         return self.replacement_policy == "Failed" or self.failure_rules is not None
 
     @property
     def managed_elsewhere(self) -> bool:
-        """Whether another controller looks after the Job."""
+        """True if another controller manages the Job."""
         return self.managed_by not in ("", CONTROLLER_NAME)
 
     def has_index(self, index: int | None) -> bool:
-        """Whether it is an index of this Job."""
+        """Return True if the Job has the index."""
         return index is not None and self.completions is not None and index < self.completions
 
 

@@ -1,4 +1,4 @@
-"""The Pods of a Job, as they are made.
+"""Creation of a Job's Pods.
 
 Source: kube-controller-manager pkg/controller/job/indexed_job_utils.go (1.36).
 """
@@ -8,46 +8,46 @@ from typing import Any, Final
 from sampan.controllers.job.backoff import FAILURE_COUNT, IGNORED_FAILURE_COUNT, failure_count, ignored_failure_count
 from sampan.controllers.job.indexes import COMPLETION_INDEX
 from sampan.controllers.job.policies import pod_failure
-from sampan.controllers.job.seen import TRACKING_FINALIZER, Seen
+from sampan.controllers.job.state import TRACKING_FINALIZER, JobState
 from sampan.controllers.pod_control import pod_from_template
 from sampan.core.names import GENERATED_NAME_LENGTH_MAX
 from sampan.loops.views import Pod
 from sampan.resource import Object, meta
 
 COMPLETION_INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
-"""The environment variable that tells a container its index."""
+"""Environment variable with a container's index."""
 
 
-def new_pod(seen: Seen, index: int | None) -> Object:
-    """A Pod of the Job; with an index one that works on it."""
-    template = seen.job["spec"]["template"]
-    said: dict[str, Any] = dict(template.get("metadata") or {})
-    finalizers = list(said.get("finalizers") or ())
+def new_pod(state: JobState, index: int | None) -> Object:
+    """Return a new Pod of the Job, for an index if one is given."""
+    template = state.job["spec"]["template"]
+    metadata: dict[str, Any] = dict(template.get("metadata") or {})
+    finalizers = list(metadata.get("finalizers") or ())
     if TRACKING_FINALIZER not in finalizers:
         finalizers.append(TRACKING_FINALIZER)
-    said["finalizers"] = finalizers
+    metadata["finalizers"] = finalizers
     if index is None:
-        return pod_from_template({"metadata": said, "spec": template["spec"]}, seen.job)
-    name = meta(seen.job).name
-    said["labels"] = {**(said.get("labels") or {}), COMPLETION_INDEX: str(index)}
-    said["annotations"] = {**(said.get("annotations") or {}), COMPLETION_INDEX: str(index)}
-    if seen.spec.per_index:
-        said["annotations"] |= _failure_counts(seen, seen.last_failed.get(index))
-    spec = {**_telling_index(template["spec"]), "hostname": f"{name}-{index}"}
-    return pod_from_template({"metadata": said, "spec": spec}, seen.job, generate_name=_generate_name(name, index))
+        return pod_from_template({"metadata": metadata, "spec": template["spec"]}, state.job)
+    name = meta(state.job).name
+    metadata["labels"] = {**(metadata.get("labels") or {}), COMPLETION_INDEX: str(index)}
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), COMPLETION_INDEX: str(index)}
+    if state.spec.per_index:
+        metadata["annotations"] |= _failure_counts(state, state.last_failed.get(index))
+    spec = {**_with_index_variable(template["spec"]), "hostname": f"{name}-{index}"}
+    return pod_from_template({"metadata": metadata, "spec": spec}, state.job, generate_name=_generate_name(name, index))
 
 
 def _generate_name(name: str, index: int) -> str:
-    """A long name is cut so that the index stays whole."""
+    """Return the prefix of the Pod's name. A long name is truncated before the index."""
     end = f"-{index}-"
     return name[: GENERATED_NAME_LENGTH_MAX - len(end)] + end
 
 
-def _failure_counts(seen: Seen, replaced: Pod | None) -> dict[str, str]:
-    """The annotations that carry on an index's failures."""
+def _failure_counts(state: JobState, replaced: Pod | None) -> dict[str, str]:
+    """Return annotations that carry over an index's failure counts."""
     counted, ignored = 0, 0
     if replaced is not None:
-        counts = pod_failure(seen.spec, replaced).counted
+        counts = pod_failure(state.spec, replaced).counted
         counted = failure_count(replaced) + counts
         ignored = ignored_failure_count(replaced) + (not counts)
     annotations = {FAILURE_COUNT: str(counted)}
@@ -56,13 +56,13 @@ def _failure_counts(seen: Seen, replaced: Pod | None) -> dict[str, str]:
     return annotations
 
 
-def _telling_index(spec: Object) -> Object:
-    """The spec, whose containers are told their index in the environment."""
-    told = dict(spec)
+def _with_index_variable(spec: Object) -> Object:
+    """Return a copy of the spec whose containers have the index in an environment variable."""
+    copied = dict(spec)
     for kind in ("initContainers", "containers"):
         if spec.get(kind):
-            told[kind] = [_with_variable(container) for container in spec[kind]]
-    return told
+            copied[kind] = [_with_variable(container) for container in spec[kind]]
+    return copied
 
 
 def _with_variable(container: Object) -> Object:

@@ -1,4 +1,4 @@
-"""The node IPAM controller: each Node gets a range of addresses for its Pods."""
+"""The node IPAM controller: allocates a range of Pod addresses to each Node."""
 
 from sampan.controllers.node_ipam.controller import set_up
 

@@ -1,4 +1,4 @@
-"""`CidrSet`: the parts of a range of addresses, which are in use and which are free.
+"""`CidrSet`: allocation of equal parts of an address range.
 
 Source: kubernetes pkg/controller/nodeipam/ipam/cidrset/cidr_set.go (1.36).
 """
@@ -10,10 +10,10 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class CidrSet:
-    """Hands out parts of one size, round and round, so that one that was given back is not used again at once."""
+    """Allocates parts of one size in round-robin order, so that a released part is not reused immediately."""
 
     def __init__(self, cluster_cidr: str, mask_size: int) -> None:
-        """Raises `ValueError` when parts of that size are larger than the whole."""
+        """Create the set. Raises `ValueError` if the parts are larger than the range."""
         self._network = ipaddress.ip_network(cluster_cidr)
         if mask_size < self._network.prefixlen or mask_size > self._network.max_prefixlen:
             raise ValueError(f"{cluster_cidr} has no parts of the size /{mask_size}")
@@ -24,7 +24,7 @@ class CidrSet:
         self._next = 0
 
     def allocate(self) -> str | None:
-        """A part that nobody has, now in use; None when there is none."""
+        """Allocate a free part; None if all are in use."""
         if len(self._used) >= self._count:
             return None
         index = self._next
@@ -35,19 +35,19 @@ class CidrSet:
         return f"{self._network.network_address + index * self._part_size}/{self._mask_size}"
 
     def occupy(self, cidr: str) -> None:
-        """Somebody has it. What lies outside does not matter. Raises `ValueError`."""
+        """Mark a range as used. Addresses outside the set are ignored. Raises `ValueError`."""
         for index in self._indexes(cidr):
             self._used[index] += 1
 
     def release(self, cidr: str) -> None:
-        """Somebody who had it is gone."""
+        """Release one use of a range."""
         for index in self._indexes(cidr):
             self._used[index] -= 1
             if self._used[index] <= 0:
                 del self._used[index]
 
     def _indexes(self, cidr: str) -> range:
-        """The parts that a range touches."""
+        """Return the indexes of the parts that a range overlaps."""
         network: Network = ipaddress.ip_network(cidr, strict=False)
         if network.version != self._network.version:
             return range(0)

@@ -1,9 +1,10 @@
-"""The loop that gives ranges to Nodes.
+"""The controller that allocates address ranges to Nodes.
 
-A Node's range never changes; that of a Node which is gone is given to another one, later. Of two processes that give
-ranges one works, by its Lease.
-Concurrency: a range is taken without waiting, so that no two workers give the same; a handler of the informer tells
-which ranges are in use.
+A Node's range never changes. The range of a deleted Node is allocated to another Node later. If several processes run
+the controller, only the holder of the Lease is active.
+
+Concurrency: allocation does not await, so two workers never get the same range. A handler of the informer marks the
+ranges in use.
 Source: kubernetes pkg/controller/nodeipam/ipam/range_allocator.go (1.36).
 """
 
@@ -28,27 +29,27 @@ _log = logging.getLogger(__name__)
 
 
 class NoRangeLeft(RetryLater):
-    """All ranges are in use; it is tried again."""
+    """All ranges are in use. The request is retried."""
 
 
 class _Spec(msgspec.Struct, gc=False):
     cidrs: list[str] = msgspec.field(name="podCIDRs", default_factory=list)
 
 
-class _Glance(msgspec.Struct, gc=False):
+class _NodeRanges(msgspec.Struct, gc=False):
     spec: _Spec = msgspec.field(default_factory=_Spec)
 
 
-_glance = msgspec.json.Decoder(_Glance).decode
+_decode = msgspec.json.Decoder(_NodeRanges).decode
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run it. Raises `ValueError` for a range without parts of the size that nodes get."""
+    """Register the controller with the manager. Raises `ValueError` for a node range larger than the cluster's."""
     NodeIpamController(context).start()
 
 
 class NodeIpamController:
-    """Gives ranges."""
+    """Allocates a range to each Node without one."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
@@ -75,7 +76,7 @@ class NodeIpamController:
             raise NoRangeLeft(f"{self._context.cluster_cidr} has no range left for node {request.name}")
         spec = {"podCIDR": cidr, "podCIDRs": [cidr]}
         try:
-            # The uid: a Node of the same name that is made meanwhile asks for itself.
+            # The UID guards against a new Node of the same name, which gets its own reconciliation.
             await self._nodes.patch(request.name, MergePatch({"metadata": {"uid": meta(node).uid}, "spec": spec}))
         except NotFound:
             self._ranges.give_back(request.name)
@@ -83,14 +84,14 @@ class NodeIpamController:
 
 
 class Ranges:
-    """Which Node has which ranges: told by the informer, and by what was given just now."""
+    """Ranges of each Node, from informer events and from recent allocations."""
 
     def __init__(self, cidrs: CidrSet) -> None:
         self._cidrs = cidrs
         self._of: dict[str, list[str]] = {}
 
     def take(self, name: str) -> str | None:
-        """A range for a Node; the one that it was given before, if nobody knows whether it got it."""
+        """Return a range for a Node, the same one again if an earlier write may have failed."""
         if name in self._of:
             return self._of[name][0]
         cidr = self._cidrs.allocate()
@@ -99,24 +100,24 @@ class Ranges:
         return cidr
 
     def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
-        """A Node is there."""
+        """Record the ranges of a new Node."""
         self._set(obj)
 
     def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
-        """A Node has changed."""
+        """Record the ranges of a changed Node."""
         self._set(new)
 
     def on_delete(self, obj: Deletion[Any]) -> None:
-        """A Node is gone."""
+        """Release the ranges of a deleted Node."""
         self.give_back(obj.name)
 
     def give_back(self, name: str) -> None:
-        """A Node needs its ranges no longer."""
+        """Release the ranges of a Node."""
         for cidr in self._of.pop(name, ()):
             self._cidrs.release(cidr)
 
     def _set(self, ref: Ref[Any]) -> None:
-        cidrs = _glance(ref.raw).spec.cidrs
+        cidrs = _decode(ref.raw).spec.cidrs
         if not cidrs or self._of.get(ref.name) == cidrs:
             return
         self.give_back(ref.name)
@@ -125,4 +126,4 @@ class Ranges:
             try:
                 self._cidrs.occupy(cidr)
             except ValueError:
-                _log.warning("node %s has a range that is none: %s", ref.name, cidr)
+                _log.warning("ignoring an invalid range of node %s: %s", ref.name, cidr)

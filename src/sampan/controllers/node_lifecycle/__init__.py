@@ -1,4 +1,4 @@
-"""The node lifecycle controller: nodes that say nothing any more are not ready; taints tell how nodes are."""
+"""The node lifecycle controller: marks silent nodes as unknown and taints nodes according to their conditions."""
 
 from sampan.controllers.node_lifecycle.controller import set_up
 

@@ -1,4 +1,4 @@
-"""The loop over Nodes: one is looked at when its Node changes, and when it may have been silent for too long.
+"""The controller of Nodes. A Node is reconciled after each change, and when its grace period may have ended.
 
 Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_controller.go (1.36).
 """
@@ -9,7 +9,7 @@ import math
 from typing import Final
 
 from sampan.client import Conflict, MergePatch, NotFound, StrategicMergePatch
-from sampan.controllers.node_lifecycle.health import given_up, ready_status, silent_in_s
+from sampan.controllers.node_lifecycle.health import ready_status, silent_in_s, unknown_conditions
 from sampan.controllers.node_lifecycle.probes import LEASE_NAMESPACE, Probes
 from sampan.controllers.node_lifecycle.taints import swaps_no_execute, taints_after, taints_of, wants_no_execute
 from sampan.controllers.node_lifecycle.zones import TaintingRate, rates, zone_of
@@ -40,7 +40,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class NodeLifecycleController:
-    """Gives up silent nodes, and keeps the taints of all."""
+    """Marks silent nodes as unknown, and keeps the taints of all nodes."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -67,20 +67,20 @@ class NodeLifecycleController:
             self._recorder.normal(_named(request.name, meta(node).uid), "RegisteredNode", note)
         now = self._clock.now()
         lease = await self._leases.find(Request(LEASE_NAMESPACE, request.name))
-        probe = self._probes.look(node, lease, now)
+        probe = self._probes.observe(node, lease, now)
         silent_s = silent_in_s(node, probe, now)
         try:
             if silent_s <= 0:
-                node = await self._give_up(node, now)
+                node = await self._mark_unknown(node, now)
             wait_s = await self._taint(node, now)
         except (Conflict, NotFound):
             return Result(MONITOR_S)
         return Result(min(wait_s, max(silent_s, MONITOR_S)))
 
-    async def _give_up(self, node: Object, now: dt.datetime) -> Object:
-        """Say that nobody knows how it is; its Pods are not ready then."""
+    async def _mark_unknown(self, node: Object, now: dt.datetime) -> Object:
+        """Set the conditions of a silent node to Unknown, and mark its Pods as not ready."""
         before = ready_status(node)
-        conditions = given_up(node, now)
+        conditions = unknown_conditions(node, now)
         if conditions != (node.get("status") or {}).get("conditions"):
             metadata = {"resourceVersion": meta(node).resource_version}
             patch = MergePatch({"metadata": metadata, "status": {"conditions": conditions}})
@@ -88,7 +88,7 @@ class NodeLifecycleController:
         if before == "True":
             note = f"Node {meta(node).name} status is now: NodeNotReady"
             self._recorder.normal(_named(meta(node).name, meta(node).uid), "NodeNotReady", note)
-        # Again at every look: it may have ended on the way the last time.
+        # Repeated in each reconciliation, because an earlier one may have failed halfway.
         await self._mark_pods(meta(node).name)
         return node
 
@@ -108,7 +108,7 @@ class NodeLifecycleController:
             self._recorder.warning(about, "NodeNotReady", "Node is not ready")
 
     async def _taint(self, node: Object, now: dt.datetime) -> float:
-        """Write the taints; gives the seconds until there is more to write, if nothing changes meanwhile."""
+        """Write the taints. Return the seconds until more can be written without any change of the node."""
         ready = ready_status(node)
         swaps = swaps_no_execute(node, ready)
         if wants_no_execute(node, ready) and not swaps:
@@ -118,7 +118,7 @@ class NodeLifecycleController:
         return math.inf
 
     async def _evict(self, node: Object, ready: str, now: dt.datetime) -> float:
-        """Have the Pods leave, if it is the node's turn; one node after the other, for the rate counts what is done."""
+        """Add the NoExecute taint if the rate allows it. The lock serializes nodes, because the rate counts writes."""
         zone = zone_of(node)
         rate = rates(await self._nodes.list()).get(zone, 0.0)
         wait_s = self._rate.wait_s(zone, rate, now)
@@ -128,7 +128,7 @@ class NodeLifecycleController:
         return wait_s or MONITOR_S
 
     async def _write_taints(self, node: Object, ready: str, now: dt.datetime, *, no_execute: bool) -> None:
-        """Write those that the node is to have, if it has others."""
+        """Write the taints that the node should have, if they differ."""
         taints = taints_after(node, ready, now, no_execute=no_execute)
         if taints != taints_of(node):
             metadata = {"resourceVersion": meta(node).resource_version}
@@ -137,5 +137,5 @@ class NodeLifecycleController:
 
 
 def _named(name: str, uid: str) -> Object:
-    """What an event needs of a node."""
+    """Return the part of a Node that an event needs."""
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "uid": uid}}

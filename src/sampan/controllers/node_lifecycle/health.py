@@ -1,4 +1,4 @@
-"""Whether a node still tells of itself: pure decisions.
+"""Health of a node, from its heartbeats, as pure functions.
 
 Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_controller.go `tryUpdateNodeHealth` (1.36).
 """
@@ -11,54 +11,54 @@ from sampan.core.time import format_time, parse_time
 from sampan.resource import Object, meta
 
 MONITOR_GRACE_S: Final = 50.0
-"""How long a node may say nothing."""
+"""Longest time a node may be silent."""
 STARTUP_GRACE_S: Final = 60.0
-"""The same for one that has never said how it is."""
-_TOLD: Final = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
+"""Longest time a new node may be silent before its first status."""
+_REPORTED: Final = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 
 
-class Sign(NamedTuple):
-    """What changes whenever a node tells of itself."""
+class Heartbeat(NamedTuple):
+    """Values that change with each heartbeat of a node."""
 
     heartbeat: str
     renewal: str
 
 
 class Probe(NamedTuple):
-    """The last sign of a node, and when it was noticed here: clocks of nodes may be wrong."""
+    """The last heartbeat of a node, and the local time it was noticed. The node's own clock may be wrong."""
 
-    sign: Sign
+    heartbeat: Heartbeat
     at: dt.datetime
 
 
 def ready_status(node: Object) -> str:
-    """`True`, `False` or `Unknown`; empty when nothing is told."""
+    """Return the status of the condition Ready; empty without the condition."""
     ready = find_status_condition(node.get("status") or {}, "Ready")
     return "" if ready is None else str(ready.get("status"))
 
 
 def probe_of(node: Object, lease: Object | None, before: Probe | None, now: dt.datetime) -> Probe:
-    """The probe after a look."""
+    """Return the updated probe of a node."""
     ready = find_status_condition(node.get("status") or {}, "Ready") or {}
     renewal = ((lease or {}).get("spec") or {}).get("renewTime") or ""
-    sign = Sign(ready.get("lastHeartbeatTime") or "", renewal)
+    heartbeat = Heartbeat(ready.get("lastHeartbeatTime") or "", renewal)
     if before is not None:
-        return before if before.sign == sign else Probe(sign, now)
+        return before if before.heartbeat == heartbeat else Probe(heartbeat, now)
     created = meta(node).creation_timestamp
-    return Probe(sign, now if ready or renewal or not created else parse_time(created))
+    return Probe(heartbeat, now if ready or renewal or not created else parse_time(created))
 
 
 def silent_in_s(node: Object, probe: Probe, now: dt.datetime) -> float:
-    """The seconds until a node that stays silent is given up; ≤ 0: it is."""
+    """Return the seconds until a silent node is marked unknown; ≤ 0: now."""
     grace_s = MONITOR_GRACE_S if ready_status(node) else STARTUP_GRACE_S
     return grace_s - (now - probe.at).total_seconds()
 
 
-def given_up(node: Object, now: dt.datetime) -> list[Object]:
-    """The conditions of a node that says nothing any more."""
+def unknown_conditions(node: Object, now: dt.datetime) -> list[Object]:
+    """Return the conditions of a node that has become silent."""
     conditions = [dict(each) for each in (node.get("status") or {}).get("conditions") or ()]
     by_type = {each["type"]: each for each in conditions}
-    for kind in _TOLD:
+    for kind in _REPORTED:
         condition = by_type.get(kind)
         if condition is None:
             unknown = {"type": kind, "reason": "NodeStatusNeverUpdated", "message": "Kubelet never posted node status."}

@@ -1,7 +1,7 @@
-"""`Probes`: the last sign of life of each node.
+"""`Probes`: the last heartbeat of each node.
 
-A renewed lease is noted as the informer tells of it: of a thousand nodes a hundred do that in a second, and none of
-them needs to be looked at for it.
+Lease renewals are recorded in the informer's handler. A thousand nodes renew about a hundred Leases a second, and no
+node has to be reconciled for that.
 """
 
 import datetime as dt
@@ -25,11 +25,11 @@ class _Lease(msgspec.Struct, gc=False):
     spec: _LeaseSpec = msgspec.field(default_factory=_LeaseSpec)
 
 
-_glance = msgspec.json.Decoder(_Lease).decode
+_decode = msgspec.json.Decoder(_Lease).decode
 
 
 class Probes:
-    """What is remembered of nodes; a handler of the informer of Leases."""
+    """The probes of all nodes. It is a handler of the informer of Leases."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -38,32 +38,32 @@ class Probes:
     def __contains__(self, name: str) -> bool:
         return name in self._probes
 
-    def look(self, node: Object, lease: Object | None, now: dt.datetime) -> Probe:
-        """The probe of a node after a look at it."""
+    def observe(self, node: Object, lease: Object | None, now: dt.datetime) -> Probe:
+        """Update and return the probe of a node."""
         name = meta(node).name
         probe = self._probes[name] = probe_of(node, lease, self._probes.get(name), now)
         return probe
 
     def forget(self, name: str) -> bool:
-        """A node is gone; whether anything was known of it."""
+        """Drop the probe of a deleted node; return True if there was one."""
         return self._probes.pop(name, None) is not None
 
     def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
-        """A Lease is there."""
-        self._note(obj)
+        """Record the renewal of a new Lease."""
+        self._record(obj)
 
     def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
-        """A Lease has changed."""
-        self._note(new)
+        """Record the renewal of a Lease."""
+        self._record(new)
 
     def on_delete(self, obj: Deletion[Any]) -> None:
-        """That is no sign of life."""
+        """Do nothing: a deleted Lease is not a heartbeat."""
 
-    def _note(self, ref: Ref[Any]) -> None:
-        """A node that has not been looked at yet is left to the first look, which reads its Lease."""
+    def _record(self, ref: Ref[Any]) -> None:
+        """Record a renewal. A node without probe is skipped: its first reconciliation reads the Lease."""
         probe = self._probes.get(ref.name) if ref.namespace == LEASE_NAMESPACE else None
         if probe is None:
             return
-        renewal = _glance(ref.raw).spec.renew_time or ""
-        if renewal != probe.sign.renewal:
-            self._probes[ref.name] = Probe(probe.sign._replace(renewal=renewal), self._clock.now())
+        renewal = _decode(ref.raw).spec.renew_time or ""
+        if renewal != probe.heartbeat.renewal:
+            self._probes[ref.name] = Probe(probe.heartbeat._replace(renewal=renewal), self._clock.now())

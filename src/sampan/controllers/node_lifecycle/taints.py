@@ -1,4 +1,4 @@
-"""The taints that tell how a node is: pure decisions.
+"""Taints for the conditions of a node, as pure functions.
 
 Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_controller.go (1.36).
 """
@@ -27,22 +27,22 @@ _NO_EXECUTE: Final = {"False": NOT_READY, "Unknown": UNREACHABLE}
 
 
 def taints_of(node: Object) -> list[Object]:
-    """The taints of a node."""
+    """Return the taints of a node."""
     return list((node.get("spec") or {}).get("taints") or ())
 
 
 def wants_no_execute(node: Object, ready: str) -> bool:
-    """Whether a taint is missing that makes Pods leave."""
+    """Return True if the node needs a NoExecute taint that it does not have."""
     return ready in _NO_EXECUTE and not _has(taints_of(node), _NO_EXECUTE[ready])
 
 
 def swaps_no_execute(node: Object, ready: str) -> bool:
-    """Whether the other taint that makes Pods leave is there: changing it makes no more Pods leave."""
+    """Return True if the node has the other NoExecute taint. Exchanging the two evicts no further Pods."""
     return wants_no_execute(node, ready) and any(_has(taints_of(node), key) for key in _NO_EXECUTE.values())
 
 
 def taints_after(node: Object, ready: str, now: dt.datetime, *, no_execute: bool) -> list[Object]:
-    """The taints that a node should have. With `no_execute` one is added that makes Pods leave, if it is to be."""
+    """Return the taints that a node should have; a missing NoExecute taint is added only with `no_execute`."""
     before = taints_of(node)
     effects = _no_schedule_keys(node)
     keep_execute = _NO_EXECUTE.get(ready)
@@ -55,10 +55,10 @@ def taints_after(node: Object, ready: str, now: dt.datetime, *, no_execute: bool
         if effect == NO_EXECUTE and key in _NO_EXECUTE.values() and key != keep_execute and swapped:
             continue
         after.append(taint)
-    there = {(taint.get("key"), taint.get("effect")) for taint in after}
+    present = {(taint.get("key"), taint.get("effect")) for taint in after}
     added = format_time(now)
-    after += [{"key": k, "effect": NO_SCHEDULE, "timeAdded": added} for k in effects if (k, NO_SCHEDULE) not in there]
-    if no_execute and keep_execute is not None and (keep_execute, NO_EXECUTE) not in there:
+    after += [{"key": k, "effect": NO_SCHEDULE, "timeAdded": added} for k in effects if (k, NO_SCHEDULE) not in present]
+    if no_execute and keep_execute is not None and (keep_execute, NO_EXECUTE) not in present:
         after.append({"key": keep_execute, "effect": NO_EXECUTE, "timeAdded": added})
     return after
 

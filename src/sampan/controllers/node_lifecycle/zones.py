@@ -1,4 +1,4 @@
-"""How fast Pods may be made to leave the nodes of a zone: slowly, and not at all when it looks as if we were blind.
+"""Rate of evictions in each zone. It is low, and zero if so many nodes fail that the network may be at fault.
 
 Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_controller.go `handleDisruption`,
 `ComputeZoneState` (1.36).
@@ -12,7 +12,7 @@ from sampan.controllers.node_lifecycle.health import ready_status
 from sampan.resource import Object, meta
 
 RATE: Final = 0.1
-"""Nodes a second."""
+"""Nodes per second."""
 SECONDARY_RATE: Final = 0.01
 LARGE_CLUSTER: Final = 50
 _UNHEALTHY_SHARE: Final = 0.55
@@ -20,14 +20,14 @@ EXCLUDED_LABEL: Final = "node.kubernetes.io/exclude-disruption"
 
 
 def zone_of(node: Object) -> str:
-    """The zone and region of a node; empty when nothing is said."""
+    """Return the zone and region of a node; empty without labels."""
     labels = meta(node).labels
     region, zone = labels.get("topology.kubernetes.io/region", ""), labels.get("topology.kubernetes.io/zone", "")
     return f"{region}:\x00:{zone}" if region or zone else ""
 
 
 def rates(nodes: Iterable[Object]) -> Mapping[str, float]:
-    """The rate of each zone, in nodes a second."""
+    """Return the rate of each zone, in nodes per second."""
     zones: dict[str, list[bool]] = {}
     for node in nodes:
         if EXCLUDED_LABEL not in meta(node).labels:
@@ -45,18 +45,18 @@ def _rate(ready: list[bool]) -> float:
 
 
 class TaintingRate:
-    """Remembers when a node of a zone was tainted last."""
+    """Tracks the time of the last taint in each zone."""
 
     def __init__(self) -> None:
         self._last: dict[str, dt.datetime] = {}
 
     def wait_s(self, zone: str, rate: float, now: dt.datetime) -> float | None:
-        """The seconds to wait before the next one, 0 for now; None as long as the rate is 0."""
+        """Return the seconds until the next node may be tainted, 0 for now; None while the rate is 0."""
         if rate <= 0:
             return None
         last = self._last.get(zone)
         return 0.0 if last is None else max(1 / rate - (now - last).total_seconds(), 0.0)
 
     def tainted(self, zone: str, now: dt.datetime) -> None:
-        """A node of the zone has been tainted."""
+        """Record that a node of the zone has been tainted."""
         self._last[zone] = now

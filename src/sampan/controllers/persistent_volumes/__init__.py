@@ -1,4 +1,4 @@
-"""The binder of PersistentVolumes: claims get volumes, volumes are released and reclaimed."""
+"""The binder of PersistentVolumes: binds claims to volumes, and releases and reclaims volumes."""
 
 from sampan.controllers.persistent_volumes.set_up import set_up
 

@@ -1,5 +1,6 @@
-"""The writes that bind a volume and a claim. Each is done only if it is not done yet, in an order that survives an end
-at any moment: first the volume says whose it is, then the claim.
+"""Writes that bind a volume and a claim. Each is skipped if it is done already.
+
+The volume is written before the claim, so a binding that was interrupted at any point can be completed.
 
 Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_controller.go `bind` (1.36).
 """
@@ -15,7 +16,7 @@ from sampan.resource import Object, meta
 
 
 class Binding:
-    """Writes volumes and claims; a write of an object that has changed meanwhile raises `Conflict`."""
+    """Writes volumes and claims. Writing an object that has changed since it was read raises `Conflict`."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -23,7 +24,7 @@ class Binding:
         self._claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
 
     async def bind(self, volume: Object, claim: Object) -> None:
-        """Bind them, or complete that. Raises `Conflict`, `ApiError`, `TransportError`."""
+        """Bind a volume and a claim, or complete their binding. Raises `Conflict`, `ApiError`, `TransportError`."""
         volume = await self._reserve(volume, claim)
         await self.set_volume_phase(volume, "Bound")
         claim = await self._take(claim, volume)
@@ -55,14 +56,17 @@ class Binding:
         return await self._claims.in_namespace(meta(claim).namespace).patch(meta(claim).name, patch)
 
     async def unbind(self, volume: Object) -> None:
-        """Free a volume whose claim has another one. Who had reserved it by hand keeps it reserved."""
+        """Release a volume whose claim is bound to another volume.
+
+        If a user had reserved the volume for the claim, the reservation stays.
+        """
         by_controller = BOUND_BY_CONTROLLER in meta(volume).annotations
         freed: Any = None if by_controller else {"uid": None, "resourceVersion": None}
         volume = await self._patch_volume(volume, {"spec": {"claimRef": freed}}, {BOUND_BY_CONTROLLER: None})
         await self.set_volume_phase(volume, "Available")
 
     async def set_volume_phase(self, volume: Object, phase: str, message: str = "") -> None:
-        """Write the phase of a volume, and why it is so."""
+        """Write the phase of a volume and the reason for it."""
         status = status_of(volume) | {"phase": phase}
         status.pop("message", None)
         if message:
@@ -70,7 +74,7 @@ class Binding:
         await write_status(self._volumes, volume, status, optimistic_lock=True)
 
     async def set_claim_phase(self, claim: Object, phase: str) -> None:
-        """Write the phase of a claim that has no volume."""
+        """Write the phase of a claim without volume."""
         status = {name: value for name, value in status_of(claim).items() if name not in ("accessModes", "capacity")}
         kept = status if phase == "Pending" else status_of(claim)
         await write_status(self._claims, claim, kept | {"phase": phase}, optimistic_lock=True)

@@ -1,4 +1,4 @@
-"""The loop over PersistentVolumeClaims.
+"""The controller of PersistentVolumeClaims.
 
 Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_controller.go `syncClaim` (1.36).
 """
@@ -27,7 +27,7 @@ COMPONENT: Final = "persistentvolume-controller"
 
 
 class ClaimBinder:
-    """Finds volumes for claims."""
+    """Finds or provisions volumes for claims and binds them."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -51,7 +51,8 @@ class ClaimBinder:
             elif meta(claim).deletion_timestamp is None:
                 await self._bind_any(claim)
         except (Conflict, NotFound):
-            # What has changed brings the claim here again, but not always: the volume may be another's by now.
+            # The change queues the claim again only if it is the claim's own. A volume may have been bound to another
+            # claim.
             return Result(0.1)
         return None
 
@@ -77,7 +78,7 @@ class ClaimBinder:
         await self._binding.set_claim_phase(claim, "Pending")
 
     async def _name_default_class(self, claim: Object) -> bool:
-        """Give the claim the class that has become the default since it was made: the change brings it here again."""
+        """Give the claim the current default class, if there is one. That update queues the claim again."""
         default = newest_default(await self._classes.list(), DEFAULT_STORAGE)
         if default is None:
             return False
@@ -97,15 +98,15 @@ class ClaimBinder:
             note = f'volume "{name}" already bound to a different claim.'
             self._recorder.warning(claim, "FailedBinding", note)
         else:
-            why = mismatch(volume, claim)
-            if not why:
+            reason = mismatch(volume, claim)
+            if not reason:
                 await self._binding.bind(volume, claim)
                 return
-            self._recorder.warning(claim, "VolumeMismatch", f'Cannot bind to requested volume "{name}": {why}')
+            self._recorder.warning(claim, "VolumeMismatch", f'Cannot bind to requested volume "{name}": {reason}')
         await self._binding.set_claim_phase(claim, "Pending")
 
     async def _check(self, claim: Object) -> None:
-        """A claim that was bound: its volume must be there and say so."""
+        """Check a bound claim: its volume must exist and reference it."""
         name = claim["spec"].get("volumeName")
         if not name:
             await self._lose(claim, "ClaimLost", "Bound claim has lost reference to PersistentVolume.")
@@ -133,7 +134,7 @@ class ClaimBinder:
         provisioner = storage_class.get("provisioner", "")
         if provisioner != PROVISIONER:
             if provisioner != "kubernetes.io/no-provisioner":
-                self._tell_external(claim, provisioner)
+                self._record_external(claim, provisioner)
             return
         if claim["spec"].get("selector") is not None:
             self._recorder.warning(claim, "ProvisioningFailed", "claim.Spec.Selector is not supported for provisioning")
@@ -147,7 +148,7 @@ class ClaimBinder:
         note = f"Successfully provisioned volume {volume_name(claim)} using {PROVISIONER}"
         self._recorder.normal(claim, "ProvisioningSucceeded", note)
 
-    def _tell_external(self, claim: Object, provisioner: str) -> None:
+    def _record_external(self, claim: Object, provisioner: str) -> None:
         note = (
             "Waiting for a volume to be created either by the external provisioner "
             f"'{provisioner}' or manually by the system administrator. If volume creation is delayed, please verify "

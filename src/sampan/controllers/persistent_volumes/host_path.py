@@ -1,7 +1,7 @@
-"""The provisioner of directories on nodes: for development, and for clusters of one node.
+"""The provisioner of host directories, for development and for clusters with one node.
 
-A class with the provisioner `sampan.dev/host-path` gets its claims volumes below `parameters.path`. The directory is
-made by the node when the first Pod uses it. When the volume is deleted the directory stays: it is on the node.
+A class with the provisioner `sampan.dev/host-path` gives its claims volumes below `parameters.path`. The node creates
+the directory when the first Pod uses it. When the volume is deleted, the directory stays on the node.
 """
 
 from typing import Any, Final
@@ -19,12 +19,12 @@ DEFAULT_PATH: Final = "/var/lib/sampan/volumes"
 
 
 def volume_name(claim: Object) -> str:
-    """The name of the volume of a claim: always the same, so that it is made once."""
+    """Return the name of a claim's volume. It is deterministic, so the volume is created only once."""
     return f"pvc-{meta(claim).uid}"
 
 
 def volume_for(claim: Object, storage_class: Object, hostname: str) -> Object:
-    """The volume for a claim; with a host name, Pods that use it can run there alone."""
+    """Return the volume for a claim. With a host name, only Pods on that host can use it."""
     name = volume_name(claim)
     path = (storage_class.get("parameters") or {}).get("path", DEFAULT_PATH).rstrip("/")
     spec: dict[str, Any] = {

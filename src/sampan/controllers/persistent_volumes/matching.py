@@ -1,4 +1,4 @@
-"""Which volume fits a claim: pure functions.
+"""Matching of volumes and claims, as pure functions.
 
 Source: kube-controller-manager pkg/controller/volume/persistentvolume/{index,pv_controller}.go; component-helpers
 storage/volume/pv_helpers.go (1.36).
@@ -19,36 +19,36 @@ SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 
 
 def class_of(obj: Object) -> str:
-    """The storage class of a claim or a volume."""
+    """Return the storage class of a claim or a volume."""
     annotated = meta(obj).annotations.get(STORAGE_CLASS_ANNOTATION)
     found: str = annotated if annotated is not None else (obj["spec"].get("storageClassName") or "")
     return found
 
 
 def names_class(claim: Object) -> bool:
-    """Whether a claim says which class it wants, or that it wants none."""
+    """Return True if a claim names a class, including the empty one."""
     return STORAGE_CLASS_ANNOTATION in meta(claim).annotations or claim["spec"].get("storageClassName") is not None
 
 
 def requested(claim: Object) -> Quantity:
-    """The size that a claim asks for."""
+    """Return the size that a claim requests."""
     return _amount(((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage"))
 
 
 def capacity(volume: Object) -> Quantity:
-    """The size of a volume."""
+    """Return the size of a volume."""
     return _amount((volume["spec"].get("capacity") or {}).get("storage"))
 
 
 def is_bound_to(volume: Object, claim: Object) -> bool:
-    """Whether a volume is reserved for this very claim, perhaps before that had a uid."""
+    """Return True if a volume is reserved for this claim; a reservation by a user may lack the UID."""
     reference = volume["spec"].get("claimRef") or {}
     named = (reference.get("namespace"), reference.get("name")) == (meta(claim).namespace, meta(claim).name)
     return named and reference.get("uid") in (None, "", meta(claim).uid)
 
 
 def mismatch(volume: Object, claim: Object) -> str:
-    """Why a volume does not do for a claim; empty when it does."""
+    """Return the reason why a volume does not match a claim; empty if it does."""
     if requested(claim) > capacity(volume):
         return "requested PV is too small"
     if class_of(volume) != class_of(claim):
@@ -65,9 +65,9 @@ def mismatch(volume: Object, claim: Object) -> str:
 
 
 def best_match(volumes: Iterable[Object], claim: Object, *, wait: bool) -> Object | None:
-    """The volume that is reserved for a claim, or else the smallest free one that does.
+    """Return the volume reserved for a claim, or else the smallest free one that matches.
 
-    With `wait` only a reserved one: which of the others is right will be known with the first Pod.
+    With `wait` only a reserved one is returned: the right one of the free volumes depends on the first Pod.
     """
     selector = claim["spec"].get("selector")
     matches = None if selector is None else selector_from_label_selector(selector).matches
@@ -86,7 +86,7 @@ def best_match(volumes: Iterable[Object], claim: Object, *, wait: bool) -> Objec
 
 
 def reference_to(claim: Object) -> dict[str, Any]:
-    """What a volume says of the claim that has it."""
+    """Return the reference to a claim for its volume."""
     metadata = meta(claim)
     return {
         "apiVersion": "v1",
@@ -98,8 +98,8 @@ def reference_to(claim: Object) -> dict[str, Any]:
     }
 
 
-def _amount(said: Any) -> Quantity:
-    return parse(canonical(said)) if said is not None else Quantity(0)
+def _amount(quantity: Any) -> Quantity:
+    return parse(canonical(quantity)) if quantity is not None else Quantity(0)
 
 
 def _mode(obj: Object) -> str:

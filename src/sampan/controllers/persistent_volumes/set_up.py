@@ -1,4 +1,4 @@
-"""Both loops: over claims and over volumes."""
+"""Registration of both controllers: of claims and of volumes."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -16,14 +16,14 @@ RESYNC_S: Final = 15.0
 
 
 def set_up(context: ControllerContext) -> None:
-    """Have the manager run them."""
+    """Register both controllers with the manager."""
     claims = context.informer(PERSISTENT_VOLUME_CLAIMS).indexer
 
     def unbound(_: Ref[Any]) -> Iterable[Request]:
         return [Request.of_key(ref.key) for ref in claims.refs() if b'"volumeName"' not in ref.raw]
 
     def claims_of_volume(ref: Ref[Any]) -> Iterable[Request]:
-        """The claim that has the volume, or those that could."""
+        """Return the claim that has the volume, or those that could get it."""
         reference = ref.decode()["spec"].get("claimRef")
         if not reference:
             return [*unbound(ref), *_named(ref)]

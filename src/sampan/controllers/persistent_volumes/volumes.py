@@ -1,4 +1,4 @@
-"""The loop over PersistentVolumes.
+"""The controller of PersistentVolumes.
 
 Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_controller.go `syncVolume`, `reclaimVolume`
 (1.36).
@@ -16,7 +16,7 @@ from sampan.resource import Object, meta
 
 
 class VolumeReclaimer:
-    """Tells the phase of volumes, and reclaims those whose claims are gone."""
+    """Writes the phase of volumes, and reclaims those whose claims are gone."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -32,12 +32,12 @@ class VolumeReclaimer:
         if volume is None:
             return None
         try:
-            await self._look(volume)
+            await self._update(volume)
         except (Conflict, NotFound):
-            return None  # What has changed in it brings it here again.
+            return None  # The event of that change queues the volume again.
         return None
 
-    async def _look(self, volume: Object) -> None:
+    async def _update(self, volume: Object) -> None:
         reference = volume["spec"].get("claimRef") or {}
         if not reference.get("uid"):
             await self._binding.set_volume_phase(volume, "Available")
@@ -55,7 +55,10 @@ class VolumeReclaimer:
             await self._binding.unbind(volume)
 
     async def _claim(self, reference: Object) -> Object | None:
-        """The claim that has a volume. Only what the server does not know either is gone: data are at stake."""
+        """Return the claim of a volume, or None.
+
+        A stale cache could lead to loss of data. So a claim that is missing there is read from the server.
+        """
         request = Request(reference["namespace"], reference["name"])
         claim = await self._cached_claims.find(request)
         if claim is None or meta(claim).uid != reference["uid"]:
@@ -69,7 +72,7 @@ class VolumeReclaimer:
         phase = (volume.get("status") or {}).get("phase")
         if phase not in ("Released", "Failed"):
             await self._binding.set_volume_phase(volume, "Released")
-            return  # The event of this brings it here again.
+            return  # The event of this write queues the volume again.
         policy = volume["spec"].get("persistentVolumeReclaimPolicy", "Retain")
         provisioner = meta(volume).annotations.get(PROVISIONED_BY)
         if policy == "Retain" or meta(volume).deletion_timestamp is not None:

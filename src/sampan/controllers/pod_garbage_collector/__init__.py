@@ -1,4 +1,4 @@
-"""The garbage collector of Pods: too many that have ended, those whose node is gone, those that nobody would delete."""
+"""The Pod garbage collector: deletes surplus ended Pods, Pods on missing nodes, and unscheduled deleted Pods."""
 
 from sampan.controllers.pod_garbage_collector.collector import PodGarbageCollector, PodGarbageSettings, set_up
 

@@ -1,6 +1,6 @@
-"""The passes over all Pods.
+"""Passes over all Pods that delete garbage.
 
-Concurrency: one task of the manager makes a pass now and then; in it, at most `PARALLEL` Pods are deleted at a time.
+Concurrency: one task of the manager makes a pass every `period_s`. It deletes at most `PARALLEL` Pods at a time.
 Source: kube-controller-manager pkg/controller/podgc/gc_controller.go (1.36).
 """
 
@@ -33,14 +33,14 @@ _log = logging.getLogger(f"sampan.{NAME}")
 
 @dataclass(frozen=True, slots=True)
 class PodGarbageSettings:
-    """How much garbage is kept."""
+    """Settings of the Pod garbage collector."""
 
     terminated_threshold: int = 12500
-    """Pods that have ended and may stay; 0: all."""
+    """Number of ended Pods that are kept; 0: all."""
     period_s: float = 20.0
-    """Between two passes."""
+    """Seconds between two passes."""
     quarantine_s: float = 40.0
-    """How long a node must be missing."""
+    """Seconds a node must be missing before its Pods are deleted."""
 
 
 def set_up(context: ControllerContext, settings: PodGarbageSettings = PodGarbageSettings()) -> None:
@@ -49,7 +49,7 @@ def set_up(context: ControllerContext, settings: PodGarbageSettings = PodGarbage
 
 
 class PodGarbageCollector:
-    """Deletes Pods that nobody else would."""
+    """Deletes Pods that no other component deletes."""
 
     def __init__(self, context: ControllerContext, settings: PodGarbageSettings) -> None:
         client = context.manager.client
@@ -73,51 +73,51 @@ class PodGarbageCollector:
             await asyncio.sleep(self._settings.period_s)
 
     async def collect(self) -> None:
-        """One pass. What fails is logged, and tried again in the next one."""
+        """Make one pass. Failures are logged, and the next pass retries them."""
         pods = [ref.decode() for ref in self._pod_informer.indexer.refs()]
         nodes = self._node_informer.indexer
-        await self._end(terminated(pods, self._settings.terminated_threshold))
+        await self._delete_all(terminated(pods, self._settings.terminated_threshold))
         refused = {ref.name for ref in nodes.refs() if b"out-of-service" in ref.raw and is_out_of_service(ref.decode())}
-        await self._end(out_of_service(pods, refused))
+        await self._delete_all(out_of_service(pods, refused))
         missing = {pod.spec.node_name for pod in pods if pod.spec.node_name and pod.spec.node_name not in nodes}
         gone = await self._gone(missing)
-        await self._end(orphaned(pods, gone), reason="DeletionByPodGC", message="PodGC: node no longer exists")
-        await self._end(unscheduled(pods))
+        await self._delete_all(orphaned(pods, gone), reason="DeletionByPodGC", message="PodGC: node no longer exists")
+        await self._delete_all(unscheduled(pods))
 
     async def _gone(self, missing: Iterable[str]) -> set[str]:
-        """The nodes that have been missing for long, and that the server does not know either."""
+        """Return the nodes that have been missing for the quarantine and do not exist on the server."""
         over = self._quarantine.over(missing, asyncio.get_running_loop().time())
-        return {name for name in over if not await self._is_there(name)}
+        return {name for name in over if not await self._exists(name)}
 
-    async def _is_there(self, node_name: str) -> bool:
+    async def _exists(self, node_name: str) -> bool:
         try:
             await self._nodes.metadata_only().get(node_name)
         except NotFound:
             return False
         except (ClientError, ValueError) as error:
-            _log.warning("cannot tell whether node %s is there: %s", node_name, error)
+            _log.warning("cannot check whether node %s exists; keeping its pods: %s", node_name, error)
         return True
 
-    async def _end(self, pods: Iterable[Pod], *, reason: str = "", message: str = "") -> None:
-        """Delete Pods at once; the condition tells why they were disrupted."""
+    async def _delete_all(self, pods: Iterable[Pod], *, reason: str = "", message: str = "") -> None:
+        """Delete Pods without grace period. A reason is recorded in their condition DisruptionTarget."""
         condition: Object = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}
         room = asyncio.Semaphore(PARALLEL)
 
-        async def end(pod: Pod) -> None:
+        async def delete(pod: Pod) -> None:
             async with room:
                 try:
-                    await self._end_one(pod, condition if reason else None)
+                    await self._delete(pod, condition if reason else None)
                 except NotFound:
                     return
                 except ClientError as error:
-                    _log.warning("pod %s/%s cannot be deleted: %s", pod.metadata.namespace, pod.metadata.name, error)
+                    _log.warning("cannot delete pod %s/%s: %s", pod.metadata.namespace, pod.metadata.name, error)
 
         async with asyncio.TaskGroup() as group:
             for pod in pods:
-                group.create_task(end(pod))
+                group.create_task(delete(pod))
 
-    async def _end_one(self, pod: Pod, condition: Object | None) -> None:
-        """Mark it as failed, unless it has ended, so that its owner counts it right; then delete it."""
+    async def _delete(self, pod: Pod, condition: Object | None) -> None:
+        """Mark a Pod as failed, unless it has ended, so that its owner counts it correctly; then delete it."""
         metadata, client = pod.metadata, self._pods.in_namespace(pod.metadata.namespace)
         if not pod.is_terminated:
             status: dict[str, Any] = {"phase": "Failed"}

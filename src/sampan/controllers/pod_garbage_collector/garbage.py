@@ -1,4 +1,4 @@
-"""Which Pods are garbage: pure decisions.
+"""Garbage among Pods, as pure functions.
 
 Source: kube-controller-manager pkg/controller/podgc/gc_controller.go (1.36).
 """
@@ -13,7 +13,7 @@ OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
 
 
 def terminated(pods: Iterable[Pod], threshold: int) -> Sequence[Pod]:
-    """Those that have ended and are too many: evicted ones first, then the oldest. None with a threshold of 0."""
+    """Return ended Pods beyond the threshold: evicted ones first, then the oldest. A threshold of 0 disables this."""
     ended = [pod for pod in pods if pod.is_terminated]
     surplus = len(ended) - threshold
     if threshold <= 0 or surplus <= 0:
@@ -22,23 +22,23 @@ def terminated(pods: Iterable[Pod], threshold: int) -> Sequence[Pod]:
 
 
 def unscheduled(pods: Iterable[Pod]) -> Sequence[Pod]:
-    """Those that are being deleted and are on no node, so that no kubelet will end it."""
+    """Return Pods that are being deleted and have no node, so no kubelet will end them."""
     return [pod for pod in pods if pod.metadata.deletion_timestamp is not None and not pod.spec.node_name]
 
 
 def out_of_service(pods: Iterable[Pod], nodes: Container[str]) -> Sequence[Pod]:
-    """Those that are being deleted on nodes that will not come back soon."""
+    """Return Pods that are being deleted on nodes that are out of service."""
     deleting = [pod for pod in pods if pod.metadata.deletion_timestamp is not None and pod.spec.node_name in nodes]
     return sorted(deleting, key=_order)
 
 
 def orphaned(pods: Iterable[Pod], gone: Container[str]) -> Sequence[Pod]:
-    """Those on nodes that are gone."""
+    """Return Pods on missing nodes."""
     return [pod for pod in pods if pod.spec.node_name and pod.spec.node_name in gone]
 
 
 def is_out_of_service(node: Object) -> bool:
-    """Whether somebody has said so of a node, and it is not ready."""
+    """Return True if an administrator has marked a node as out of service, and it is not ready."""
     taints = (node.get("spec") or {}).get("taints") or ()
     if not any(taint.get("key") == OUT_OF_SERVICE for taint in taints):
         return False
@@ -47,14 +47,14 @@ def is_out_of_service(node: Object) -> bool:
 
 
 class Quarantine:
-    """Nodes that are not there, and for how long that has been so."""
+    """Missing nodes, and the time since when they are missing."""
 
     def __init__(self, quarantine_s: float) -> None:
         self._quarantine_s = quarantine_s
         self._since: dict[str, float] = {}
 
     def over(self, missing: Iterable[str], now_s: float) -> Sequence[str]:
-        """Those that have been missing for long enough; who is back is forgotten."""
+        """Return the nodes that have been missing long enough. Nodes that exist again are dropped."""
         self._since = {name: self._since.get(name, now_s) for name in missing}
         return [name for name, since in self._since.items() if now_s - since >= self._quarantine_s]
 

@@ -1,4 +1,4 @@
-"""The resource quota controller: what quotas allow and what is used of them, counted again and again."""
+"""The resource quota controller: recalculates the usage that quotas report."""
 
 from sampan.controllers.resource_quota.controller import set_up
 

@@ -1,7 +1,7 @@
-"""The loop over ResourceQuotas.
+"""The controller of ResourceQuotas.
 
-The admission of requests adds to the status what they take; here it is counted what is really there, and less is told
-only when nobody has been admitted for a moment. Source:
+Admission adds the usage of each request to the status. This controller counts the existing objects instead. It reports
+a lower usage only after a moment without admitted requests, because admitted objects may not exist yet. Source:
 kube-controller-manager pkg/controller/resourcequota/resource_quota_controller.go (1.36).
 """
 
@@ -30,7 +30,7 @@ NAME: Final = "resourcequota-controller"
 RESYNC_S: Final = 300.0
 BATCH_S: Final = 0.05
 SETTLE_S: Final = 0.5
-"""How long a quota must have been left alone before it tells of less."""
+"""Time a quota must be unchanged before a lower usage is reported."""
 WORKERS: Final = 5
 
 
@@ -46,7 +46,7 @@ def set_up(context: ControllerContext) -> None:
         Builder(context.manager)
         .named(NAME)
         .for_(RESOURCE_QUOTAS)
-        .watches(POD_VIEW, quotas_beside, predicates=[PredicateFuncs(None, _takes_otherwise, None)])
+        .watches(POD_VIEW, quotas_beside, predicates=[PredicateFuncs(None, _usage_changed, None)])
         .watches(SERVICES, quotas_beside)
         .watches(PERSISTENT_VOLUME_CLAIMS, quotas_beside)
         .watches_source(counted)
@@ -57,14 +57,14 @@ def set_up(context: ControllerContext) -> None:
 
 
 class ResourceQuotaController:
-    """Counts."""
+    """Counts the objects in the scope of each quota."""
 
     def __init__(self, context: ControllerContext, counted: Counted) -> None:
         self._clock = context.clock
         self._quotas = context.manager.client.resource(RESOURCE_QUOTAS, namespace="")
         self._informers = {
-            info: context.informer(what)
-            for info, what in (
+            info: context.informer(kind)
+            for info, kind in (
                 (POD_VIEW.info, POD_VIEW),
                 (SERVICES, SERVICES),
                 (PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUME_CLAIMS),
@@ -72,7 +72,7 @@ class ResourceQuotaController:
         }
         self._counted = counted
         self._less: dict[Request, tuple[str, dt.datetime]] = {}
-        """Quotas that less is used of than they tell: their version then, and since when."""
+        """Quotas with less usage than they report: their version, and the time since when that is so."""
 
     async def reconcile(self, request: Request) -> Result | None:
         """Reconcile one quota. Raises `ApiError`, `TransportError`."""
@@ -81,32 +81,35 @@ class ResourceQuotaController:
             self._less.pop(request, None)
             return None
         found = await self._usage(quota)
-        told = amounts(status_of(quota).get("used"))
-        settled = self._is_settled(request, quota, found, told)
+        reported = amounts(status_of(quota).get("used"))
+        settled = self._is_settled(request, quota, found, reported)
         if not settled:
-            found = most(found, {limit: amount for limit, amount in told.items() if limit in found})
+            found = most(found, {limit: amount for limit, amount in reported.items() if limit in found})
         status = status_after(quota, found)
         if status is not None:
             try:
                 await write_status(self._quotas, quota, status, optimistic_lock=True)
             except (Conflict, NotFound):
-                return None  # What has changed in it brings it here again.
+                return None  # The event of that change queues the quota again.
         return None if settled else Result(requeue_after_s=SETTLE_S)
 
-    def _is_settled(self, request: Request, quota: Object, found: Usage, told: Usage) -> bool:
-        """Whether less may be told than before: admission tells of objects before they are there to be counted."""
-        if all(amount >= told.get(limit, amount) for limit, amount in found.items()):
+    def _is_settled(self, request: Request, quota: Object, found: Usage, reported: Usage) -> bool:
+        """Return True if the found usage may be reported, even if it is lower.
+
+        Admission reports the usage of objects before they exist and can be counted.
+        """
+        if all(amount >= reported.get(limit, amount) for limit, amount in found.items()):
             self._less.pop(request, None)
             return True
         version, now = meta(quota).resource_version, self._clock.now()
-        seen = self._less.get(request)
-        if seen is None or seen[0] != version:
+        before = self._less.get(request)
+        if before is None or before[0] != version:
             self._less[request] = (version, now)
             return False
-        return (now - seen[1]).total_seconds() >= SETTLE_S
+        return (now - before[1]).total_seconds() >= SETTLE_S
 
     async def _usage(self, quota: Object) -> Usage:
-        """What is used of the quota's limits, as far as somebody knows how to count it."""
+        """Return the usage of the quota's limits, as far as it can be counted."""
         limits = set((quota.get("spec") or {}).get("hard") or ())
         total: Usage = {}
         for info in self._informers:
@@ -122,7 +125,7 @@ class ResourceQuotaController:
         return total
 
     def _sum(self, quota: Object, info: ResourceInfo, limits: Iterable[str]) -> Usage:
-        """What the objects of a resource that are in the quota's scopes take of some limits."""
+        """Return how much of some limits the objects of a resource in the quota's scopes use."""
         evaluator, selectors = evaluator_for(info.gvr.group_resource), scope_selectors(quota)
         now = self._clock.now()
         total: Usage = {}
@@ -134,22 +137,25 @@ class ResourceQuotaController:
 
 
 def status_after(quota: Object, found: Mapping[str, Quantity]) -> Object | None:
-    """The status for what was found; None when it says so. What nobody could count stays as it was told before."""
+    """Return the status for the found usage; None if it has not changed.
+
+    The reported usage of limits that cannot be counted stays.
+    """
     hard = (quota.get("spec") or {}).get("hard") or {}
     before = status_of(quota)
-    told = before.get("used") or {}
-    used = {limit: told[limit] for limit in hard if limit in told and limit not in found}
+    reported = before.get("used") or {}
+    used = {limit: reported[limit] for limit in hard if limit in reported and limit not in found}
     used |= {limit: str(amount) for limit, amount in found.items()}
     same = "hard" in before and "used" in before and amounts(before["hard"]) == amounts(hard)
-    if same and amounts(told) == amounts(used):
+    if same and amounts(reported) == amounts(used):
         return None
     return {**before, "hard": hard, "used": used}
 
 
-def _takes_otherwise(old: Ref[Any], new: Ref[Any]) -> bool:
-    """Whether a Pod may take something else than before."""
-    return old.generation != new.generation or _taking(old.decode()) != _taking(new.decode())
+def _usage_changed(old: Ref[Any], new: Ref[Any]) -> bool:
+    """Return True if a Pod's usage may have changed."""
+    return old.generation != new.generation or _usage_fields(old.decode()) != _usage_fields(new.decode())
 
 
-def _taking(pod: Pod) -> tuple[object, ...]:
+def _usage_fields(pod: Pod) -> tuple[object, ...]:
     return (pod.metadata.uid, pod.is_terminated, pod.metadata.deletion_timestamp)

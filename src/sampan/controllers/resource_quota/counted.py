@@ -1,6 +1,6 @@
-"""The resources of which quotas count the objects and nothing more; watched as soon as a quota asks for them.
+"""Resources whose objects quotas only count. Each is watched once the first quota limits it.
 
-Concurrency: `run` waits for its end; informers of metadata, which the manager runs, put requests into the queue.
+Concurrency: `run` only waits for its cancellation. Informers of metadata, which the manager runs, queue requests.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _BY_NAME = {each.gvr.resource: each for each in (CONFIG_MAPS, REPLICATION_CONTRO
 
 
 class Counted:
-    """A source of requests: objects of such resources come and go."""
+    """Source of requests for the creation and deletion of counted objects."""
 
     def __init__(self, context: ControllerContext, map_function: MapFunction[Any]) -> None:
         self._manager = context.manager
@@ -36,7 +36,7 @@ class Counted:
         return "counted resources"
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
-        """Synced at once: what quotas ask for is found when they are looked at."""
+        """Wait until cancelled. `synced` is set immediately: the resources are added when quotas are reconciled."""
         self._queue = queue
         synced.set()
         try:
@@ -46,7 +46,7 @@ class Counted:
                 registration.remove()
 
     async def resource(self, limit: str) -> ResourceInfo | None:
-        """The resource that a limit is about; None when it is about none, or the server has none of the name."""
+        """Return the resource that a limit counts; None if it counts none, or the server has no such resource."""
         name = limit.removeprefix(_COUNT)
         if name in _BY_NAME:
             return _BY_NAME[name]
@@ -58,11 +58,11 @@ class Counted:
             return None
 
     async def refs(self, resource: ResourceInfo, namespace: str) -> Sequence[Ref[Any]]:
-        """The objects in a namespace."""
+        """Return the objects in a namespace."""
         informer = self._manager.metadata_informer_for(resource)
         if resource not in self._registrations and self._queue is not None:
-            comes_or_goes = PredicateFuncs[Any](None, lambda _old, _new: False, None)
-            handler: EnqueueHandler[Any] = EnqueueHandler(self._queue, self._map, [comes_or_goes])
+            created_or_deleted = PredicateFuncs[Any](None, lambda _old, _new: False, None)
+            handler: EnqueueHandler[Any] = EnqueueHandler(self._queue, self._map, [created_or_deleted])
             self._registrations[resource] = informer.add_handler(handler)
         await informer.synced()
         return informer.indexer.by_index(NAMESPACE_INDEX, namespace)

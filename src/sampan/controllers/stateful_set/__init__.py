@@ -1,4 +1,4 @@
-"""The StatefulSet controller: Pods with names and volumes of their own, made, updated and deleted in order."""
+"""The StatefulSet controller: creates, updates and deletes Pods with stable names and volumes, in order."""
 
 from sampan.controllers.stateful_set.controller import set_up
 

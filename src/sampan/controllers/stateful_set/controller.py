@@ -1,8 +1,8 @@
 """Reconcile one StatefulSet.
 
-Concurrency: the manager runs the controller; one set is looked at by one worker at a time. Reads see what was written
-here before. In order, a look does one thing to one Pod, and the next look follows from that; in parallel, it deals with
-all Pods at once.
+Concurrency: the manager runs the controller; each set is reconciled by one worker at a time. Reads include the
+controller's own earlier writes. With ordered management, one reconciliation changes one Pod and the next continues
+from there. With parallel management, it handles all Pods at once.
 Source: kube-controller-manager pkg/controller/statefulset/{stateful_set,stateful_set_control}.go (1.36).
 """
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sampan.client import ClientError, NotFound
 from sampan.controllers.availability import next_available_s
-from sampan.controllers.history import History, data_of, number_of, says_same, surplus
+from sampan.controllers.history import History, data_of, number_of, has_data, surplus
 from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.slow_start import slow_start
 from sampan.controllers.stateful_set.equivalence import Equivalences
@@ -25,11 +25,11 @@ from sampan.controllers.stateful_set.identity import (
 )
 from sampan.controllers.stateful_set.plan import (
     Revisions,
-    Seen,
+    StatefulSetState,
     Step,
     condemned_step,
-    look,
     next_outdated,
+    observe,
     status,
     step,
     template_for,
@@ -83,7 +83,7 @@ class StatefulSetController:
         )
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Reconcile one set."""
+        """Reconcile one set. Raises `ClientError`, `ClaimTerminating`."""
         try:
             stateful_set = await self._sets.in_namespace(request.namespace).get(request.name)
         except NotFound:
@@ -95,83 +95,83 @@ class StatefulSetController:
         except OwnerGone:
             return None
         now = self._context.clock.now()
-        seen = look(stateful_set, await self._revise(stateful_set, history), pods, now)
+        state = observe(stateful_set, await self._revise(stateful_set, history), pods, now)
         failure: ClientError | ClaimTerminating | None = None
         if meta(stateful_set).deletion_timestamp is None:
             try:
-                await self._manage(seen)
+                await self._manage(state)
             except (ClientError, ClaimTerminating) as error:
                 failure = error
         try:
-            await write_status(self._sets, stateful_set, status(seen))
+            await write_status(self._sets, stateful_set, status(state))
         except NotFound:
             return None
         if failure is not None:
             raise failure
-        await self._forget(seen, history)
-        return Result(next_available_s(pods, seen.min_ready_s, now))
+        await self._delete_surplus_revisions(state, history)
+        return Result(next_available_s(pods, state.min_ready_s, now))
 
     # Revisions.
 
     async def _revise(self, stateful_set: Object, history: Sequence[Object]) -> Revisions:
-        """The revision of the template that is wanted now, and the one that the Pods had before."""
-        told = stateful_set.get("status") or {}
-        collisions = int(told.get("collisionCount") or 0)
+        """Return the revision of the wanted template, and the one that the Pods had before."""
+        status = stateful_set.get("status") or {}
+        collisions = int(status.get("collisionCount") or 0)
         if meta(stateful_set).deletion_timestamp is not None:
-            # What is deleted with the set must not be made again.
-            return Revisions(_named(told.get("currentRevision")), _named(told.get("updateRevision")), collisions)
+            # The set is being deleted: do not create revisions that are deleted with it.
+            return Revisions(_named(status.get("currentRevision")), _named(status.get("updateRevision")), collisions)
         data = data_of(stateful_set["spec"]["template"])
-        same = [revision for revision in history if says_same(revision, data)]
+        same = [revision for revision in history if has_data(revision, data)]
         number = number_of(history[-1]) + 1 if history else 1
         if same and same[-1] is history[-1]:
             update = same[-1]
         elif same:
             update = await self._history.renumber(same[-1], number)
-        elif history and await self._equivalences.means_same(history[-1], stateful_set):
+        elif history and await self._equivalences.is_equivalent(history[-1], stateful_set):
             update = history[-1]
         else:
             update, collisions = await self._history.create(stateful_set, data, number, collisions)
-        named = (revision for revision in history if meta(revision).name == told.get("currentRevision"))
+        named = (revision for revision in history if meta(revision).name == status.get("currentRevision"))
         return Revisions(next(named, update), update, collisions)
 
-    async def _forget(self, seen: Seen, history: Sequence[Object]) -> None:
-        """Delete the oldest revisions beyond the limit; those that Pods are of stay."""
-        live = {revision_name_of(pod) for pod in seen.pods}
-        live |= {seen.revisions.current_name, seen.revisions.update_name}
+    async def _delete_surplus_revisions(self, state: StatefulSetState, history: Sequence[Object]) -> None:
+        """Delete the oldest revisions beyond the history limit, except those that Pods use."""
+        live = {revision_name_of(pod) for pod in state.pods}
+        live |= {state.revisions.current_name, state.revisions.update_name}
         old = [revision for revision in history if meta(revision).name not in live]
-        await self._history.delete(surplus(old, seen.stateful_set["spec"].get("revisionHistoryLimit")))
+        await self._history.delete(surplus(old, state.stateful_set["spec"].get("revisionHistoryLimit")))
 
     # Pods.
 
-    async def _manage(self, seen: Seen) -> None:
-        """Make, keep, and delete Pods; then one step of the roll-out."""
-        places = list(seen.replicas.items())
-        condemned = seen.condemned
+    async def _manage(self, state: StatefulSetState) -> None:
+        """Create, keep and delete Pods, then do one step of the update."""
+        places = list(state.replicas.items())
+        condemned = state.condemned
 
         async def replica(index: int) -> bool:
-            return await self._replica(seen, *places[index])
+            return await self._replica(state, *places[index])
 
         async def claims(index: int) -> bool:
             name, uid = condemned[index].metadata.name, condemned[index].metadata.uid
-            await self._pods.keep_claims(seen.stateful_set, name, uid)
+            await self._pods.keep_claims(state.stateful_set, name, uid)
             return True
 
         async def condemn(index: int) -> bool:
-            return await self._condemned(seen, condemned[index])
+            return await self._condemned(state, condemned[index])
 
         for count, act in ((len(places), replica), (len(condemned), claims), (len(condemned), condemn)):
-            if not await _for_all(count, act, ordered=seen.is_ordered):
+            if not await _for_all(count, act, ordered=state.is_ordered):
                 return
-        outdated = next_outdated(seen)
+        outdated = next_outdated(state)
         if outdated is not None:
-            await self._pods.delete(seen.stateful_set, outdated)
+            await self._pods.delete(state.stateful_set, outdated)
 
-    async def _replica(self, seen: Seen, ordinal: int, pod: Pod | None) -> bool:
-        """Deal with a Pod that should be there. False: those after it have to wait."""
-        stateful_set = seen.stateful_set
-        todo = step(seen, pod)
+    async def _replica(self, state: StatefulSetState, ordinal: int, pod: Pod | None) -> bool:
+        """Handle a wanted Pod. Return False if later Pods have to wait."""
+        stateful_set = state.stateful_set
+        todo = step(state, pod)
         if pod is None:
-            template, revision = template_for(seen, ordinal)
+            template, revision = template_for(state, ordinal)
             await self._pods.create(stateful_set, new_pod(stateful_set, template, ordinal, revision=revision))
             return False
         if todo is Step.DELETE:
@@ -182,25 +182,28 @@ class StatefulSetController:
         if todo is Step.WAIT:
             return False
         if not has_identity(pod) or not has_storage(stateful_set, pod):
-            await self._pods.mend(stateful_set, pod)
+            await self._pods.repair(stateful_set, pod)
         await self._pods.keep_claims(stateful_set, pod.metadata.name, pod.metadata.uid)
         return True
 
-    async def _condemned(self, seen: Seen, pod: Pod) -> bool:
-        """Deal with a Pod that is too many. False: those after it have to wait."""
-        todo = condemned_step(seen, pod)
+    async def _condemned(self, state: StatefulSetState, pod: Pod) -> bool:
+        """Handle a surplus Pod. Return False if later Pods have to wait."""
+        todo = condemned_step(state, pod)
         if todo is Step.DELETE:
-            await self._pods.delete(seen.stateful_set, pod)
+            await self._pods.delete(state.stateful_set, pod)
         return todo is Step.KEEP
 
     def _sets_of_claim(self, ref: Ref[Any]) -> Iterable[Request]:
-        """The sets that a claim that is gone was one of by its name: they may have waited for that."""
+        """Return the sets to which a deleted claim belongs by its name: they may have waited for its deletion."""
         sets = self._informer.lister().namespaced(ref.namespace).list()
         return [Request(ref.namespace, meta(each).name) for each in sets if is_claim_name(each, ref.name)]
 
 
 async def _for_all(count: int, act: Callable[[int], Awaitable[bool]], *, ordered: bool) -> bool:
-    """In order until one says that the others have to wait (False then); or all at once, whatever they say."""
+    """Call `act` for all indexes: in order until one returns False, or concurrently without regard to the results.
+
+    Returns False if the ordered calls stopped early.
+    """
     if ordered:
         for index in range(count):
             if not await act(index):
@@ -215,7 +218,7 @@ async def _for_all(count: int, act: Callable[[int], Awaitable[bool]], *, ordered
 
 
 def _named(revision: str | None) -> Object:
-    """A revision of which no more than the name is needed."""
+    """Return a revision with only a name."""
     return {"metadata": {"name": revision or ""}}
 
 

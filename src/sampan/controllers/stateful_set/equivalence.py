@@ -1,34 +1,34 @@
-"""Whether an older revision means the same as the template of today, though it says less.
+"""Equivalence of an older revision and the current template, if they differ only in defaults.
 
-A later version of the API may have more defaults: the template has them then, revisions of before do not, and that is
-no reason to replace Pods.
+A later version of the API may have more defaults. Then the template has them and older revisions do not. That alone
+must not replace Pods.
 Source: kube-controller-manager pkg/controller/statefulset/stateful_set_control.go `setMatchesLatestExistingRevision`
-(1.36), which knows the defaults itself; here the server is asked by a dry run.
+(1.36). It applies the defaults locally; here the server applies them in a dry run.
 """
 
 from collections import OrderedDict
 from typing import Final
 
 from sampan.client import ApiError, Client, StrategicMergePatch, WriteOptions
-from sampan.controllers.history import data_of, says_same
+from sampan.controllers.history import data_of, has_data
 from sampan.loops.resources import STATEFUL_SETS
 from sampan.resource import Object, meta
 
-_KNOWN_MAX: Final = 10_000
+_CACHE_MAX: Final = 10_000
 
 
 class Equivalences:
-    """Asks once for each generation of a set, and remembers where the answer was yes."""
+    """Compares once for each generation of a set, and caches positive results."""
 
     def __init__(self, client: Client) -> None:
         self._sets = client.resource(STATEFUL_SETS, namespace="")
-        self._known: OrderedDict[str, tuple[int, str]] = OrderedDict()
+        self._equivalent: OrderedDict[str, tuple[int, str]] = OrderedDict()
 
-    async def means_same(self, revision: Object, stateful_set: Object) -> bool:
-        """Whether to go back to the revision would change nothing. Raises `TransportError`."""
+    async def is_equivalent(self, revision: Object, stateful_set: Object) -> bool:
+        """Return True if a rollback to the revision would change nothing. Raises `TransportError`."""
         metadata = meta(stateful_set)
-        asked = (metadata.generation, meta(revision).resource_version)
-        if self._known.get(metadata.uid) == asked:
+        key = (metadata.generation, meta(revision).resource_version)
+        if self._equivalent.get(metadata.uid) == key:
             return True
         client = self._sets.in_namespace(metadata.namespace)
         patch = StrategicMergePatch({**revision["data"], "metadata": {"uid": metadata.uid}})
@@ -36,10 +36,10 @@ class Equivalences:
             restored = await client.patch(metadata.name, patch, WriteOptions(dry_run=True))
         except ApiError:
             return False
-        said = {"data": data_of(restored["spec"]["template"])}
-        if not says_same(said, data_of(stateful_set["spec"]["template"])):
+        restored_revision = {"data": data_of(restored["spec"]["template"])}
+        if not has_data(restored_revision, data_of(stateful_set["spec"]["template"])):
             return False
-        self._known[metadata.uid] = asked
-        if len(self._known) > _KNOWN_MAX:
-            self._known.popitem(last=False)
+        self._equivalent[metadata.uid] = key
+        if len(self._equivalent) > _CACHE_MAX:
+            self._equivalent.popitem(last=False)
         return True

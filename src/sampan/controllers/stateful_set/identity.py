@@ -1,4 +1,4 @@
-"""Who is who in a StatefulSet: ordinals, names, and the Pods and claims that go by them.
+"""Identities in a StatefulSet: ordinals, names, and the Pods and claims named after them.
 
 Source: kube-controller-manager pkg/controller/statefulset/stateful_set_utils.go (1.36).
 """
@@ -33,7 +33,7 @@ _volumes = msgspec.json.Decoder(list[_Volume])
 
 
 def parent_and_ordinal(pod_name: str) -> tuple[str, int]:
-    """The name of the set that a Pod belongs to by its name, and its ordinal; ("", -1) where it says none."""
+    """Split a Pod's name into the set's name and the ordinal; ("", -1) if the name has none."""
     found = _split(pod_name)
     if found is None:
         return "", -1
@@ -42,12 +42,12 @@ def parent_and_ordinal(pod_name: str) -> tuple[str, int]:
 
 
 def ordinal_of(pod: Pod) -> int:
-    """The ordinal of a Pod; -1 where its name says none."""
+    """Return the ordinal of a Pod; -1 if its name has none."""
     return parent_and_ordinal(pod.metadata.name)[1]
 
 
 def ordinals(stateful_set: Object) -> range:
-    """The ordinals that there should be."""
+    """Return the wanted ordinals."""
     spec = stateful_set["spec"]
     start = int((spec.get("ordinals") or {}).get("start") or 0)
     replicas = spec.get("replicas")
@@ -55,12 +55,12 @@ def ordinals(stateful_set: Object) -> range:
 
 
 def pod_name(stateful_set: Object, ordinal: int) -> str:
-    """The name of the Pod with an ordinal."""
+    """Return the name of the Pod with an ordinal."""
     return f"{meta(stateful_set).name}-{ordinal}"
 
 
 def claims_of(stateful_set: Object, ordinal: int) -> dict[str, Object]:
-    """The claims that the Pod with an ordinal needs, by the names of its volumes."""
+    """Return the claims for the Pod with an ordinal, by the names of its volumes."""
     spec = stateful_set["spec"]
     labels = spec["selector"].get("matchLabels") or {}
     return {
@@ -79,33 +79,33 @@ def _claim(stateful_set: Object, template: Object, ordinal: int, labels: dict[st
 
 
 def claim_name(stateful_set: Object, volume: str, ordinal: int) -> str:
-    """The name of the claim for a volume of the Pod with an ordinal."""
+    """Return the name of the claim for a volume of the Pod with an ordinal."""
     return f"{volume}-{pod_name(stateful_set, ordinal)}"
 
 
 def is_claim_name(stateful_set: Object, name: str) -> bool:
-    """Whether a claim is one of the set's by its name, of whatever ordinal."""
+    """Return True if a claim belongs to the set by its name, with any ordinal."""
     volume_and_set = parent_and_ordinal(name)[0]
     templates = stateful_set["spec"].get("volumeClaimTemplates") or ()
     return volume_and_set in {f"{each['metadata']['name']}-{meta(stateful_set).name}" for each in templates}
 
 
 def new_pod(stateful_set: Object, template: Object, ordinal: int, *, revision: str) -> Object:
-    """The Pod with an ordinal, made of the template of a revision."""
+    """Return a new Pod with an ordinal, from the template of a revision."""
     pod = pod_from_template(template, stateful_set)
     name = pod_name(stateful_set, ordinal)
     labels = pod["metadata"].setdefault("labels", {})
     labels |= {POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal), POD_HASH_LABEL: revision}
     pod["metadata"]["name"] = name
     pod["spec"]["hostname"] = name
-    # The set's word holds, even if it says nothing.
+    # The set's service name always replaces the template's subdomain, even if it is empty.
     pod["spec"]["subdomain"] = stateful_set["spec"].get("serviceName", "")
     pod["spec"]["volumes"] = with_claims(stateful_set, ordinal, pod["spec"].get("volumes") or [])
     return pod
 
 
 def with_claims(stateful_set: Object, ordinal: int, volumes: list[Object]) -> list[Object]:
-    """A Pod's volumes: those that are claims of the set first, in the place of others of the same names."""
+    """Return a Pod's volumes: first the set's claims, which replace volumes of the same names, then the rest."""
     claims = claims_of(stateful_set, ordinal)
     made = [
         {"name": volume, "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}}
@@ -115,12 +115,12 @@ def with_claims(stateful_set: Object, ordinal: int, volumes: list[Object]) -> li
 
 
 def has_identity(pod: Pod) -> bool:
-    """Whether a member of the set says in its labels which one it is."""
+    """Return True if the Pod's labels contain its name."""
     return pod.metadata.labels.get(POD_NAME_LABEL) == pod.metadata.name
 
 
 def has_storage(stateful_set: Object, pod: Pod) -> bool:
-    """Whether the Pod's volumes are the claims of the set's templates."""
+    """Return True if the Pod's volumes are the claims of the set's templates."""
     templates = stateful_set["spec"].get("volumeClaimTemplates") or ()
     if not templates:
         return True
@@ -134,5 +134,5 @@ def has_storage(stateful_set: Object, pod: Pod) -> bool:
 
 
 def revision_name_of(pod: Pod) -> str:
-    """The name of the revision that a Pod was made of."""
+    """Return the name of the revision from which a Pod was created."""
     return pod.metadata.labels.get(POD_HASH_LABEL, "")

@@ -1,4 +1,4 @@
-"""What one look at a StatefulSet finds, and what follows from it: decisions alone.
+"""Plan of a StatefulSet: its state and the decisions that follow from it, as pure functions.
 
 Source: kube-controller-manager pkg/controller/statefulset/stateful_set_control.go (1.36).
 """
@@ -20,170 +20,175 @@ ROLLING_UPDATE: Final = "RollingUpdate"
 
 
 class Step(enum.Enum):
-    """What is to be done with one Pod."""
+    """Action for one Pod."""
 
     CREATE = enum.auto()
     DELETE = enum.auto()
     KEEP = enum.auto()
-    """Nothing, and those after it may have their turn."""
+    """No change; the next Pod can be handled."""
     WAIT = enum.auto()
-    """Nothing, and nothing with those after it either, as long as it is so."""
+    """No change; all later Pods have to wait too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """The revisions that a set is between; the same one when nothing is rolled out."""
+    """The revisions before and after an update; both are the same without an update."""
 
     current: Object
     update: Object
     collisions: int
-    """How often the name of a revision was taken."""
+    """Number of name collisions of revisions so far."""
 
     @property
     def current_name(self) -> str:
-        """The name of the one that Pods are led away from."""
+        """Name of the revision before the update."""
         return meta(self.current).name
 
     @property
     def update_name(self) -> str:
-        """The name of the one that Pods are led to."""
+        """Name of the revision after the update."""
         return meta(self.update).name
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A set and its Pods. Made by `look`."""
+class StatefulSetState:
+    """A set and its Pods. Create it with `observe`."""
 
     stateful_set: Object
     revisions: Revisions
     pods: Sequence[Pod]
     now: dt.datetime
     replicas: Mapping[int, Pod | None]
-    """By ordinal, in order: those that there should be; None where there is none."""
+    """Wanted Pods in the order of their ordinals; None for a missing one."""
     condemned: Sequence[Pod]
-    """Those that are too many, the highest ordinal first."""
+    """Surplus Pods, the highest ordinal first."""
 
     @property
     def is_ordered(self) -> bool:
-        """Whether one Pod is dealt with after the other."""
+        """True if Pods are handled one after the other."""
         return bool(self.stateful_set["spec"].get("podManagementPolicy") != "Parallel")
 
     @property
     def min_ready_s(self) -> int:
-        """How long a Pod is ready before it counts as available."""
+        """Seconds a Pod must be ready before it counts as available."""
         return int(self.stateful_set["spec"].get("minReadySeconds") or 0)
 
     def is_available(self, pod: Pod | None) -> bool:
-        """Whether a Pod is there for others, and stays."""
+        """Return True if a Pod is available and not being deleted."""
         if pod is None or pod.metadata.deletion_timestamp is not None:
             return False
         return is_available(pod, self.min_ready_s, self.now)
 
     @property
     def first_unavailable(self) -> int | None:
-        """The lowest ordinal that is not available; those that should be there come before those that should not."""
+        """Lowest ordinal without available Pod; wanted Pods come before surplus ones."""
         for ordinal, pod in self.replicas.items():
             if not self.is_available(pod):
                 return ordinal
         return next((ordinal_of(pod) for pod in reversed(self.condemned) if not self.is_available(pod)), None)
 
 
-def look(stateful_set: Object, revisions: Revisions, pods: Sequence[Pod], now: dt.datetime) -> Seen:
-    """Put the Pods of a set in their places. A Pod whose name says no ordinal has none."""
+def observe(stateful_set: Object, revisions: Revisions, pods: Sequence[Pod], now: dt.datetime) -> StatefulSetState:
+    """Sort the Pods of a set into wanted and surplus ones. Pods without ordinal are ignored."""
     wanted = ordinals(stateful_set)
     found = {ordinal_of(pod): pod for pod in pods}
     condemned = [found[ordinal] for ordinal in sorted(found, reverse=True) if ordinal >= 0 and ordinal not in wanted]
-    return Seen(stateful_set, revisions, pods, now, {ordinal: found.get(ordinal) for ordinal in wanted}, condemned)
+    return StatefulSetState(
+        stateful_set, revisions, pods, now, {ordinal: found.get(ordinal) for ordinal in wanted}, condemned
+    )
 
 
-def template_for(seen: Seen, ordinal: int) -> tuple[Object, str]:
-    """The template that a new Pod with an ordinal is made of, and the name of its revision."""
-    strategy = seen.stateful_set["spec"].get("updateStrategy") or {}
-    wanted = ordinals(seen.stateful_set)
+def template_for(state: StatefulSetState, ordinal: int) -> tuple[Object, str]:
+    """Return the template for a new Pod with an ordinal, and the name of its revision."""
+    strategy = state.stateful_set["spec"].get("updateStrategy") or {}
+    wanted = ordinals(state.stateful_set)
     behind = 0
     if strategy.get("rollingUpdate") is not None:
-        behind = _partition(seen)
+        behind = _partition(state)
     elif strategy.get("type") == ROLLING_UPDATE:
-        behind = int((seen.stateful_set.get("status") or {}).get("currentReplicas") or 0)
-    revision = seen.revisions.current if ordinal < wanted.start + behind else seen.revisions.update
+        behind = int((state.stateful_set.get("status") or {}).get("currentReplicas") or 0)
+    revision = state.revisions.current if ordinal < wanted.start + behind else state.revisions.update
     return template_of(revision), meta(revision).name
 
 
-def step(seen: Seen, pod: Pod | None) -> Step:
-    """What is to be done with a Pod that should be there.
+def step(state: StatefulSetState, pod: Pod | None) -> Step:
+    """Return the action for a wanted Pod.
 
-    In order, those after it come only when it is available. A Pod that has ended is replaced, however it has ended.
+    With ordered management, later Pods wait until it is available. An ended Pod is replaced, even if it has succeeded.
     """
     if pod is None:
         return Step.CREATE
     is_terminating = pod.metadata.deletion_timestamp is not None
     if pod.is_terminated:
         return Step.WAIT if is_terminating else Step.DELETE
-    if seen.is_ordered and not (_is_running_and_ready(pod) and seen.is_available(pod)):
+    if state.is_ordered and not (_is_running_and_ready(pod) and state.is_available(pod)):
         return Step.WAIT
     return Step.KEEP
 
 
-def condemned_step(seen: Seen, pod: Pod) -> Step:
-    """What is to be done with a Pod that is too many.
+def condemned_step(state: StatefulSetState, pod: Pod) -> Step:
+    """Return the action for a surplus Pod.
 
-    In order, one that is not available goes only if it is the first such one: no other may be worse off meanwhile.
+    With ordered management, an unavailable Pod is deleted only if it is the first unavailable one of the set.
     """
     if pod.metadata.deletion_timestamp is not None:
-        return Step.WAIT if seen.is_ordered else Step.KEEP
-    is_well = _is_running_and_ready(pod) and seen.is_available(pod)
-    if seen.is_ordered and not is_well and ordinal_of(pod) != seen.first_unavailable:
+        return Step.WAIT if state.is_ordered else Step.KEEP
+    is_well = _is_running_and_ready(pod) and state.is_available(pod)
+    if state.is_ordered and not is_well and ordinal_of(pod) != state.first_unavailable:
         return Step.WAIT
     return Step.DELETE
 
 
-def next_outdated(seen: Seen) -> Pod | None:
-    """The Pod that the roll-out deletes next: of the highest ordinal, when all above it are updated and available."""
-    if (seen.stateful_set["spec"].get("updateStrategy") or {}).get("type") == "OnDelete":
+def next_outdated(state: StatefulSetState) -> Pod | None:
+    """Return the Pod that the update deletes next, or None.
+
+    It has the highest ordinal of the outdated Pods, and all Pods above it are updated and available.
+    """
+    if (state.stateful_set["spec"].get("updateStrategy") or {}).get("type") == "OnDelete":
         return None
-    for pod in reversed(list(seen.replicas.values())[_partition(seen) :]):
+    for pod in reversed(list(state.replicas.values())[_partition(state) :]):
         if pod is None or pod.is_terminated:
             return None
-        is_outdated = revision_name_of(pod) != seen.revisions.update_name
+        is_outdated = revision_name_of(pod) != state.revisions.update_name
         if is_outdated and pod.metadata.deletion_timestamp is None:
             return pod
-        if not seen.is_available(pod):
+        if not state.is_available(pod):
             return None
     return None
 
 
-def status(seen: Seen) -> Object:
-    """The status that tells of the Pods as they were found; of a roll-out that is complete it says so."""
-    deleting = meta(seen.stateful_set).deletion_timestamp is not None
-    pods = seen.pods if deleting else [pod for pod in (*seen.replicas.values(), *seen.condemned) if pod is not None]
+def status(state: StatefulSetState) -> Object:
+    """Compute the status from the observed Pods. After a complete update, the current revision becomes the new one."""
+    deleting = meta(state.stateful_set).deletion_timestamp is not None
+    pods = state.pods if deleting else [pod for pod in (*state.replicas.values(), *state.condemned) if pod is not None]
     names = [revision_name_of(pod) for pod in pods if pod.metadata.deletion_timestamp is None]
     ready = [pod for pod in pods if _is_running_and_ready(pod)]
-    current_name, update_name = seen.revisions.current_name, seen.revisions.update_name
+    current_name, update_name = state.revisions.current_name, state.revisions.update_name
     counts = {
         "replicas": len(pods),
         "readyReplicas": len(ready),
-        "availableReplicas": sum(is_available(pod, seen.min_ready_s, seen.now) for pod in ready),
+        "availableReplicas": sum(is_available(pod, state.min_ready_s, state.now) for pod in ready),
         "currentReplicas": names.count(current_name),
         "updatedReplicas": names.count(update_name),
     }
-    wanted = len(seen.replicas)
-    is_rolling = (seen.stateful_set["spec"].get("updateStrategy") or {}).get("type") == ROLLING_UPDATE
+    wanted = len(state.replicas)
+    is_rolling = (state.stateful_set["spec"].get("updateStrategy") or {}).get("type") == ROLLING_UPDATE
     if is_rolling and counts["updatedReplicas"] == counts["readyReplicas"] == counts["replicas"] == wanted:
         counts["currentReplicas"], current_name = wanted, update_name
-    told = status_of(seen.stateful_set)
+    new = status_of(state.stateful_set)
     for name, count in counts.items():
         if count or name in ("replicas", "availableReplicas"):
-            told[name] = count
+            new[name] = count
         else:
-            told.pop(name, None)
-    told |= {"currentRevision": current_name, "updateRevision": update_name}
-    told |= {"collisionCount": seen.revisions.collisions, "observedGeneration": meta(seen.stateful_set).generation}
-    return told
+            new.pop(name, None)
+    new |= {"currentRevision": current_name, "updateRevision": update_name}
+    new |= {"collisionCount": state.revisions.collisions, "observedGeneration": meta(state.stateful_set).generation}
+    return new
 
 
-def _partition(seen: Seen) -> int:
-    """How many Pods, from the first on, stay at the current revision."""
-    rolling = (seen.stateful_set["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}
+def _partition(state: StatefulSetState) -> int:
+    """Return the number of Pods that stay at the current revision, from the first on."""
+    rolling = (state.stateful_set["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}
     return int(rolling.get("partition") or 0)
 
 

@@ -1,4 +1,4 @@
-"""Makes, mends and deletes the Pods of a StatefulSet together with their claims, and says so in events.
+"""Creation, repair and deletion of a StatefulSet's Pods and their claims, recorded as events.
 
 Source: kube-controller-manager pkg/controller/statefulset/stateful_pod_control.go (1.36).
 """
@@ -30,11 +30,11 @@ _FAILED: Final = {"Create": "FailedCreate", "Update": "FailedUpdate", "Delete": 
 
 
 class ClaimTerminating(RetryLater):
-    """A claim that a Pod needs is being deleted: it has to be gone before there can be a new one."""
+    """A claim that a Pod needs is being deleted. It must be gone before a new one can be created."""
 
 
 class StatefulPods:
-    """The Pods of StatefulSets, and their claims."""
+    """Creates, repairs and deletes the Pods of StatefulSets with their claims."""
 
     def __init__(self, context: ControllerContext, recorder: EventRecorder) -> None:
         context.informer(PERSISTENT_VOLUME_CLAIMS)
@@ -43,7 +43,7 @@ class StatefulPods:
         self._recorder = recorder
 
     async def create(self, stateful_set: Object, pod: Object) -> bool:
-        """Make a Pod, its claims first; False when it has to wait for the end of claims of an earlier Pod.
+        """Create a Pod after its claims. Return False if it has to wait for the deletion of an earlier Pod's claims.
 
         Raises `AlreadyExists`, `ClaimTerminating`, `ApiError`, `TransportError`.
         """
@@ -58,31 +58,31 @@ class StatefulPods:
         except (ClientError, ClaimTerminating) as error:
             if isinstance(error, ApiError) and error.has_cause(NAMESPACE_TERMINATING):
                 return False
-            self._tell("Create", stateful_set, name, error)
+            self._record("Create", stateful_set, name, error)
             raise
         await self.keep_claims(stateful_set, name, "")
-        self._tell("Create", stateful_set, name)
+        self._record("Create", stateful_set, name)
         return True
 
     async def delete(self, stateful_set: Object, pod: Pod) -> None:
-        """Delete a Pod, if it is the very one that was seen. Raises `ApiError`, `TransportError`."""
+        """Delete a Pod, identified by its UID. Raises `ApiError`, `TransportError`."""
         metadata = pod.metadata
         try:
             await self._pods.in_namespace(metadata.namespace).delete(metadata.name, DeleteOptions(uid=metadata.uid))
         except NotFound:
             pass
         except ApiError as error:
-            self._tell("Delete", stateful_set, metadata.name, error)
+            self._record("Delete", stateful_set, metadata.name, error)
             raise
-        self._tell("Delete", stateful_set, metadata.name)
+        self._record("Delete", stateful_set, metadata.name)
 
     async def complete_claims(self, stateful_set: Object, pod: Pod) -> None:
-        """Make those claims of a Pod that are missing. Raises as `create`."""
+        """Create the missing claims of a Pod. Raises as `create`."""
         await self._create_claims(stateful_set, pod.metadata.name)
         await self.keep_claims(stateful_set, pod.metadata.name, pod.metadata.uid)
 
-    async def mend(self, stateful_set: Object, pod: Pod) -> None:
-        """Give a Pod that has lost them its labels and its volumes, and its claims if they are missing.
+    async def repair(self, stateful_set: Object, pod: Pod) -> None:
+        """Restore the identity labels and volumes of a Pod, and create its missing claims.
 
         Raises as `create`.
         """
@@ -90,21 +90,21 @@ class StatefulPods:
         try:
             if not has_storage(stateful_set, pod):
                 await self._create_claims(stateful_set, name)
-            await retry_on_conflict(lambda: self._mend(stateful_set, name, uid))
+            await retry_on_conflict(lambda: self._repair(stateful_set, name, uid))
         except (ClientError, ClaimTerminating) as error:
-            self._tell("Update", stateful_set, name, error)
+            self._record("Update", stateful_set, name, error)
             raise
-        self._tell("Update", stateful_set, name)
+        self._record("Update", stateful_set, name)
 
     async def keep_claims(self, stateful_set: Object, pod_name: str, pod_uid: str) -> None:
-        """Give the claims of a Pod the owners that the retention policy wants. Raises `ApiError`, `TransportError`."""
+        """Set the owners of a Pod's claims according to the retention policy. Raises `ApiError`, `TransportError`."""
         ordinal = parent_and_ordinal(pod_name)[1]
         candidates = owners(stateful_set, ordinal, pod_name=pod_name, pod_uid=pod_uid)
         try:
             for wanted in claims_of(stateful_set, ordinal).values():
                 await retry_on_conflict(partial(self._keep_claim, stateful_set, wanted, candidates))
         except ApiError as error:
-            self._tell("Update", stateful_set, pod_name, error)
+            self._record("Update", stateful_set, pod_name, error)
             raise
 
     async def _keep_claim(self, stateful_set: Object, wanted: Object, candidates: Owners) -> None:
@@ -122,12 +122,12 @@ class StatefulPods:
         new = new_references(references, candidates)
         if new is None:
             return
-        said = [as_dict(reference) for reference in new]
+        changed = [as_dict(reference) for reference in new]
         lock = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
-        patch = MergePatch({"metadata": {**lock, "ownerReferences": said or None}})
+        patch = MergePatch({"metadata": {**lock, "ownerReferences": changed or None}})
         await self._claims.in_namespace(metadata.namespace).patch(metadata.name, patch)
 
-    async def _mend(self, stateful_set: Object, name: str, uid: str) -> None:
+    async def _repair(self, stateful_set: Object, name: str, uid: str) -> None:
         client = self._pods.in_namespace(meta(stateful_set).namespace)
         pod = await client.get(name)
         if meta(pod).uid != uid:
@@ -174,7 +174,7 @@ class StatefulPods:
         except NotFound:
             return None
 
-    def _tell(self, verb: str, stateful_set: Object, pod_name: str, error: Exception | None = None) -> None:
+    def _record(self, verb: str, stateful_set: Object, pod_name: str, error: Exception | None = None) -> None:
         text = f"{verb} Pod {pod_name} in StatefulSet {meta(stateful_set).name}"
         if error is None:
             self._recorder.normal(stateful_set, _PAST[verb], f"{text} successful")

@@ -1,4 +1,4 @@
-"""Whose the claims of a StatefulSet are: what is to be deleted with the set, or with a Pod that is scaled away.
+"""Owners of a StatefulSet's claims: a claim may be deleted with the set, or with its Pod when the set is scaled down.
 
 Source: kube-controller-manager pkg/controller/statefulset/stateful_set_utils.go `isClaimOwnerUpToDate`,
 `updateClaimOwnerRefForSetAndPod`; stateful_pod_control.go `PodClaimIsStale` (1.36).
@@ -16,26 +16,26 @@ _DELETE: Final = "Delete"
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """Who can own a claim: the set and the Pod, as references that control; and whether the Pod is one too many."""
+    """The possible owners of a claim, the set and the Pod, as controller references; and the retention policy."""
 
     stateful_set: OwnerReference
     pod: OwnerReference
     is_condemned: bool
     when_scaled: bool
-    """Whether claims go with Pods that are scaled away."""
+    """True if claims are deleted with Pods that are scaled down."""
     when_deleted: bool
-    """Whether claims go with the set."""
+    """True if claims are deleted with the set."""
 
     @property
     def expected(self) -> list[OwnerReference]:
-        """Those of the two that should own the claim."""
+        """The owners that the claim should have."""
         if self.when_scaled and self.is_condemned:
             return [self.pod]
         return [self.stateful_set] if self.when_deleted else []
 
 
 def owners(stateful_set: Object, ordinal: int, *, pod_name: str, pod_uid: str) -> Owners:
-    """Who can own the claims of a Pod; the uid of one that is not there yet is empty."""
+    """Return the possible owners of a Pod's claims. The UID is empty for a Pod that does not exist yet."""
     policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
     metadata = meta(stateful_set)
     return Owners(
@@ -48,7 +48,10 @@ def owners(stateful_set: Object, ordinal: int, *, pod_name: str, pod_uid: str) -
 
 
 def has_other_controller(references: Iterable[OwnerReference], owners: Owners) -> bool:
-    """Whether somebody else controls the claim, so that the policy cannot be kept. Without a policy nobody minds."""
+    """Return True if another object controls the claim, so that the policy cannot be applied.
+
+    Without a policy the result is always False.
+    """
     if not owners.when_scaled and not owners.when_deleted:
         return False
     for reference in references:
@@ -61,9 +64,9 @@ def has_other_controller(references: Iterable[OwnerReference], owners: Owners) -
 
 
 def new_references(references: Sequence[OwnerReference], owners: Owners) -> list[OwnerReference] | None:
-    """The owner references that a claim should have; None when it is to be left as it is.
+    """Return the owner references that a claim should have; None if they should stay.
 
-    What an earlier set or Pod of the same name owns is left to the garbage collector.
+    A claim owned by an earlier set or Pod of the same name is left to the garbage collector.
     """
     mine = [reference for reference in references if _ours(reference, owners) is not None]
     if any(_is_stale(reference, owners) for reference in mine):
@@ -79,14 +82,14 @@ def new_references(references: Sequence[OwnerReference], owners: Owners) -> list
 
 
 def is_left_over(references: Iterable[OwnerReference], owners: Owners) -> bool:
-    """Whether a claim goes with an earlier Pod of the name, so that the new one has to wait for its end."""
+    """Return True if an earlier Pod of the same name owns the claim, so that the new Pod must wait for its deletion."""
     return owners.when_scaled and any(
         _ours(reference, owners) is owners.pod and _is_stale(reference, owners) for reference in references
     )
 
 
 def _ours(reference: OwnerReference, owners: Owners) -> OwnerReference | None:
-    """Which of the two a reference is to, by name."""
+    """Return the possible owner that a reference names, or None."""
     for ours in (owners.stateful_set, owners.pod):
         if (reference.api_version, reference.kind, reference.name) == (ours.api_version, ours.kind, ours.name):
             return ours

@@ -1,4 +1,4 @@
-"""`Seen`: all that one look at a Job finds, before anything is decided."""
+"""`JobState`: a Job and its Pods as one reconciliation reads them, before any decision."""
 
 import datetime as dt
 from collections.abc import Callable, Collection, Sequence
@@ -13,49 +13,51 @@ from sampan.loops.views import Pod
 from sampan.resource import Object
 
 TRACKING_FINALIZER: Final = "batch.kubernetes.io/job-tracking"
-"""Keeps a Pod there until its Job has counted it."""
+"""Finalizer that keeps a Pod until its Job has counted it."""
 
 
 def is_tracked(pod: Pod) -> bool:
-    """Whether a Pod is still to be counted by its Job."""
+    """Return True if the Job has not counted the Pod yet."""
     return TRACKING_FINALIZER in pod.metadata.finalizers
 
 
 def is_terminating(pod: Pod) -> bool:
-    """Whether a Pod is being deleted and has not ended."""
+    """Return True if a Pod is being deleted and has not ended."""
     return pod.metadata.deletion_timestamp is not None and not pod.is_terminated
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A Job, its Pods, and what follows from them at once. Made by `look`."""
+class JobState:
+    """A Job, its Pods, and what directly follows from them. Create it with `observe`."""
 
     job: Object
     spec: JobSpec
     pods: Sequence[Pod]
     now: dt.datetime
     uncounted: frozenset[str]
-    """The uids of Pods that the status names as ended but does not count yet."""
+    """UIDs of the ended Pods that the status lists but does not count yet."""
     active: Sequence[Pod]
     terminating: int
     succeeded: int
-    """Pods that have succeeded; of an Indexed Job indexes."""
+    """Number of succeeded Pods, or of succeeded indexes for an Indexed Job."""
     failed: int
-    """Pods that have failed, without those that the policy ignores."""
+    """Number of failed Pods, without those that the policy ignores."""
     counted_indexes: Indexes
-    """The indexes that the status has as completed."""
+    """Completed indexes in the status."""
     succeeded_indexes: Indexes
-    """Those, and what has succeeded since."""
+    """Completed indexes in the status and those succeeded since."""
     failed_indexes: Indexes | None
-    """The indexes that have failed for good; None when failures are not counted for each index."""
+    """Indexes that will not be retried; None if failures are not counted per index."""
     last_failed: dict[int, Pod]
-    """By index, where failures are counted for each: the failed Pod that is to be replaced. Its count goes over to the
-    new one, so that it stays until that is there."""
+    """The failed Pod to replace, by index, if failures are counted per index.
+
+    Its failure count goes over to the new Pod, so it is kept until that exists.
+    """
     failures: Failures
 
 
-def look(job: Object, pods: Sequence[Pod], now: dt.datetime, failures: Failures) -> Seen:
-    """Find out how a Job stands. `failures` are those that were known before."""
+def observe(job: Object, pods: Sequence[Pod], now: dt.datetime, failures: Failures) -> JobState:
+    """Compute the state of a Job. `failures` are those of earlier reconciliations."""
     spec = JobSpec.of(job)
     status = job.get("status") or {}
     uncounted = status.get("uncountedTerminatedPods") or {}
@@ -69,7 +71,7 @@ def look(job: Object, pods: Sequence[Pod], now: dt.datetime, failures: Failures)
     failed_indexes = _failed_indexes(spec, status, pods) if spec.indexed and spec.per_index else None
     last_failed = {} if failed_indexes is None else _last_failed(spec, pods, active, successes | failed_indexes)
     total = int(status.get("succeeded") or 0) + len(succeeded) + len(named[0])
-    return Seen(
+    return JobState(
         job=job,
         spec=spec,
         pods=pods,
@@ -88,7 +90,7 @@ def look(job: Object, pods: Sequence[Pod], now: dt.datetime, failures: Failures)
 
 
 def _to_count(spec: JobSpec, pods: Sequence[Pod], named: Collection[str], passes: Callable[[Pod], bool]) -> list[Pod]:
-    """The Pods that are still to be counted, and are not named in the status yet."""
+    """Return the Pods that must be counted and that the status does not list yet."""
     return [
         pod
         for pod in pods
@@ -105,7 +107,7 @@ def _succeeded_indexes(spec: JobSpec, pods: Sequence[Pod]) -> Indexes:
 
 
 def _failed_indexes(spec: JobSpec, status: Object, pods: Sequence[Pod]) -> Indexes:
-    """The indexes that have failed for good: those that the status tells, and what has failed since."""
+    """Return the indexes that will not be retried: those in the status and those failed since."""
     before = Indexes.parse(status.get("failedIndexes") or "", spec.completions or 0)
     return before | _indexes(spec, [pod for pod in pods if is_tracked(pod) and _fails_index(spec, pod)])
 
