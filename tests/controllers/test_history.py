@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sampan.controllers.history import data_of, in_order, number_of, revision_hash, has_data, surplus, template_of
+from sampan.controllers.history import data_of, has_data, in_order, number_of, revision_hash, surplus, template_of
 from sampan.resource import Object, meta
 from sampan.wire import json
 

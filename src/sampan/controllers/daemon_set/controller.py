@@ -17,7 +17,7 @@ from sampan.controllers.daemon_set.rolling import rolling_update
 from sampan.controllers.daemon_set.state import ROLLING_UPDATE, DaemonSetState, observe
 from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import Changes, upkeep
-from sampan.controllers.history import POD_HASH_LABEL, History, data_of, number_of, has_data, surplus
+from sampan.controllers.history import POD_HASH_LABEL, History, data_of, has_data, number_of, surplus
 from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.pod_control import PodControl
 from sampan.controllers.slow_start import slow_start

@@ -163,8 +163,8 @@ class LiveObjects:
 def _missing(error: NotFound, identity: Identity) -> Exception:
     """Return the error for a 404 response.
 
-    If the 404 names the object, the object is gone. Otherwise its resource is not served (any more), which gives no information
-    about the object: treating it as gone would delete its dependents.
+    If the 404 names the object, the object is gone. Otherwise its resource is not served (any more), and the
+    object may still exist: treating it as gone would delete its dependents.
     """
     named = (error.details or {}).get("name") == identity.name
     return ObjectGone(str(error)) if named else NoMatch(f"{identity}: {error}")

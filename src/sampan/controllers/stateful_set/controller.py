@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sampan.client import ClientError, NotFound
 from sampan.controllers.availability import next_available_s
-from sampan.controllers.history import History, data_of, number_of, has_data, surplus
+from sampan.controllers.history import History, data_of, has_data, number_of, surplus
 from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.slow_start import slow_start
 from sampan.controllers.stateful_set.equivalence import Equivalences
