@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from sampan.cli.main import cli
-from sampan.cli.objects.describe import description, in_words
+from sampan.cli.objects.describers import Subject, description
+from sampan.cli.objects.describers.generic import in_words
 from sampan.cli.objects.table import TablePrinter
 from tests.cli.objects.conftest import Run
 from tests.cli.objects.manifests import config_map
@@ -33,7 +34,7 @@ def test_fields_are_indented_below_their_names() -> None:
         "metadata": {"name": "a", "labels": {"x": "1", "y": "2"}, "uid": "u"},
         "spec": {"size": 3, "parts": [{"name": "p"}, {"name": "q"}], "on": True},
     }
-    assert "\n".join(description(obj, [])) == "\n".join(
+    assert "\n".join(description(Subject(obj), [])) == "\n".join(
         [
             "Name:         a",
             "Labels:       x=1",
@@ -44,20 +45,20 @@ def test_fields_are_indented_below_their_names() -> None:
             "Metadata:",
             "  UID:  u",
             "Spec:",
-            "  On:    true",
+            "  On:  true",
             "  Parts:",
             "    Name:  p",
             "    Name:  q",
-            "  Size:  3",
-            "Events:  <none>",
+            "  Size:    3",
+            "Events:    <none>",
         ]
     )
 
 
 def test_values_of_secrets_are_not_shown_but_their_sizes() -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"dbPassword": "Z2VoZWlt"}}
-    lines = list(description(secret, None))
-    assert "  dbPassword:  6 bytes" in lines
+    lines = description(Subject(secret), None)
+    assert "dbPassword:  6 bytes" in lines
     assert "Z2VoZWlt" not in "".join(lines)
 
 
@@ -69,14 +70,16 @@ def test_keys_that_users_gave_are_shown_as_they_are() -> None:
         "data": {"logLevel": "debug"},
         "spec": {"selector": {"matchLabels": {"myApp": "x"}}, "nodeSelector": {"diskType": "ssd"}},
     }
-    lines = list(description(obj, None))
+    lines = description(Subject(obj), None)
     assert {"  logLevel:  debug", "      myApp:  x", "    diskType:  ssd"} <= set(lines)
 
 
 def test_the_manifest_that_was_applied_last_is_not_repeated() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "note": "x"}
     obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "annotations": annotations}}
-    assert [line for line in description(obj, None) if line.startswith("Annotations")] == ["Annotations:  note: x"]
+    assert [line for line in description(Subject(obj), None) if line.startswith("Annotations")] == [
+        "Annotations:  note: x"
+    ]
 
 
 def test_events_are_shown(run: Run, namespace: str) -> None:

@@ -1,0 +1,9 @@
+"""Descriptions of objects for `sampan describe`: a table of sections for each kind, and one form for all others.
+
+Words, order and facts are those of `kubectl describe`. Source: kubectl pkg/describe/describe.go (1.36).
+"""
+
+from sampan.cli.objects.describers.catalogue import DESCRIBERS, describer_of, description
+from sampan.cli.objects.describers.describer import Describer, Query, Subject
+
+__all__ = ["DESCRIBERS", "Describer", "Query", "Subject", "describer_of", "description"]
