@@ -1,4 +1,4 @@
-"""When cron schedules are due next: tables, changes of clocks, and a model that tries every minute."""
+"""Next times of cron schedules: tables, daylight saving time, and a model that tries every minute."""
 
 import datetime as dt
 from zoneinfo import ZoneInfo
@@ -11,7 +11,7 @@ from sampan.core.cron import parse_schedule
 
 
 def at(text: str) -> dt.datetime:
-    """An instant."""
+    """Parse an instant."""
     return dt.datetime.fromisoformat(text)
 
 
@@ -37,11 +37,11 @@ def at(text: str) -> dt.datetime:
         ("@every 1ms", "2026-01-01T00:00:07Z", "2026-01-01T00:00:08Z"),
     ],
 )
-def test_next_time(schedule: str, after: str, due: str) -> None:
+def test_next_time_after_an_instant(schedule: str, after: str, due: str) -> None:
     assert parse_schedule(schedule).next_after(at(after)) == at(due)
 
 
-def test_a_day_that_never_comes_is_not_looked_for_for_ever() -> None:
+def test_search_for_a_day_that_never_comes_ends() -> None:
     assert parse_schedule("59 23 31 2 *").next_after(at("2026-01-01T00:00:00Z")) is None
 
 
@@ -61,12 +61,12 @@ def test_a_day_that_never_comes_is_not_looked_for_for_ever() -> None:
         ("45 2 4 10 *", "Australia/Lord_Howe", "2026-10-01T00:00:00Z", "2026-10-03T15:45:00Z"),
     ],
 )
-def test_next_time_by_the_clocks_of_a_zone(schedule: str, zone: str, after: str, due: str) -> None:
+def test_next_time_in_a_time_zone(schedule: str, zone: str, after: str, due: str) -> None:
     assert parse_schedule(f"TZ={zone} {schedule}").next_after(at(after)) == at(due)
 
 
 def field(low: int, high: int) -> st.SearchStrategy[str]:
-    """The text of a field: a star, a step, a number or a range."""
+    """Return the text of a field: a star, a step, a number or a range."""
     number = st.integers(low, high)
     spans = st.tuples(number, number).map(sorted)
     return st.one_of(
@@ -79,7 +79,7 @@ def field(low: int, high: int) -> st.SearchStrategy[str]:
 
 
 def allows(text: str, value: int, low: int, high: int) -> bool:
-    """The model's reading of a field."""
+    """Parse a field for the model."""
     for part in text.split(","):
         span, _, step = part.partition("/")
         first, _, last = ("*", "", "") if span == "*" else span.partition("-")
@@ -90,7 +90,7 @@ def allows(text: str, value: int, low: int, high: int) -> bool:
 
 
 def fits(fields: list[str], local: dt.datetime) -> bool:
-    """Whether the model finds that a local time fits."""
+    """Report whether a local time matches in the model."""
     minute, hour, day, month, weekday = fields
     in_month, in_week = allows(day, local.day, 1, 31), allows(weekday, local.isoweekday() % 7, 0, 6)
     starred = day in ("*", "*/1") or weekday in ("*", "*/1")
@@ -112,7 +112,9 @@ CHANGES = ("2026-03-08T00:00Z", "2026-03-28T12:00Z", "2026-04-04T00:00Z", "2026-
     begin=st.sampled_from(CHANGES),
     offset_s=st.integers(0, 36 * 3600),
 )
-def test_no_minute_that_fits_is_passed_over(fields: list[str], zone: str, begin: str, offset_s: int) -> None:
+def test_next_time_agrees_with_a_model_that_tries_every_minute(
+    fields: list[str], zone: str, begin: str, offset_s: int
+) -> None:
     after = at(begin) + dt.timedelta(seconds=offset_s)
     due = parse_schedule(f"TZ={zone} {' '.join(fields)}").next_after(after)
     minute = after.replace(second=0) + dt.timedelta(minutes=1)

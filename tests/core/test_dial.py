@@ -1,4 +1,4 @@
-"""Which addresses are dialled, and which are refused before they are."""
+"""Addresses from objects: checked before they are dialled."""
 
 import asyncio
 import re
@@ -33,7 +33,7 @@ async def listening(host: str = "127.0.0.1") -> asyncio.Server:
 
 
 @pytest.mark.parametrize("host", FORBIDDEN + SPELLINGS)
-async def test_a_forbidden_address_is_refused_however_it_is_spelled(host: str) -> None:
+async def test_forbidden_address_is_rejected_in_every_spelling(host: str) -> None:
     with pytest.raises(AddressNotAllowed, match=r"^address not allowed$"):
         await open_connection(host, 80)
     with pytest.raises(AddressNotAllowed, match=r"^address not allowed$"):
@@ -41,7 +41,7 @@ async def test_a_forbidden_address_is_refused_however_it_is_spelled(host: str) -
 
 
 @pytest.mark.parametrize("address", FORBIDDEN)
-async def test_a_name_that_resolves_to_a_forbidden_address_is_refused(
+async def test_name_that_resolves_to_a_forbidden_address_is_rejected(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resolving(monkeypatch, address)
@@ -50,7 +50,7 @@ async def test_a_name_that_resolves_to_a_forbidden_address_is_refused(
 
 
 @pytest.mark.parametrize("addresses", [("127.0.0.1", "169.254.169.254"), ("fe80::1", "127.0.0.1")])
-async def test_one_forbidden_address_of_a_name_is_enough(
+async def test_name_with_one_forbidden_address_is_rejected(
     addresses: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resolving(monkeypatch, *addresses)
@@ -58,7 +58,7 @@ async def test_one_forbidden_address_of_a_name_is_enough(
         await open_connection("half.example.com", 80)
 
 
-async def test_the_address_that_was_checked_is_dialled_though_the_name_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_checked_address_is_dialled_even_if_dns_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     async with await listening() as server:
         port = server.sockets[0].getsockname()[1]
         answers = [("127.0.0.1", 0), ("169.254.169.254", 0)]
@@ -72,7 +72,7 @@ async def test_the_address_that_was_checked_is_dialled_though_the_name_changes(m
         writer.transport.abort()
 
 
-async def test_the_next_address_of_a_name_is_tried_if_the_first_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_next_address_is_tried_if_the_first_refuses_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     async with await listening() as server:
         port = server.sockets[0].getsockname()[1]
         resolving(monkeypatch, "127.99.99.99", "127.0.0.1")
@@ -87,7 +87,7 @@ async def test_a_name_without_addresses_cannot_be_resolved(monkeypatch: pytest.M
         await open_connection("none.example.com", 80)
 
 
-async def test_a_name_that_is_none_cannot_be_resolved() -> None:
+async def test_invalid_name_cannot_be_resolved() -> None:
     with pytest.raises(socket.gaierror):
         await resolve("a" * 64 + ".example.com")
 
@@ -98,7 +98,7 @@ def test_other_addresses_are_allowed(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::127.0.0.1", "2002:7f00:1::"])
-def test_loopback_is_refused_where_it_is_not_allowed(address: str) -> None:
+def test_loopback_is_rejected_where_it_is_not_allowed(address: str) -> None:
     with pytest.raises(AddressNotAllowed):
         check_address(address, allow_loopback=False)
 
@@ -108,7 +108,7 @@ ALLOWED = {"server/authentication/jwt/https.py": "its hosts are settings, or nam
 
 
 @pytest.mark.parametrize("layer", ["registry", "server", "node"])
-def test_nothing_else_dials_what_objects_name(layer: str) -> None:
+def test_no_other_module_dials_addresses_from_objects(layer: str) -> None:
     sources = Path(sampan.__file__).parent
     found = {
         str(file.relative_to(sources)) for file in (sources / layer).rglob("*.py") if DIALS.search(file.read_text())

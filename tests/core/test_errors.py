@@ -1,4 +1,4 @@
-"""Status errors and field errors, as clients see them."""
+"""Status errors and field errors in the form for clients."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_reasons_codes_and_messages(error: errors.StatusError, reason: str, code
     assert status["status"] == "Failure"
 
 
-def test_details_carry_the_resource() -> None:
+def test_details_contain_the_resource() -> None:
     assert errors.not_found(DEPLOYMENTS, "a").to_status()["details"] == {
         "name": "a",
         "group": "apps",
@@ -68,7 +68,7 @@ def test_details_carry_the_resource() -> None:
     }
 
 
-def test_empty_details_are_written_where_kubernetes_writes_them() -> None:
+def test_empty_details_are_written_as_in_kubernetes() -> None:
     assert errors.timeout("no").to_status()["details"] == {}
     assert "details" not in errors.bad_request("no").to_status()
 
@@ -78,11 +78,11 @@ def test_retry_after() -> None:
     assert errors.bad_request("no").retry_after_s == 0
 
 
-def test_an_expired_list_carries_a_token_to_go_on() -> None:
+def test_expired_list_has_a_token_to_continue() -> None:
     assert errors.expired("no", continue_token="t").to_status()["metadata"] == {"continue": "t"}
 
 
-def test_one_fault_is_told_plainly() -> None:
+def test_single_error_is_shown_without_brackets() -> None:
     error = errors.invalid(GroupKind("apps", "Deployment"), "a", [field.required(Path("spec", "x"), "why")])
     assert error.message == 'Deployment.apps "a" is invalid: spec.x: Required value: why'
     assert error.to_status()["details"] == {
@@ -93,14 +93,14 @@ def test_one_fault_is_told_plainly() -> None:
     }
 
 
-def test_several_faults_stand_in_brackets_each_once() -> None:
+def test_several_errors_are_in_brackets_without_duplicates() -> None:
     faults = [field.required(Path("a")), field.required(Path("a")), field.duplicate(Path("b"), "x")]
     error = errors.invalid(GroupKind("", "Pod"), "p", faults)
     assert error.message == 'Pod "p" is invalid: [a: Required value, b: Duplicate value: "x"]'
     assert len(error.to_status()["details"]["causes"]) == 3
 
 
-def test_invalid_without_faults() -> None:
+def test_invalid_without_errors_has_no_causes() -> None:
     assert errors.invalid(GroupKind("", "Pod"), "p", []).message == 'Pod "p" is invalid'
 
 
@@ -113,7 +113,7 @@ def test_invalid_without_faults() -> None:
         (Path("spec").child("a", "b").index(0).key("k").child("c"), "spec.a.b[0][k].c"),
     ],
 )
-def test_paths(path: Path, shown: str) -> None:
+def test_paths_are_formatted(path: Path, shown: str) -> None:
     assert str(path) == shown
 
 
@@ -133,7 +133,7 @@ def test_paths(path: Path, shown: str) -> None:
         ([], "[]"),
     ],
 )
-def test_values_are_shown_as_go_shows_them(value: object, shown: str) -> None:
+def test_values_are_formatted_as_in_go(value: object, shown: str) -> None:
     assert str(field.invalid(Path("a"), value, "no")) == f"a: Invalid value: {shown}: no"
 
 
@@ -147,17 +147,17 @@ def test_values_are_shown_as_go_shows_them(value: object, shown: str) -> None:
         ("\a\b\f\r\t\v", '"\\a\\b\\f\\r\\t\\v"'),
     ],
 )
-def test_quoting(text: str, shown: str) -> None:
+def test_strings_are_quoted_as_in_go(text: str, shown: str) -> None:
     assert field.quote(text) == shown
 
 
-def test_supported_values_keep_a_lists_order_and_sort_a_set() -> None:
+def test_supported_values_of_a_list_keep_their_order_and_sets_are_sorted() -> None:
     listed = field.not_supported(Path("a"), "x", ("z", "b"))
     assert str(listed) == 'a: Unsupported value: "x": supported values: "z", "b"'
     assert str(field.not_supported(Path("a"), "x", {"z", "b"})).endswith('"b", "z"')
 
 
-def test_values_can_be_left_out() -> None:
+def test_values_can_be_omitted() -> None:
     assert str(field.invalid(Path("a"), field.OMIT_VALUE, "no")) == "a: Invalid value: no"
     assert str(field.too_long(Path("a"), "x", 1)) == "a: Too long: may not be more than 1 byte"
     assert str(field.too_many(Path("a"), 3, 1)) == "a: Too many: 3: must have at most 1 item"

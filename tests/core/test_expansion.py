@@ -1,4 +1,4 @@
-"""`$(NAME)` in texts."""
+"""Expand `$(NAME)` in texts."""
 
 import pytest
 from hypothesis import given
@@ -25,14 +25,14 @@ VALUES = {"A": "1", "EMPTY": "", "REF": "$(A)"}
         ("a\n$(A)\n", "a\n1\n"),
     ],
 )
-def test_what_a_text_becomes(text: str, expanded: str) -> None:
+def test_references_are_expanded(text: str, expanded: str) -> None:
     assert expand(text, from_mappings(VALUES)) == expanded
 
 
-def test_the_first_mapping_that_has_a_name_counts() -> None:
+def test_first_mapping_with_the_name_wins() -> None:
     assert expand("$(A)$(B)", from_mappings(VALUES, {"A": "2", "B": "3"})) == "13"
 
 
 @given(st.text(alphabet="$()aA{\n", max_size=30))
-def test_doubled_dollars_always_come_back_as_they_were(text: str) -> None:
+def test_escaped_dollars_round_trip(text: str) -> None:
     assert expand(text.replace("$", "$$"), from_mappings(VALUES)) == text

@@ -1,4 +1,4 @@
-"""JSONPath as Kubernetes reads it."""
+"""JSONPath as in Kubernetes."""
 
 from typing import Any
 
@@ -78,13 +78,13 @@ def test_paths_find_values(path: str, found: list[Any]) -> None:
         ("1.2.3", "cannot parse number 1.2.3"),
     ],
 )
-def test_bad_paths_are_refused(path: str, error: str) -> None:
+def test_invalid_paths_are_rejected(path: str, error: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         JsonPath(path)
     assert str(caught.value) == error
 
 
-def test_the_first_value_or_a_default() -> None:
+def test_first_returns_the_first_value_or_a_default() -> None:
     assert JsonPath(".spec.list[*]").first(OBJECT) == 1
     assert JsonPath(".spec.missing").first(OBJECT, "none") == "none"
 
@@ -97,7 +97,7 @@ json_values = st.recursive(
 
 
 @given(st.text(alphabet=".abc[]*:?(@)='\"0123,\\ -<$}", max_size=25), json_values)
-def test_any_text_is_a_path_or_a_value_error(text: str, value: Any) -> None:
+def test_any_text_parses_or_raises_value_error(text: str, value: Any) -> None:
     try:
         path = JsonPath(text)
     except ValueError:
@@ -113,13 +113,13 @@ def test_plain_paths_walk_maps(names: list[str], value: Any) -> None:
     assert JsonPath("".join(f".{name}" for name in names)).find(value) == found
 
 
-def test_results_are_bounded() -> None:
+def test_number_of_results_is_limited() -> None:
     value: Any = 1
     for _ in range(6):
         value = {str(index): value for index in range(12)}
     assert JsonPath(".*" * 6).find(value) == []
 
 
-def test_nesting_of_filters_is_bounded() -> None:
+def test_nesting_of_filters_is_limited() -> None:
     with pytest.raises(ValueError, match=r"too deeply nested|expect|unterminated"):
         JsonPath(".a" + "[?(@.b" * 200 + ")]" * 200)

@@ -1,4 +1,4 @@
-"""The rules of metadata."""
+"""Validate metadata."""
 
 from typing import Any
 
@@ -31,19 +31,19 @@ GOOD: dict[str, Any] = {
 
 
 def created(**changes: Any) -> list[str]:
-    """The faults of a new object that differs from a good one; a field that is None is absent."""
+    """Return the errors of a valid new object with these changes; None removes a field."""
     metadata = {name: value for name, value in {**GOOD, **changes}.items() if value is not None}
     found = validate_object_meta(metadata, namespaced=True, name_rule=dns1123_subdomain_errors)
     return [str(error) for error in found]
 
 
 def updated(**changes: Any) -> list[str]:
-    """The faults of an update that changes these fields; a field that is None is absent."""
+    """Return the errors of an update that changes these fields; None removes a field."""
     metadata = {name: value for name, value in {**GOOD, **changes}.items() if value is not None}
     return [str(error) for error in validate_object_meta_update(metadata, GOOD)]
 
 
-def test_good_metadata_has_no_faults() -> None:
+def test_valid_metadata_has_no_errors() -> None:
     assert created() == []
     assert updated() == []
 
@@ -108,17 +108,17 @@ OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "1"}
         ),
     ],
 )
-def test_each_fault_of_new_metadata_is_told_once(changes: dict[str, Any], start: str) -> None:
+def test_each_error_of_new_metadata_is_reported_once(changes: dict[str, Any], start: str) -> None:
     found = created(**changes)
     assert len(found) == 1
     assert found[0].startswith(start)
 
 
-def test_annotations_of_exactly_the_bound_are_allowed() -> None:
+def test_annotations_of_exactly_the_limit_are_allowed() -> None:
     assert validate_annotations({"a": "x" * 262143}, Path("metadata", "annotations")) == []
 
 
-def test_only_one_owner_is_the_controller() -> None:
+def test_only_one_owner_may_be_the_controller() -> None:
     owners = [{**OWNER, "controller": True}, {**OWNER, "uid": "2", "name": "q", "controller": True}]
     (text,) = created(ownerReferences=owners)
     assert text.endswith(
@@ -126,7 +126,7 @@ def test_only_one_owner_is_the_controller() -> None:
     )
 
 
-def test_events_own_nothing() -> None:
+def test_events_cannot_be_owners() -> None:
     (text,) = created(ownerReferences=[{**OWNER, "kind": "Event"}])
     assert text.endswith("/v1, Kind=Event is disallowed from being an owner")
 
@@ -150,7 +150,7 @@ def test_events_own_nothing() -> None:
         ({"resourceVersion": ""}, 'metadata.resourceVersion: Invalid value: "": must be specified for an update'),
     ],
 )
-def test_updates_leave_identity_alone(changes: dict[str, Any], text: str) -> None:
+def test_updates_cannot_change_identity(changes: dict[str, Any], text: str) -> None:
     assert updated(**changes) == [text]
 
 
@@ -158,7 +158,7 @@ def test_updates_may_change_labels_annotations_and_generation() -> None:
     assert updated(labels={"a": "b"}, annotations=None, generation=3, finalizers=[]) == []
 
 
-def test_objects_in_deletion_take_no_new_finalizers() -> None:
+def test_objects_being_deleted_reject_new_finalizers() -> None:
     old = {**GOOD, "deletionTimestamp": "2020-01-01T00:00:00Z", "finalizers": ["a"]}
     found = validate_object_meta_update({**old, "finalizers": ["a", "c", "b"]}, old)
     assert [str(error) for error in found] == [
@@ -168,7 +168,7 @@ def test_objects_in_deletion_take_no_new_finalizers() -> None:
     assert validate_object_meta_update({**old, "finalizers": []}, old) == []
 
 
-def test_orphaning_and_foreground_deletion_exclude_each_other() -> None:
+def test_orphan_and_foreground_finalizers_exclude_each_other() -> None:
     (error,) = validate_finalizers(["orphan", "foregroundDeletion"], Path("metadata", "finalizers"))
     assert error.detail == "finalizer orphan and foregroundDeletion cannot be both set"
 
@@ -199,7 +199,7 @@ def test_finalizer_warnings(finalizers: list[str] | None, warnings: list[str]) -
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_exact_duplicates_of_owners_are_taken_out_with_a_warning(after: bool) -> None:
+def test_exact_duplicates_of_owners_are_removed_with_a_warning(after: bool) -> None:
     other = {**OWNER, "name": "other"}
     metadata = {"ownerReferences": [OWNER, other, dict(OWNER)]}
     text = dedup_owner_references(metadata, after_mutating_admission=after)
@@ -214,7 +214,7 @@ def test_exact_duplicates_of_owners_are_taken_out_with_a_warning(after: bool) ->
 @pytest.mark.parametrize(
     "metadata", [{}, {"ownerReferences": [OWNER]}, {"ownerReferences": [OWNER, {**OWNER, "uid": "2"}]}]
 )
-def test_owners_without_duplicates_stay(metadata: dict[str, Any]) -> None:
+def test_owners_without_duplicates_are_kept(metadata: dict[str, Any]) -> None:
     before = dict(metadata)
     assert dedup_owner_references(metadata) is None
     assert metadata == before

@@ -1,4 +1,4 @@
-"""Names: what is allowed, and what is said of what is not."""
+"""Validate names, with the error messages of Kubernetes."""
 
 import random
 from collections.abc import Callable
@@ -33,20 +33,20 @@ VALUE = (
 
 
 @pytest.mark.parametrize("name", ["a", "0", "a.b", "a-b.c-d", "a--b", "x" * 253])
-def test_good_subdomains_have_no_errors(name: str) -> None:
+def test_valid_subdomains_have_no_errors(name: str) -> None:
     assert names.dns1123_subdomain_errors(name) == []
 
 
 @pytest.mark.parametrize("name", ["", "A", "-a", "a-", ".a", "a.", "a..b", "a-.b", "a.-b", "a_b", "a b", "a\n", "é"])
-def test_bad_subdomains_are_explained(name: str) -> None:
+def test_invalid_subdomains_have_an_error(name: str) -> None:
     assert names.dns1123_subdomain_errors(name) == [SUBDOMAIN]
 
 
-def test_long_subdomains_are_told_their_bound() -> None:
+def test_error_of_long_subdomains_names_the_limit() -> None:
     assert names.dns1123_subdomain_errors("x" * 254) == ["must be no more than 253 characters"]
 
 
-def test_length_counts_bytes() -> None:
+def test_lengths_are_bytes() -> None:
     assert names.dns1123_subdomain_errors("é" * 127) == ["must be no more than 253 characters", SUBDOMAIN]
 
 
@@ -61,7 +61,7 @@ def test_length_counts_bytes() -> None:
         ("x" * 60 + ".abcd", ["must be no more than 63 characters", "must not contain dots"]),
     ],
 )
-def test_labels_are_single(name: str, errors: list[str]) -> None:
+def test_labels_have_no_dots(name: str, errors: list[str]) -> None:
     assert names.dns1123_label_errors(name) == errors
 
 
@@ -76,7 +76,7 @@ def test_a_prefix_may_end_with_a_dash(rule: names.NameRule) -> None:
     assert rule("web-") != []
 
 
-def test_a_prefix_of_a_single_dash_is_bad() -> None:
+def test_prefix_of_a_single_dash_is_invalid() -> None:
     assert names.dns1123_label_errors("-", prefix=True) == [LABEL]
 
 
@@ -194,12 +194,12 @@ def test_config_map_keys(key: str, errors: list[str]) -> None:
     ],
     ids=lambda value: value.__name__ if callable(value) else str(value),
 )
-def test_small_rules(check: Callable[[str], list[str]], good: str, bad: str) -> None:
+def test_values_are_validated(check: Callable[[str], list[str]], good: str, bad: str) -> None:
     assert check(good) == []
     assert len(check(bad)) == 1
 
 
-def test_empty_environment_variable_names_are_named() -> None:
+def test_empty_environment_variable_names_are_invalid() -> None:
     assert value_rules.relaxed_environment_variable_name_errors("") == ["environment variable name must be non-empty"]
 
 
@@ -242,7 +242,7 @@ def test_qualified_domains(check: Callable[[Path, str], list[FieldError]], value
         (domains.domain_prefixed_key_errors, "acme.io/foo"),
     ],
 )
-def test_good_domains(check: Callable[[Path, str], list[FieldError]], value: str) -> None:
+def test_valid_domains_have_no_errors(check: Callable[[Path, str], list[FieldError]], value: str) -> None:
     assert check(Path("spec", "x"), value) == []
 
 
@@ -262,5 +262,5 @@ def test_valid_labels_are_valid_subdomains(text: str) -> None:
         assert not names.label_value_errors(text)
 
 
-def test_a_long_bad_name_costs_little() -> None:
+def test_long_invalid_name_is_checked_in_linear_time() -> None:
     assert names.dns1123_subdomain_errors("a-" * 500_000)

@@ -1,4 +1,4 @@
-"""Which Nodes are meant by a node selector."""
+"""Match Nodes with node selectors."""
 
 import pytest
 
@@ -28,11 +28,11 @@ LABELS = {"zone": "a", "cpus": "8"}
     ],
     ids=str,
 )
-def test_a_condition_on_a_label_holds(requirement: NodeRequirement, expected: bool) -> None:
+def test_condition_on_a_label_matches(requirement: NodeRequirement, expected: bool) -> None:
     assert selects(NodeSelector((NodeTerm((requirement,)),)), "n", LABELS) is expected
 
 
-def test_all_conditions_of_a_term_must_hold_and_one_term_is_enough() -> None:
+def test_all_conditions_of_a_term_must_match_and_one_term_is_enough() -> None:
     zone, name = NodeRequirement("zone", "In", ("a",)), NodeRequirement("metadata.name", "In", ("n",))
     both = NodeTerm((zone,), (name,))
     assert selects(NodeSelector((both,)), "n", LABELS)
@@ -40,7 +40,7 @@ def test_all_conditions_of_a_term_must_hold_and_one_term_is_enough() -> None:
     assert selects(NodeSelector((both, NodeTerm((zone,)))), "m", LABELS)
 
 
-def test_an_empty_term_means_no_node() -> None:
+def test_empty_term_matches_no_node() -> None:
     assert not selects(NodeSelector((NodeTerm(),)), "n", LABELS)
     assert not selects(NodeSelector(), "n", LABELS)
 
@@ -48,7 +48,7 @@ def test_an_empty_term_means_no_node() -> None:
 @pytest.mark.parametrize(
     ("values", "expected"), [(("n",), "n"), (("n", "m"), None), ((), None)], ids=["one", "several", "none"]
 )
-def test_a_node_is_named_by_a_condition_with_one_value(values: tuple[str, ...], expected: str | None) -> None:
+def test_named_node_is_the_only_value_of_a_name_condition(values: tuple[str, ...], expected: str | None) -> None:
     labels = NodeTerm((NodeRequirement("zone", "In", ("a",)),))
     names = NodeTerm((), (NodeRequirement("metadata.name", "In", values),))
     assert named_node(NodeSelector((labels, names))) == expected

@@ -1,4 +1,4 @@
-"""Where computations run: small requests on the loop, large ones in a thread that a cancelled request interrupts."""
+"""Offload computations: small requests compute on the loop, large ones in a thread that cancellation interrupts."""
 
 import asyncio
 import threading
@@ -48,7 +48,7 @@ async def test_errors_of_a_thread_reach_the_caller() -> None:
         await offloaded(int, "x")
 
 
-async def test_a_small_request_that_takes_many_steps_begins_again_in_a_thread() -> None:
+async def test_small_request_with_many_steps_restarts_in_a_thread() -> None:
     begin_work(Offload())
     places: list[bool] = []
 
@@ -94,7 +94,7 @@ async def test_a_cancelled_request_interrupts_its_computation() -> None:
     assert await asyncio.to_thread(interrupted.wait, 60)
 
 
-async def test_a_thread_goes_on_with_other_requests_after_an_interruption() -> None:
+async def test_thread_serves_other_requests_after_an_interruption() -> None:
     offload = Offload(threads_max=1)
     begin_work(offload)
     note_size(LARGE_BYTES)

@@ -1,4 +1,4 @@
-"""Quantities: what is kept, what is rewritten, what is refused."""
+"""Quantities: canonical forms, invalid texts, and arithmetic."""
 
 from fractions import Fraction
 
@@ -42,12 +42,12 @@ FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumk
         (" 5 ", "5"),
     ],
 )
-def test_texts_are_made_canonical(text: str, shown: str) -> None:
+def test_texts_become_canonical(text: str, shown: str) -> None:
     assert canonical(text) == shown
 
 
 @pytest.mark.parametrize("text", ["+1", "01", "1.500", "5."], ids=str)
-def test_texts_that_are_canonical_enough_stay_as_typed(text: str) -> None:
+def test_texts_that_kubernetes_considers_canonical_are_kept(text: str) -> None:
     assert canonical(text) == text
 
 
@@ -76,7 +76,7 @@ def test_json_numbers_are_quantities(number: float, shown: str) -> None:
         ("9" * 5000, "unable to parse numeric part of quantity"),
     ],
 )
-def test_bad_texts_are_refused_with_kubernetes_words(text: str, error: str) -> None:
+def test_invalid_texts_are_rejected_with_the_messages_of_kubernetes(text: str, error: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         canonical(text)
     assert str(caught.value) == error
@@ -95,7 +95,7 @@ def test_bad_texts_are_refused_with_kubernetes_words(text: str, error: str) -> N
         ("0", 0, 0),
     ],
 )
-def test_values_round_away_from_zero_and_stop_at_64_bits(text: str, milli: int, whole: int) -> None:
+def test_values_round_away_from_zero_and_are_capped_at_64_bits(text: str, milli: int, whole: int) -> None:
     assert (parse(text).scaled_value(-3), parse(text).value()) == (milli, whole)
 
 
@@ -114,11 +114,11 @@ def test_sums_keep_the_format_of_the_first(a: str, b: str, total: str) -> None:
     assert str(parse(a) + parse(b)) == total
 
 
-def test_differences() -> None:
+def test_differences_keep_the_format_of_the_first() -> None:
     assert str(parse("2") - parse("500m")) == "1500m"
 
 
-def test_equal_amounts_are_equal_and_hash_alike() -> None:
+def test_equal_amounts_have_equal_hashes() -> None:
     assert parse("1000m") == parse("1") == Quantity(1)
     assert hash(parse("1000m")) == hash(parse("1"))
     assert parse("1") != "1"
@@ -149,7 +149,7 @@ def test_a_sum_of_amounts_too_far_apart_is_the_larger_one(a: str, b: str, total:
     assert (parse(a) + parse(b)).compare(parse(total)) == 0
 
 
-def test_sums_have_a_bounded_number_of_digits() -> None:
+def test_number_of_digits_of_sums_is_limited() -> None:
     total = parse("1")
     for exponent in range(500, 50_000, 500):
         total += parse(f"1e{exponent}")
@@ -163,7 +163,7 @@ def test_an_amount_with_a_huge_exponent_prints_at_once() -> None:
 
 
 @given(st.text(alphabet="0123456789.+-eEinumkKMGTPi ", max_size=30))
-def test_reading_raises_nothing_but_value_error(text: str) -> None:
+def test_parsing_raises_only_value_error(text: str) -> None:
     try:
         shown = canonical(text)
     except ValueError:
@@ -176,7 +176,7 @@ def exact(quantity: Quantity) -> Fraction:
 
 
 @given(st.integers(-(10**12), 10**12), st.integers(-9, 6), st.sampled_from(list(Format)))
-def test_what_is_printed_reads_back_the_same(unscaled: int, scale: int, format: Format) -> None:
+def test_formatted_quantities_round_trip(unscaled: int, scale: int, format: Format) -> None:
     quantity = Quantity(unscaled, scale, format)
     assert exact(parse(str(quantity))) == exact(quantity)
 

@@ -1,4 +1,4 @@
-"""What objects take of quotas, and which are in whose scope."""
+"""Usage of quotas by objects, and scopes of quotas."""
 
 import datetime as dt
 
@@ -15,21 +15,21 @@ CLAIMS = GroupResource("", "persistentvolumeclaims")
 
 
 def container(requests: Object | None = None, limits: Object | None = None, **more: object) -> Object:
-    """A container."""
+    """Return a container."""
     return {"name": "c", "resources": {"requests": requests or {}, "limits": limits or {}}, **more}
 
 
 def pod(*containers: Object, status: Object | None = None, metadata: Object | None = None, **spec: object) -> Object:
-    """A Pod."""
+    """Return a Pod."""
     return {"metadata": metadata or {}, "spec": {"containers": list(containers), **spec}, "status": status or {}}
 
 
 def usage(resource: GroupResource, obj: Object) -> dict[str, str]:
-    """What an object takes, as texts."""
+    """Return the usage of an object as strings."""
     return {name: str(amount) for name, amount in evaluator_for(resource).usage(obj, NOW).items()}
 
 
-def test_a_pod_takes_what_its_containers_ask_for_together() -> None:
+def test_pod_usage_is_the_sum_of_its_containers() -> None:
     asks = {"cpu": "500m", "memory": "1Gi", "hugepages-2Mi": "2Mi", "example.com/gpu": "1"}
     assert usage(PODS, pod(container(asks, {"cpu": "1"}), container({"cpu": "1"}))) == {
         "count/pods": "1",
@@ -55,11 +55,11 @@ def test_a_pod_takes_what_its_containers_ask_for_together() -> None:
     ],
     ids=["init more", "init less", "sidecar", "init beside a sidecar"],
 )
-def test_what_runs_before_counts_by_its_peak(init: list[Object], cpu: str) -> None:
+def test_init_containers_count_by_their_peak(init: list[Object], cpu: str) -> None:
     assert usage(PODS, pod(container({"cpu": "1"}), initContainers=init))["cpu"] == cpu
 
 
-def test_overhead_and_resources_of_the_whole_pod_count() -> None:
+def test_overhead_and_pod_level_resources_count() -> None:
     taken = usage(PODS, pod(container({"cpu": "1"}, {"cpu": "2"}), overhead={"cpu": "100m", "memory": "1Mi"}))
     assert (taken["cpu"], taken["limits.cpu"], taken["memory"]) == ("1100m", "2100m", "1Mi")
     assert "limits.memory" not in taken
@@ -77,7 +77,7 @@ def test_overhead_and_resources_of_the_whole_pod_count() -> None:
     ],
     ids=["ended", "overdue"],
 )
-def test_a_pod_that_has_ended_or_should_have_is_only_an_object(ended: Object) -> None:
+def test_pod_that_has_ended_or_is_overdue_counts_only_as_an_object(ended: Object) -> None:
     assert usage(PODS, ended) == {"count/pods": "1"}
 
 
@@ -90,7 +90,7 @@ def test_a_pod_that_has_ended_or_should_have_is_only_an_object(ended: Object) ->
         ({"type": "LoadBalancer", "allocateLoadBalancerNodePorts": False}, "1", "1"),
     ],
 )
-def test_services_take_ports_of_nodes_and_load_balancers(spec: Object, node_ports: str, balancers: str) -> None:
+def test_services_use_node_ports_and_load_balancers(spec: Object, node_ports: str, balancers: str) -> None:
     taken = usage(SERVICES, {"metadata": {}, "spec": {"ports": [{"nodePort": 30000}, {}], **spec}})
     assert (taken["services.nodeports"], taken["services.loadbalancers"], taken["services"]) == (
         node_ports,
@@ -99,7 +99,7 @@ def test_services_take_ports_of_nodes_and_load_balancers(spec: Object, node_port
     )
 
 
-def test_claims_take_storage_also_of_their_class() -> None:
+def test_claims_use_storage_and_storage_of_their_class() -> None:
     spec = {"storageClassName": "gold", "resources": {"requests": {"storage": "1500m"}}}
     assert usage(CLAIMS, {"metadata": {}, "spec": spec}) == {
         "count/persistentvolumeclaims": "1",
@@ -110,7 +110,7 @@ def test_claims_take_storage_also_of_their_class() -> None:
     }
 
 
-def test_a_claim_takes_what_was_allocated_if_that_is_more() -> None:
+def test_claim_uses_the_allocated_storage_if_that_is_more() -> None:
     claim = {
         "metadata": {},
         "spec": {"resources": {"requests": {"storage": "1Gi"}}},
@@ -137,7 +137,7 @@ def test_a_claim_takes_what_was_allocated_if_that_is_more() -> None:
         (GroupResource("apps", "deployments"), "deployments", False),
     ],
 )
-def test_which_limits_concern_a_resource(resource: GroupResource, limit: str, expected: bool) -> None:
+def test_limits_apply_to_their_resource(resource: GroupResource, limit: str, expected: bool) -> None:
     assert evaluator_for(resource).concerns(limit) is expected
     assert object_count_name(GroupResource("apps", "deployments")) == "count/deployments.apps"
 
@@ -157,7 +157,7 @@ CROSSING = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{
         ("CrossNamespacePodAffinity", pod(ASKING, affinity=CROSSING), pod(ASKING)),
     ],
 )
-def test_scopes_of_pods(scope: str, inside: Object, outside: Object) -> None:
+def test_pods_are_in_scope(scope: str, inside: Object, outside: Object) -> None:
     [selector] = scope_selectors({"spec": {"scopes": [scope]}})
     assert (pod_is_in_scope(inside, selector), pod_is_in_scope(outside, selector)) == (True, False)
 
@@ -179,14 +179,14 @@ def test_priority_classes_are_selected(operator: str, values: list[str], name: s
     assert pod_is_in_scope(found, selector) is expected
 
 
-def test_claims_are_selected_by_their_class_of_attributes() -> None:
+def test_claims_are_selected_by_their_volume_attributes_class() -> None:
     selector = {"scopeName": "VolumeAttributesClass", "operator": "In", "values": ["fast"]}
     assert claim_is_in_scope({"spec": {}, "status": {"currentVolumeAttributesClassName": "fast"}}, selector)
     assert not claim_is_in_scope({"spec": {"volumeAttributesClassName": "slow"}}, selector)
     assert not claim_is_in_scope({}, {"scopeName": "Terminating", "operator": "Exists"})
 
 
-def test_what_is_only_counted_is_in_no_scope() -> None:
+def test_resources_that_are_only_counted_are_in_no_scope() -> None:
     evaluator = evaluator_for(GroupResource("", "secrets"))
     assert set(evaluator.usage({}, NOW)) == {"secrets", "count/secrets"}
     assert not evaluator.in_scope({}, {"scopeName": "Terminating", "operator": "Exists"})

@@ -1,4 +1,4 @@
-"""A memory that is bounded by number and by time."""
+"""Cache limited by number and by time."""
 
 from sampan.core.recent import Recent
 
@@ -10,13 +10,13 @@ class Clock:
         return self.now
 
 
-def test_a_value_is_remembered() -> None:
+def test_value_is_kept() -> None:
     recent: Recent[str, int] = Recent(4, 60)
     recent.put("a", 1)
     assert (recent.get("a"), recent.get("b")) == (1, None)
 
 
-def test_the_number_is_bounded_and_what_is_used_stays() -> None:
+def test_number_of_values_is_limited_and_used_values_are_kept() -> None:
     recent: Recent[object, int] = Recent(4, 60)
     recent.put("kept", 1)
     for number in range(100):
@@ -25,7 +25,7 @@ def test_the_number_is_bounded_and_what_is_used_stays() -> None:
     assert len(recent) <= 8
 
 
-def test_what_is_not_used_for_two_ages_is_forgotten() -> None:
+def test_value_not_used_for_two_ages_is_evicted() -> None:
     clock = Clock()
     recent: Recent[str, int] = Recent(1000, 60, clock)
     recent.put("a", 1)
@@ -36,7 +36,7 @@ def test_what_is_not_used_for_two_ages_is_forgotten() -> None:
     assert recent.get("b") == 2
 
 
-def test_what_is_used_is_not_forgotten_over_time() -> None:
+def test_used_value_is_not_evicted_over_time() -> None:
     clock = Clock()
     recent: Recent[str, int] = Recent(1000, 60, clock)
     recent.put("a", 1)
@@ -46,7 +46,7 @@ def test_what_is_used_is_not_forgotten_over_time() -> None:
         assert recent.get("a") == 1
 
 
-def test_clear_forgets_both_generations() -> None:
+def test_clear_removes_both_generations() -> None:
     clock = Clock()
     recent: Recent[str, int] = Recent(1000, 60, clock)
     recent.put("a", 1)

@@ -1,4 +1,4 @@
-"""Selectors: read, printed, matched, and refused with Kubernetes' words."""
+"""Selectors: parsed, formatted, matched, and rejected with Kubernetes' messages."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ from sampan.core.selectors import (
         ("app.kubernetes.io/name=x", "app.kubernetes.io/name=x"),
     ],
 )
-def test_label_selectors_print_as_kubernetes_prints_them(text: str, shown: str) -> None:
+def test_label_selectors_are_formatted_as_in_kubernetes(text: str, shown: str) -> None:
     assert parse_labels(text).text == shown
 
 
@@ -79,13 +79,13 @@ KEY = (
         ),
     ],
 )
-def test_bad_label_selectors_are_refused(text: str, error: str) -> None:
+def test_invalid_label_selectors_are_rejected(text: str, error: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         parse_labels(text)
     assert str(caught.value) == error
 
 
-def test_errors_name_the_given_path() -> None:
+def test_errors_contain_the_given_path() -> None:
     with pytest.raises(ValueError, match=r"unable to parse requirement: spec\.selector: Invalid value"):
         parse_labels("-a", Path("spec", "selector"))
 
@@ -120,7 +120,7 @@ def test_errors_name_the_given_path() -> None:
         ("a=1,b=2,c=3", {"a": "1", "b": "2"}, False),
     ],
 )
-def test_matching(text: str, labels: dict[str, str], selected: bool) -> None:
+def test_labels_are_matched(text: str, labels: dict[str, str], selected: bool) -> None:
     assert parse_labels(text).matches(labels) is selected
 
 
@@ -150,7 +150,7 @@ requirements = st.one_of(
 
 
 @given(st.lists(requirements, max_size=5).map(Selector))
-def test_label_selectors_read_back(selector: Selector) -> None:
+def test_label_selectors_round_trip(selector: Selector) -> None:
     assert parse_labels(selector.text) == selector
 
 
@@ -173,12 +173,12 @@ def expected(requirement: Requirement, labels: dict[str, str]) -> bool:
 
 
 @given(st.lists(requirements, max_size=4), st.dictionaries(keys, values, max_size=4))
-def test_a_selector_selects_what_all_its_requirements_select(found: list[Requirement], labels: dict[str, str]) -> None:
+def test_selector_matches_if_all_its_requirements_match(found: list[Requirement], labels: dict[str, str]) -> None:
     assert Selector(found).matches(labels) is all(expected(requirement, labels) for requirement in found)
 
 
 @given(st.text(alphabet="ab=!,()<> in notin\0\t-/é", max_size=40))
-def test_reading_label_selectors_raises_nothing_but_value_error(text: str) -> None:
+def test_parsing_label_selectors_raises_only_value_error(text: str) -> None:
     try:
         assert isinstance(parse_labels(text), Selector)
     except ValueError:
@@ -208,7 +208,7 @@ def test_label_selector_objects(label_selector: dict[str, Any], shown: str) -> N
     assert selector_text(label_selector) == shown
 
 
-def test_no_label_selector_selects_nothing_and_an_empty_one_everything() -> None:
+def test_null_label_selector_selects_nothing_and_an_empty_one_everything() -> None:
     assert selector_from_label_selector(None) == NOTHING
     assert selector_from_label_selector({}) == EVERYTHING
     assert not NOTHING.matches({"a": "b"})
@@ -230,13 +230,13 @@ def test_no_label_selector_selects_nothing_and_an_empty_one_everything() -> None
         ),
     ],
 )
-def test_bad_label_selector_objects(expression: dict[str, Any], error: str) -> None:
+def test_invalid_label_selector_objects_are_rejected(expression: dict[str, Any], error: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         selector_from_label_selector({"matchExpressions": [expression]})
     assert str(caught.value) == error
 
 
-def test_plain_labels_make_a_selector() -> None:
+def test_selector_is_made_from_labels() -> None:
     assert selector_from_labels({"a": "b"}).text == "a=b"
     assert selector_text({"app": "x"}) == "app=x"
     assert selector_text(None) == ""
@@ -262,7 +262,7 @@ def test_exact_label_values(text: str, value: str | None) -> None:
         ("a=", "a="),
     ],
 )
-def test_field_selectors_print_as_kubernetes_prints_them(text: str, shown: str) -> None:
+def test_field_selectors_are_formatted_as_in_kubernetes(text: str, shown: str) -> None:
     assert parse_fields(text).text == shown
 
 
@@ -275,7 +275,7 @@ def test_field_selectors_print_as_kubernetes_prints_them(text: str, shown: str) 
         ("a=b\\", "invalid field selector: invalid escape sequence: \\"),
     ],
 )
-def test_bad_field_selectors_are_refused(text: str, error: str) -> None:
+def test_invalid_field_selectors_are_rejected(text: str, error: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         parse_fields(text)
     assert str(caught.value) == error
@@ -292,7 +292,7 @@ def test_bad_field_selectors_are_refused(text: str, error: str) -> None:
         ("a=b,c!=d", {"a": "b", "c": "d"}, False),
     ],
 )
-def test_matching_fields(text: str, fields: dict[str, str], selected: bool) -> None:
+def test_fields_are_matched(text: str, fields: dict[str, str], selected: bool) -> None:
     assert parse_fields(text).matches(fields) is selected
 
 
@@ -302,7 +302,7 @@ def test_exact_field_values() -> None:
     assert selector.requires_exact("spec.nodeName") is None
 
 
-def test_transforming_drops_what_becomes_empty() -> None:
+def test_transform_drops_requirements_that_become_empty() -> None:
     selector = parse_fields("a=1,b=2").transform(lambda name, value: ("", "") if name == "a" else (name.upper(), value))
     assert selector.text == "B=2"
 
@@ -314,17 +314,17 @@ field_requirements = st.builds(
 
 
 @given(st.lists(field_requirements, max_size=4))
-def test_field_selectors_read_back(found: list[FieldRequirement]) -> None:
+def test_field_selectors_round_trip(found: list[FieldRequirement]) -> None:
     assert set(parse_fields(FieldSelector(found).text).requirements) == set(found)
 
 
 @given(field_values)
-def test_escaped_values_read_back(value: str) -> None:
+def test_escaped_values_round_trip(value: str) -> None:
     assert parse_fields(f"a={escape_field_value(value)}").requires_exact("a") == value
 
 
 @given(st.text(alphabet="ab=!,\\ .", max_size=40))
-def test_reading_field_selectors_raises_nothing_but_value_error(text: str) -> None:
+def test_parsing_field_selectors_raises_only_value_error(text: str) -> None:
     try:
         assert isinstance(parse_fields(text), FieldSelector)
     except ValueError:

@@ -21,7 +21,7 @@ def test_micro_timestamps_have_six_digits() -> None:
     assert time.format_micro_time(dt.datetime(2020, 1, 2, 3, 4, 5, 0, dt.UTC)) == "2020-01-02T03:04:05.000000Z"
 
 
-def test_the_system_clock_is_utc() -> None:
+def test_system_clock_is_utc() -> None:
     assert time.SystemClock().now().tzinfo is dt.UTC
 
 
@@ -38,7 +38,7 @@ def test_the_system_clock_is_utc() -> None:
         ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
     ],
 )
-def test_timestamps_are_made_canonical(text: str, shown: str) -> None:
+def test_timestamps_become_canonical(text: str, shown: str) -> None:
     assert time.canonical_time(text) == shown
 
 
@@ -67,7 +67,7 @@ def test_timestamps_are_made_canonical(text: str, shown: str) -> None:
         ("é", f'parsing time "\\xc3\\xa9" as {LAYOUT}: cannot parse "\\xc3\\xa9" as "2006"'),
     ],
 )
-def test_bad_timestamps_are_refused_with_gos_words(text: str, error: str) -> None:
+def test_invalid_timestamps_are_rejected_with_the_messages_of_go(text: str, error: str) -> None:
     with pytest.raises(ValueError, match="parsing time") as caught:
         time.parse_time(text)
     assert str(caught.value) == error
@@ -81,13 +81,13 @@ def test_bad_timestamps_are_refused_with_gos_words(text: str, error: str) -> Non
         ("2020-01-02T03:04:05.1234567Z", "7Z", "Z07:00"),
     ],
 )
-def test_micro_timestamps_need_exactly_six_digits(text: str, rest: str, element: str) -> None:
+def test_micro_timestamps_require_exactly_six_digits(text: str, rest: str, element: str) -> None:
     with pytest.raises(ValueError, match="parsing time") as caught:
         time.parse_micro_time(text)
     assert str(caught.value) == f'parsing time "{text}" as {MICRO_LAYOUT}: cannot parse "{rest}" as "{element}"'
 
 
-def test_micro_timestamps_are_made_canonical() -> None:
+def test_micro_timestamps_become_canonical() -> None:
     assert time.canonical_micro_time("2020-01-02T03:04:05.123456+01:00") == "2020-01-02T02:04:05.123456Z"
 
 
@@ -95,17 +95,17 @@ instants = st.datetimes(dt.datetime(1, 1, 2), dt.datetime(9999, 12, 30), timezon
 
 
 @given(instants)
-def test_timestamps_read_back_to_the_second(instant: dt.datetime) -> None:
+def test_timestamps_round_trip_to_the_second(instant: dt.datetime) -> None:
     assert time.parse_time(time.format_time(instant)) == instant.replace(microsecond=0)
 
 
 @given(instants)
-def test_micro_timestamps_read_back(instant: dt.datetime) -> None:
+def test_micro_timestamps_round_trip(instant: dt.datetime) -> None:
     assert time.parse_micro_time(time.format_micro_time(instant)) == instant
 
 
 @given(st.text(alphabet="0123456789-+:.,TZ x", max_size=30))
-def test_reading_time_raises_nothing_but_value_error(text: str) -> None:
+def test_parsing_time_raises_only_value_error(text: str) -> None:
     for parse in (time.parse_time, time.parse_micro_time):
         try:
             assert parse(text).tzinfo is dt.UTC
@@ -132,7 +132,7 @@ def test_reading_time_raises_nothing_but_value_error(text: str) -> None:
         ("2540400h10m10.000000000s", "2540400h10m10s"),
     ],
 )
-def test_durations_are_made_canonical(text: str, shown: str) -> None:
+def test_durations_become_canonical(text: str, shown: str) -> None:
     assert time.canonical_duration(text) == shown
 
 
@@ -149,19 +149,19 @@ def test_durations_are_made_canonical(text: str, shown: str) -> None:
         ("3000000h", 'time: invalid duration "3000000h"'),
     ],
 )
-def test_bad_durations_are_refused_with_gos_words(text: str, error: str) -> None:
+def test_invalid_durations_are_rejected_with_the_messages_of_go(text: str, error: str) -> None:
     with pytest.raises(ValueError, match="time: ") as caught:
         time.parse_duration(text)
     assert str(caught.value) == error
 
 
 @given(st.integers(-(2**63) + 1, 2**63 - 1))
-def test_durations_read_back(duration_ns: int) -> None:
+def test_durations_round_trip(duration_ns: int) -> None:
     assert time.parse_duration(time.format_duration(duration_ns)) == duration_ns
 
 
 @given(st.text(alphabet="0123456789.hmsnuµ-+ ", max_size=40))
-def test_reading_durations_raises_nothing_but_value_error(text: str) -> None:
+def test_parsing_durations_raises_only_value_error(text: str) -> None:
     try:
         assert isinstance(time.parse_duration(text), int)
     except ValueError:
@@ -218,16 +218,16 @@ def test_age_cells(timestamp: str | None, shown: str) -> None:
     ("seconds", "instant"),
     [(5, "2026-01-01T00:00:05Z"), (2**63 - 1, "9999-12-31T23:59:59Z"), (-(2**63), "0001-01-01T00:00:00Z")],
 )
-def test_seconds_are_added_up_to_the_ends_of_the_calendar(seconds: int, instant: str) -> None:
+def test_added_seconds_stop_at_the_ends_of_the_calendar(seconds: int, instant: str) -> None:
     assert time.format_time(time.add_seconds(dt.datetime(2026, 1, 1, tzinfo=dt.UTC), seconds)) == instant
 
 
 @pytest.mark.parametrize("text", ["1." + "9" * 1_000_000 + "s", "0" * 1_000_000 + "1s", "1ns" * 300_000])
-def test_long_durations_are_read_in_linear_time(text: str) -> None:
+def test_long_durations_are_parsed_in_linear_time(text: str) -> None:
     assert time.parse_duration(text) > 0
 
 
 @pytest.mark.parametrize("text", ["9" * 1_000_000 + "h", "2562048h"])
-def test_a_duration_of_more_than_64_bits_is_refused(text: str) -> None:
+def test_duration_of_more_than_64_bits_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"^time: invalid duration "):
         time.parse_duration(text)

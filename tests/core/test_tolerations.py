@@ -1,4 +1,4 @@
-"""Which taints are tolerated."""
+"""Match tolerations with taints."""
 
 import pytest
 
@@ -25,22 +25,22 @@ TAINT = Taint("k", "5", "NoSchedule")
     ],
     ids=str,
 )
-def test_a_toleration_is_for_a_taint(toleration: Toleration, expected: bool) -> None:
+def test_toleration_matches_a_taint(toleration: Toleration, expected: bool) -> None:
     assert tolerates(toleration, TAINT) is expected
 
 
-def test_wishes_keep_nothing_off() -> None:
+def test_prefer_no_schedule_does_not_keep_pods_off() -> None:
     assert untolerated([], [Taint("k", "", "PreferNoSchedule")]) is None
 
 
-def test_the_first_hard_taint_that_is_not_tolerated_is_told() -> None:
+def test_first_hard_taint_that_is_not_tolerated_is_returned() -> None:
     taints = [Taint("a", "", "NoSchedule"), Taint("b", "", "NoExecute")]
     assert untolerated([], taints) == taints[0]
     assert untolerated([Toleration("a", "Exists")], taints) == taints[1]
     assert untolerated([], taints, [NO_EXECUTE]) == taints[1]
 
 
-def test_a_toleration_for_ever_replaces_one_for_a_while() -> None:
+def test_unlimited_toleration_replaces_a_limited_one() -> None:
     short = Toleration("k", "Exists", "", "NoExecute", 300)
     other = Toleration("j", "Exists")
     for_ever = Toleration("k", "Exists", "", "NoExecute")

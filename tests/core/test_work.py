@@ -1,4 +1,4 @@
-"""How loops get on."""
+"""Metrics of work queues."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from sampan.core.work import Work
 
 
 class Clock:
-    """Moves by hand."""
+    """Clock that the test advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -15,7 +15,7 @@ class Clock:
         return self.now
 
 
-def test_an_item_waits_once_and_is_timed_while_it_waits_and_is_worked_at() -> None:
+def test_item_waits_once_and_its_waiting_and_processing_are_timed() -> None:
     clock = Clock()
     work = Work(clock)
     work.add("a")
@@ -29,21 +29,21 @@ def test_an_item_waits_once_and_is_timed_while_it_waits_and_is_worked_at() -> No
     assert (work.waits.series[()][0], work.durations.series[()][0]) == (2.0, 3.0)
 
 
-def test_what_nobody_had_added_is_added_when_it_is_worked_at() -> None:
+def test_item_is_added_when_its_processing_starts() -> None:
     work = Work(Clock())
     with work.at("a"):
         pass
     assert (work.adds, work.waits.totals()) == (1, {(): 1})
 
 
-def test_what_fails_was_worked_at_too() -> None:
+def test_failed_item_counts_as_processed() -> None:
     work = Work(Clock())
     with pytest.raises(ValueError, match="no"), work.at("a"):
         raise ValueError("no")
     assert (work.running_s(), work.durations.totals()) == ([], {(): 1})
 
 
-def test_an_item_that_is_dropped_waits_no_more() -> None:
+def test_dropped_item_no_longer_waits() -> None:
     work = Work(Clock())
     work.add("a")
     work.drop("a")

@@ -17,7 +17,7 @@ from sampan.client.config.config import Config, ExecConfig
 from sampan.client.credentials import Credentials
 from sampan.client.errors import CredentialError
 from sampan.client.http.tls import ClientCertificate
-from sampan.core.child_process import printed
+from sampan.core.child_process import capture_output
 from sampan.core.time import Clock, SystemClock, parse_time
 from sampan.wire.json import UNREADABLE
 
@@ -87,7 +87,7 @@ class ExecPlugin:
         plugin = self._plugin
         try:
             async with asyncio.timeout(RUN_TIMEOUT_S):
-                code, output = await printed(
+                code, output = await capture_output(
                     (plugin.command, *plugin.args),
                     env={**self._environ, **plugin.env, _INFO_VARIABLE: info},
                     stdin=None if interactive else subprocess.DEVNULL,

@@ -1,1 +1,1 @@
-"""What an object is: names of types, metadata, Status errors, selectors, quantities, time. Pure, no I/O."""
+"""Object model: names of types, metadata, Status errors, selectors, quantities, time. Pure functions without I/O."""

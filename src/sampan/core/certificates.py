@@ -1,4 +1,4 @@
-"""Certificates of one's own: an authority, and what it signs. New keys are ECDSA P-256, unless one is brought."""
+"""Create X.509 certificates: a certificate authority, and certificates signed by it. New keys are ECDSA P-256."""
 
 import base64
 import datetime
@@ -14,29 +14,32 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 BACKDATE = datetime.timedelta(minutes=5)
-"""How far before its making a certificate begins to count, for clocks that are behind."""
+"""Time by which `notBefore` precedes the creation, for clients with slow clocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """A certificate and its private key."""
+    """Certificate and its private key."""
 
     certificate: x509.Certificate
     key: PrivateKey
 
     def certificate_pem(self) -> bytes:
-        """The certificate."""
+        """Return the certificate in PEM."""
         return self.certificate.public_bytes(serialization.Encoding.PEM)
 
     def key_pem(self) -> bytes:
-        """The key, not encrypted: PKCS #8, RSA as PKCS #1 (`RSA PRIVATE KEY`), as kubeadm writes it."""
+        """Return the key in PEM, not encrypted: PKCS #8, or PKCS #1 for RSA, as in kubeadm."""
         is_rsa = isinstance(self.key, rsa.RSAPrivateKey)
         form = serialization.PrivateFormat.TraditionalOpenSSL if is_rsa else serialization.PrivateFormat.PKCS8
         return self.key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
 
 
 def read_key_pair(certificate_pem: bytes, key_pem: bytes) -> KeyPair:
-    """Raises `ValueError` when the two cannot be read, are of another kind, or do not belong together."""
+    """Load a certificate and its key.
+
+    Raises `ValueError` if one is malformed or of an unsupported type, or if they do not belong together.
+    """
     certificate = x509.load_pem_x509_certificate(certificate_pem)
     key = serialization.load_pem_private_key(key_pem, None)
     if not isinstance(key, PrivateKey):
@@ -47,7 +50,7 @@ def read_key_pair(certificate_pem: bytes, key_pem: bytes) -> KeyPair:
 
 
 def make_authority(common_name: str, now: datetime.datetime, lifetime: datetime.timedelta) -> KeyPair:
-    """A self-signed certificate authority."""
+    """Create a self-signed certificate authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
     builder = (
@@ -61,7 +64,7 @@ def make_authority(common_name: str, now: datetime.datetime, lifetime: datetime.
 def make_server_certificate(
     ca: KeyPair, hosts: Sequence[str], now: datetime.datetime, lifetime: datetime.timedelta, *, common_name: str
 ) -> KeyPair:
-    """A serving certificate for these names and addresses."""
+    """Create a serving certificate for these host names and addresses."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
     builder = _leaf(ca, _builder(name, ca.certificate.subject, key, now, lifetime), ExtendedKeyUsageOID.SERVER_AUTH)
@@ -78,7 +81,10 @@ def make_client_certificate(
     *,
     key: PrivateKey | None = None,
 ) -> KeyPair:
-    """A client certificate: the user is its common name, the groups are its organizations. `key` None: a new one."""
+    """Create a client certificate.
+
+    The user is its common name, the groups are its organizations. Without `key`, a new key is generated.
+    """
     key = key or ec.generate_private_key(ec.SECP256R1())
     attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
     name = x509.Name([*attributes, x509.NameAttribute(NameOID.COMMON_NAME, user)])
@@ -88,14 +94,17 @@ def make_client_certificate(
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whom a certificate is asked for."""
+    """Subject of a certificate request."""
 
     common_name: str
     organizations: tuple[str, ...]
 
 
 def requested_subject(request: str) -> Subject:
-    """The subject of a certificate request, PEM in base64 as in a CertificateSigningRequest. Raises `ValueError`."""
+    """Return the subject of a certificate request: PEM in base64, as in CertificateSigningRequest.
+
+    Raises `ValueError`.
+    """
     pem = base64.b64decode(request)
     if b"-----BEGIN CERTIFICATE REQUEST-----" not in pem:
         raise ValueError("PEM block type must be CERTIFICATE REQUEST")
@@ -106,7 +115,7 @@ def requested_subject(request: str) -> Subject:
 
 
 def signed_by(certificate: x509.Certificate, ca: x509.Certificate) -> bool:
-    """Whether this authority has issued the certificate."""
+    """Report whether this authority issued the certificate."""
     try:
         certificate.verify_directly_issued_by(ca)
     except Exception:
@@ -115,7 +124,7 @@ def signed_by(certificate: x509.Certificate, ca: x509.Certificate) -> bool:
 
 
 def covers(certificate: x509.Certificate, hosts: Sequence[str]) -> bool:
-    """Whether a serving certificate names all these hosts."""
+    """Report whether a serving certificate is valid for all these hosts."""
     try:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:

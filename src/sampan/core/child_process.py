@@ -1,10 +1,10 @@
-"""Programs, begun without a fork: `ChildProcess` runs beside this one, `printed` tells what one prints.
+"""Run programs without fork: `ChildProcess` runs alongside this one, `capture_output` returns a program's output.
 
-uvloop begins programs by fork, and what libraries have registered runs in the new process before the program does. gRPC
-is such a library, and crashes there when its threads were busy: one start in ten under load (grpcio 1.85). `subprocess`
-uses vfork, which runs nothing of theirs.
+uvloop starts programs with fork, which runs handlers that libraries have registered before the program starts. gRPC
+registers such handlers, and they crash when its threads are busy: one start in ten under load (grpcio 1.85).
+`subprocess` uses vfork, which runs no handlers.
 
-Concurrency: a thread for each process waits for its end; it does not keep this program from ending.
+Concurrency: one daemon thread for each process waits for it to exit.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ T = TypeVar("T")
 
 
 class ChildProcess:
-    """A program that was begun. Its input is a pipe, what it prints goes nowhere, errors to where this one's go.
+    """Running program. Its stdin is a pipe, its stdout is discarded, and it inherits stderr.
 
-    It has a session of its own: what a terminal sends to this program's group, as Ctrl-C does, does not reach it.
+    It runs in a new session, so signals that a terminal sends to this process group, such as Ctrl-C, do not reach it.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
-        """Begin it; on an event loop. Raises `OSError`."""
+        """Start the program; requires a running event loop. Raises `OSError`."""
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
         )
@@ -38,70 +38,70 @@ class ChildProcess:
 
     @property
     def input(self) -> IO[bytes]:
-        """What it reads from."""
+        """Return the pipe to the program's stdin."""
         assert self._process.stdin is not None
         return self._process.stdin
 
     @property
-    def is_over(self) -> bool:
-        """Whether `wait` returns at once."""
+    def has_exited(self) -> bool:
+        """Report whether the program has exited, so that `wait` returns at once."""
         return self._ended.done()
 
     async def wait(self) -> int:
-        """Its exit code, once it has ended; the negative number of the signal that ended it."""
+        """Wait for the program to exit; return its exit code, or the negative number of the signal that killed it."""
         return await asyncio.shield(self._ended)
 
     def kill(self) -> None:
-        """kill -9. Idempotent."""
+        """Send SIGKILL. Idempotent."""
         self._process.kill()
 
     def _watch(self) -> None:
-        _tell(self._loop, self._ended, self._process.wait())
+        _set_result(self._loop, self._ended, self._process.wait())
 
 
-async def printed(
+async def capture_output(
     command: Sequence[str], *, env: Mapping[str, str], stdin: int | None, bytes_max: int
 ) -> tuple[int, bytes]:
-    """Run a program to its end; gives its exit code (negative: the signal that ended it) and what it printed.
+    """Run a program until it exits; return its exit code (negative: the signal that killed it) and its output.
 
-    Of what it prints `bytes_max` are read; one that prints more gets SIGPIPE. Who is cancelled kills it. `stdin`: as
-    for `subprocess.Popen`. Raises `OSError`.
+    Reads at most `bytes_max` bytes; a program that writes more gets SIGPIPE. Cancelling this call kills the program.
+    `stdin` is passed to `subprocess.Popen`. Raises `OSError`.
     """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[tuple[int, bytes]] = loop.create_future()
-    kill = _begin(command, env, stdin, bytes_max, lambda code, text: _tell(loop, ended, (code, text)))
+    kill = _start(command, env, stdin, bytes_max, lambda code, text: _set_result(loop, ended, (code, text)))
     try:
         return await ended
     finally:
         kill()
 
 
-def _begin(
+def _start(
     command: Sequence[str],
     env: Mapping[str, str],
     stdin: int | None,
     bytes_max: int,
-    tell: Callable[[int, bytes], None],
+    done: Callable[[int, bytes], None],
 ) -> Callable[[], None]:
-    """Begin a program that a thread reads from; gives what ends it. Raises `OSError`."""
+    """Start a program and a thread that reads its output; return a function that kills it. Raises `OSError`."""
     process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, env=env)
 
     def read() -> None:
         assert process.stdout is not None
         with process.stdout as output:
             text = output.read(bytes_max)
-        tell(process.wait(), text)
+        done(process.wait(), text)
 
     threading.Thread(target=read, name=f"output of {process.pid}", daemon=True).start()
     return process.kill
 
 
-def _tell(loop: asyncio.AbstractEventLoop, future: "asyncio.Future[T]", result: T) -> None:
-    """Set the result of a future of this loop, from a thread."""
+def _set_result(loop: asyncio.AbstractEventLoop, future: "asyncio.Future[T]", result: T) -> None:
+    """Set the result of a future of this loop, from another thread."""
 
-    def tell() -> None:
+    def done() -> None:
         if not future.done():
             future.set_result(result)
 
-    with suppress(RuntimeError):  # the event loop is closed: nobody waits
-        loop.call_soon_threadsafe(tell)
+    with suppress(RuntimeError):  # the event loop is closed, so no task waits
+        loop.call_soon_threadsafe(done)

@@ -1,6 +1,6 @@
-"""Cron schedules: five fields, a descriptor (`@daily`) or an interval (`@every 1h30m`); and when they are due next.
+"""Cron schedules: five fields, a descriptor (`@daily`) or an interval (`@every 1h30m`), and their next times.
 
-The texts of errors are those of the library that Kubernetes uses (robfig/cron v3), since clients are shown them.
+Error messages are those of the library in Kubernetes (robfig/cron v3), because clients see them.
 """
 
 import datetime as dt
@@ -12,7 +12,7 @@ from sampan.core.integers import parse_integer
 from sampan.core.time import NANOSECONDS_PER_SECOND, add_seconds, parse_duration
 
 YEARS_AHEAD: Final = 5
-"""So far a next time is looked for."""
+"""Number of years that the search for the next time covers."""
 _MINUTE: Final = dt.timedelta(minutes=1)
 
 
@@ -42,7 +42,7 @@ _EVERY = "@every "
 
 
 class CronField(NamedTuple):
-    """The numbers that a field allows, and whether it was a star (which matters for days)."""
+    """Numbers that a field allows, and whether it was a star (which matters for days)."""
 
     values: frozenset[int]
     star: bool
@@ -50,17 +50,17 @@ class CronField(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a cron job runs: `fields` are minute, hour, day of month, month, day of week; or every `every_ns`."""
+    """Cron schedule: `fields` are minute, hour, day of month, month, day of week; or an interval `every_ns`."""
 
     fields: tuple[CronField, ...] = ()
     every_ns: int = 0
     time_zone: str = ""
 
     def next_after(self, instant: dt.datetime) -> dt.datetime | None:
-        """The first time after an instant, in UTC; None when there is none within `YEARS_AHEAD`.
+        """Return the first time after an instant, in UTC; None when there is none within `YEARS_AHEAD`.
 
-        With fields it is the first whole minute at which the clocks of the time zone (without one: of UTC) show what
-        the fields allow. A time that is skipped when clocks go forward is no time, one that they show twice is two.
+        With fields, this is the first minute whose local time matches them, in the time zone or in UTC. A local time
+        that is skipped when clocks go forward never matches; one that occurs twice matches twice.
         """
         if not self.fields:
             whole_s = max(self.every_ns // NANOSECONDS_PER_SECOND, 1)
@@ -80,7 +80,7 @@ class Schedule:
         return None
 
     def _units_to_wait(self, local: dt.datetime) -> str:
-        """Which units of time may be skipped, the largest first; none when the time fits."""
+        """Return the units of time that can be skipped, the largest first; "" when the time matches."""
         minute, hour, day, month, weekday = self.fields
         if local.month not in month.values:
             return "mdhi"
@@ -94,7 +94,10 @@ class Schedule:
 
 
 def _advance(instant: dt.datetime, local: dt.datetime, units: str) -> dt.datetime:
-    """The beginning of the next month, day, hour or minute: of the largest unit in which the clocks are not changed."""
+    """Return the start of the next month, day, hour or minute.
+
+    Uses the largest unit within which the UTC offset does not change.
+    """
     wall = local.replace(tzinfo=None)
     for unit in units[:-1]:
         then = instant + (_next_wall(wall, unit) - wall)
@@ -113,7 +116,7 @@ def _next_wall(wall: dt.datetime, unit: str) -> dt.datetime:
 
 
 def zone_of(name: str) -> dt.tzinfo:
-    """The time zone of a name that `check_time_zone` accepts; "" and Local are UTC."""
+    """Return the time zone of a name that `check_time_zone` accepts; "" and Local are UTC."""
     return dt.UTC if name in ("", "UTC", "Local") else ZoneInfo(name)
 
 
@@ -168,7 +171,7 @@ def _field(text: str, bounds: _Bounds) -> CronField:
 
 
 def check_time_zone(name: str) -> None:
-    """That a time zone is one of the IANA data base, UTC ("" too) or Local. Raises `ValueError` with Go's text."""
+    """Check that a name is an IANA time zone, UTC, "" or Local. Raises `ValueError` with Go's message."""
     if name in ("", "UTC", "Local"):
         return
     if ".." in name or name[0] in "/\\":
@@ -194,7 +197,7 @@ def _take_time_zone(text: str) -> tuple[str, str]:
 
 
 def parse_schedule(text: str) -> Schedule:
-    """Read a schedule. Raises `ValueError` with the text that clients are shown."""
+    """Parse a schedule. Raises `ValueError` with the message shown to clients."""
     if not text:
         raise ValueError("empty spec string")
     time_zone, text = _take_time_zone(text)

@@ -1,4 +1,4 @@
-"""Which class an object gets that names none: the one that is marked as the default.
+"""Select the default class for an object that names no class.
 
 Source: component-helpers storage/volume/pv_helpers.go, kubernetes pkg/volume/util/storageclass.go,
 plugin/pkg/admission/network/defaultingressclass/admission.go (1.36).
@@ -10,7 +10,7 @@ from typing import Final
 from sampan.core.object import Object
 
 STORAGE_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
-"""Names the class of a claim or a volume, before its spec does."""
+"""Annotation with the class of a claim or volume; takes precedence over its spec."""
 DEFAULT_STORAGE: Final = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
@@ -19,7 +19,10 @@ DEFAULT_INGRESS: Final = ("ingressclass.kubernetes.io/is-default-class",)
 
 
 def newest_default(classes: Iterable[Object], marks: tuple[str, ...]) -> str | None:
-    """The class that one of the annotations marks: of several the newest, of those of one second the first by name."""
+    """Return the name of the newest class that one of the annotations marks as the default.
+
+    Of several created in the same second, the first by name is selected.
+    """
     marked = [each for each in classes if any(_annotations(each).get(mark) == "true" for mark in marks)]
     marked.sort(key=lambda each: str(each["metadata"]["name"]))
     newest = max(marked, key=lambda each: str(each["metadata"].get("creationTimestamp", "")), default=None)

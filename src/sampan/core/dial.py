@@ -20,18 +20,21 @@ R = TypeVar("R")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 NOT_ALLOWED: Final = "address not allowed"
-"""As kube-apiserver says it."""
+"""Error message of kube-apiserver."""
 _BROADCAST: Final = ipaddress.IPv4Address("255.255.255.255")
 _WITH_IPV4: Final = (ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("64:ff9b::/96"))
 """IPv6 addresses whose last 32 bits are an IPv4 address: IPv4-compatible and NAT64."""
 
 
 class AddressNotAllowed(OSError):
-    """The address must not be dialled."""
+    """Connections to this address are not allowed."""
 
 
 def check_address(text: str, *, allow_loopback: bool = True) -> str:
-    """Return an IP address as it is dialled. Raises `AddressNotAllowed`, also for a text that is no IP address."""
+    """Return an IP address in the form to connect to.
+
+    Raises `AddressNotAllowed`, also if `text` is not an IP address.
+    """
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -118,7 +121,7 @@ def _is_allowed(address: Address, *, allow_loopback: bool) -> bool:
 
 
 def _embedded(address: Address) -> Iterator[Address]:
-    """Yield the IPv4 addresses to which translators on the way send packets for this address."""
+    """Yield the IPv4 addresses to which NAT64 and 6to4 gateways forward packets for this address."""
     if isinstance(address, ipaddress.IPv4Address) or address.is_loopback:
         return
     if address.sixtofour is not None:

@@ -1,4 +1,4 @@
-"""The rules of domains and of what begins with one: `example.com`, `acme.io/foo`. They give whole field errors.
+"""Validate domains and names that start with one: `example.com`, `acme.io/foo`. The functions return field errors.
 
 Source: apimachinery pkg/util/validation/validation.go (1.36).
 """
@@ -14,7 +14,7 @@ _is_http_path = re.compile(_HTTP_PATH).fullmatch
 
 
 def fully_qualified_name_errors(path: Path, name: str) -> list[FieldError]:
-    """A subdomain of at least three labels."""
+    """Validate a subdomain of at least three labels."""
     if not name:
         return [field.required(path)]
     if texts := dns1123_subdomain_errors(name):
@@ -25,7 +25,7 @@ def fully_qualified_name_errors(path: Path, name: str) -> list[FieldError]:
 
 
 def fully_qualified_domain_name_errors(path: Path, name: str) -> list[FieldError]:
-    """A subdomain of at least two labels, each up to 63 bytes; a dot may stand at the end."""
+    """Validate a subdomain of at least two labels, each up to 63 bytes; a trailing dot is allowed."""
     if not name:
         return [field.required(path)]
     name = name.removesuffix(".")
@@ -41,7 +41,7 @@ def fully_qualified_domain_name_errors(path: Path, name: str) -> list[FieldError
 
 
 def domain_prefixed_path_errors(path: Path, value: str) -> list[FieldError]:
-    """A subdomain, a slash, and an HTTP path: `acme.io/foo`."""
+    """Validate a subdomain, a slash, and an HTTP path: `acme.io/foo`."""
     if not value:
         return [field.required(path)]
     host, _, rest = value.partition("/")
@@ -54,7 +54,7 @@ def domain_prefixed_path_errors(path: Path, value: str) -> list[FieldError]:
 
 
 def domain_prefixed_key_errors(path: Path, key: str) -> list[FieldError]:
-    """A label key that must have a prefix: `acme.io/foo`."""
+    """Validate a label key that requires a prefix: `acme.io/foo`."""
     if not key:
         return [field.required(path)]
     if texts := qualified_name_errors(key):

@@ -1,4 +1,4 @@
-"""`StatusError`: the one error that crosses the API, with the reasons, codes and texts of `metav1.Status`.
+"""`StatusError`: the only error that crosses the API, with the reasons, codes and messages of `metav1.Status`.
 
 Source: apimachinery pkg/api/errors/errors.go (1.36).
 """
@@ -12,7 +12,7 @@ from sampan.core.gvk import GroupKind, GroupResource
 
 
 class Reason(enum.StrEnum):
-    """`Status.reason`: what went wrong, for programs."""
+    """Values of `Status.reason`, the machine-readable cause of an error."""
 
     UNKNOWN = ""
     BAD_REQUEST = "BadRequest"
@@ -40,10 +40,10 @@ Details = dict[str, Any]
 
 
 class StatusError(Exception):
-    """A request failed. Holds all that the `Status` body says.
+    """Failed request, with the contents of its `Status` body.
 
     `details` is the `Status.details` dict (name, group, kind, uid, causes, retryAfterSeconds); `list_metadata` is the
-    `metadata` of the Status (only a continue token after 410 uses it).
+    `metadata` of the Status (used only for the continue token of a 410).
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class StatusError(Exception):
 
     @property
     def retry_after_s(self) -> int:
-        """Seconds the client should wait (the `Retry-After` header); 0 = none."""
+        """Return the seconds that the client should wait (the `Retry-After` header); 0 = none."""
         return int((self.details or {}).get("retryAfterSeconds", 0))
 
     def to_status(self) -> dict[str, Any]:
-        """The `Status` object, as it is written to the client."""
+        """Return the `Status` object for the client."""
         status: dict[str, Any] = {
             "kind": "Status",
             "apiVersion": "v1",
@@ -97,12 +97,12 @@ def _details(resource: GroupResource, name: str, **more: Any) -> Details:
 
 
 def not_found(resource: GroupResource, name: str) -> StatusError:
-    """404: no such object."""
+    """Return a 404: the object does not exist."""
     return StatusError(Reason.NOT_FOUND, 404, f"{resource} {quote(name)} not found", details=_details(resource, name))
 
 
 def already_exists(resource: GroupResource, name: str, *, being_deleted: bool = False) -> StatusError:
-    """409: an object of this name is there (or is still being deleted)."""
+    """Return a 409: an object of this name exists, or is still being deleted."""
     prefix = "object is being deleted: " if being_deleted else ""
     return StatusError(
         Reason.ALREADY_EXISTS, 409, f"{prefix}{resource} {quote(name)} already exists", details=_details(resource, name)
@@ -110,7 +110,7 @@ def already_exists(resource: GroupResource, name: str, *, being_deleted: bool = 
 
 
 def generate_name_conflict(resource: GroupResource, name: str) -> StatusError:
-    """409: no free name could be generated; the client may try again."""
+    """Return a 409: no free name could be generated; the client may retry."""
     return StatusError(
         Reason.ALREADY_EXISTS,
         409,
@@ -120,7 +120,7 @@ def generate_name_conflict(resource: GroupResource, name: str) -> StatusError:
 
 
 def conflict(resource: GroupResource, name: str, message: str, causes: Sequence[Details] = ()) -> StatusError:
-    """409: the object is not in the state that the request assumed."""
+    """Return a 409: the object is not in the state that the request assumed."""
     details = _details(resource, name)
     if causes:
         details["causes"] = list(causes)
@@ -136,22 +136,22 @@ OPTIMISTIC_LOCK_MESSAGE = "the object has been modified; please apply your chang
 
 
 def apply_conflict(message: str, causes: Sequence[Details]) -> StatusError:
-    """409: server-side apply found fields that other managers own."""
+    """Return a 409: server-side apply would change fields that other managers own."""
     return StatusError(Reason.CONFLICT, 409, message, details={"causes": list(causes)})
 
 
 CAUSES_MAX = 100
 CAUSES_CHARACTERS_MAX = 128 * 1024
-"""Faults beyond either bound are only counted."""
+"""Limits of an error body; errors beyond either limit are only counted."""
 
 
 def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusError:
-    """422: the object breaks its rules. Every fault is a cause, unless there are very many."""
+    """Return a 422: the object is invalid. Each field error is a cause, up to `CAUSES_MAX`."""
     return invalid_as_shown(kind, name, errors, len(errors))
 
 
 def invalid_as_shown(kind: GroupKind, name: str, errors: Iterable[FieldError], count: int) -> StatusError:
-    """The same of `count` faults that are made ready to be shown one by one: those that are left out are not made."""
+    """Return a 422 like `invalid`, for `count` errors that are computed lazily: those not shown are never computed."""
     causes: list[Details] = []
     texts: dict[str, None] = {}
     characters = 0
@@ -181,23 +181,23 @@ def invalid_as_shown(kind: GroupKind, name: str, errors: Iterable[FieldError], c
 
 
 def listed(texts: Sequence[str], separator: str = ", ") -> str:
-    """Texts for a message, `CAUSES_MAX` at most, with how many more there are."""
+    """Join at most `CAUSES_MAX` texts for a message, and add the number of those omitted."""
     more = len(texts) - CAUSES_MAX
     return separator.join(texts if more <= 0 else [*texts[:CAUSES_MAX], f"and {more} more"])
 
 
 def bad_request(message: str) -> StatusError:
-    """400: the request makes no sense."""
+    """Return a 400: the request is malformed."""
     return StatusError(Reason.BAD_REQUEST, 400, message)
 
 
 def unauthorized(message: str = "Unauthorized") -> StatusError:
-    """401: who is this?"""
+    """Return a 401: the client is not authenticated."""
     return StatusError(Reason.UNAUTHORIZED, 401, message)
 
 
 def forbidden(resource: GroupResource, name: str, message: str, causes: Sequence[Details] = ()) -> StatusError:
-    """403: known, but not allowed."""
+    """Return a 403: the user is not allowed to do this."""
     details = _details(resource, name)
     if causes:
         details["causes"] = list(causes)
@@ -211,7 +211,7 @@ def forbidden(resource: GroupResource, name: str, message: str, causes: Sequence
 
 
 def method_not_supported(resource: GroupResource, action: str) -> StatusError:
-    """405: this resource has no such verb."""
+    """Return a 405: the resource does not support this verb."""
     return StatusError(
         Reason.METHOD_NOT_ALLOWED,
         405,
@@ -221,17 +221,20 @@ def method_not_supported(resource: GroupResource, action: str) -> StatusError:
 
 
 def not_acceptable(message: str) -> StatusError:
-    """406: none of the accepted media types can be served."""
+    """Return a 406: no media type that the client accepts is supported."""
     return StatusError(Reason.NOT_ACCEPTABLE, 406, message)
 
 
 def gone(message: str) -> StatusError:
-    """410: no longer there."""
+    """Return a 410: the resource no longer exists."""
     return StatusError(Reason.GONE, 410, message)
 
 
 def expired(message: str, *, continue_token: str = "") -> StatusError:
-    """410: the revision was compacted; list again (or go on with `continue_token`, inconsistently)."""
+    """Return a 410: the revision was compacted.
+
+    The client lists again, or continues inconsistently with `continue_token`.
+    """
     return StatusError(
         Reason.EXPIRED,
         410,
@@ -241,22 +244,22 @@ def expired(message: str, *, continue_token: str = "") -> StatusError:
 
 
 def request_entity_too_large(message: str) -> StatusError:
-    """413: body or object too large."""
+    """Return a 413: the body or object is too large."""
     return StatusError(Reason.REQUEST_ENTITY_TOO_LARGE, 413, f"Request entity too large: {message}")
 
 
 def unsupported_media_type(message: str) -> StatusError:
-    """415: the body's media type is not read here."""
+    """Return a 415: the media type of the request body is not supported."""
     return StatusError(Reason.UNSUPPORTED_MEDIA_TYPE, 415, message)
 
 
 def too_many_requests(message: str, retry_after_s: int) -> StatusError:
-    """429: later."""
+    """Return a 429: the client should retry later."""
     return StatusError(Reason.TOO_MANY_REQUESTS, 429, message, details={"retryAfterSeconds": retry_after_s})
 
 
 def internal_error(message: str) -> StatusError:
-    """500: our fault."""
+    """Return a 500: the server failed."""
     return StatusError(
         Reason.INTERNAL_ERROR,
         500,
@@ -266,7 +269,7 @@ def internal_error(message: str) -> StatusError:
 
 
 def server_timeout(resource: GroupResource, operation: str, retry_after_s: int) -> StatusError:
-    """500: the server could not finish in time; the client may try again."""
+    """Return a 500: the server did not finish in time; the client may retry."""
     return StatusError(
         Reason.SERVER_TIMEOUT,
         500,
@@ -276,18 +279,21 @@ def server_timeout(resource: GroupResource, operation: str, retry_after_s: int) 
 
 
 def service_unavailable(message: str) -> StatusError:
-    """503: not now."""
+    """Return a 503: the service is currently unavailable."""
     return StatusError(Reason.SERVICE_UNAVAILABLE, 503, message)
 
 
 def timeout(message: str, retry_after_s: int = 0) -> StatusError:
-    """504: it took too long."""
+    """Return a 504: the request timed out."""
     details: Details = {"retryAfterSeconds": retry_after_s} if retry_after_s else {}
     return StatusError(Reason.TIMEOUT, 504, f"Timeout: {message}", details=details)
 
 
 def too_large_resource_version(requested: int, current: int, retry_after_s: int = 1) -> StatusError:
-    """504: a revision of the future was asked for and did not come in time, or (0 seconds) was not waited for."""
+    """Return a 504: the requested revision is in the future and did not arrive in time.
+
+    With `retry_after_s` 0 the server did not wait for it.
+    """
     details: Details = {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}
     if retry_after_s:
         details["retryAfterSeconds"] = retry_after_s
@@ -296,5 +302,5 @@ def too_large_resource_version(requested: int, current: int, retry_after_s: int 
 
 
 def without_html(text: str) -> str:
-    """Nothing that a browser could take for HTML."""
+    """Escape the characters that a browser could interpret as HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

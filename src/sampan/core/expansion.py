@@ -1,4 +1,4 @@
-"""`$(NAME)`: how commands, arguments and variables of containers refer to variables.
+"""Expand `$(NAME)`, by which commands, arguments and variables of containers refer to variables.
 
 Source: kubernetes third_party/forked/golang/expansion/expand.go (1.36).
 """
@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 _REFERENCE: Final = re.compile(r"\$(?:\(([^)]*)\)|(.)|\Z)", re.DOTALL)
-"""A reference, an escaped `$`, or one that stands for itself."""
+"""Matches a reference, an escaped `$`, or a literal `$`."""
 
 
 def expand(text: str, value_of: Callable[[str], str]) -> str:
-    """The text with each `$(NAME)` replaced; `$$` is a `$`, and all other `$` stay."""
+    """Replace each `$(NAME)`; `$$` becomes `$`, and all other `$` are kept."""
 
     def replaced(match: re.Match[str]) -> str:
         name, other = match.group(1), match.group(2)
@@ -24,7 +24,7 @@ def expand(text: str, value_of: Callable[[str], str]) -> str:
 
 
 def from_mappings(*mappings: Mapping[str, str]) -> Callable[[str], str]:
-    """The value in the first mapping that has the name; a name that none has stays as it was written."""
+    """Return a lookup in the first mapping that contains the name. A name in none of them is left unexpanded."""
 
     def value_of(name: str) -> str:
         for mapping in mappings:

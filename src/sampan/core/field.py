@@ -1,6 +1,6 @@
-"""Where an object is wrong and how: field paths and field errors.
+"""Field paths and field errors: the place and the kind of a validation error.
 
-The texts are protocol: clients show and match them.
+The messages are protocol: clients show and match them.
 Source: apimachinery pkg/util/validation/field (1.36).
 """
 
@@ -14,17 +14,17 @@ from dataclasses import dataclass
 import orjson
 
 FAULTS_MAX = 1000
-"""Checking an object stops after so many faults."""
+"""Limit of errors at which the validation of an object stops."""
 FAULTS_CHARACTERS_MAX = 2 << 20
-"""And after so much text, such as the values of a large enum for each fault."""
+"""Limit of the total text of the errors, for example when each lists the values of a large enum."""
 VALUE_CHARACTERS_MAX = 10_000
-"""A longer bad value is cut in messages."""
+"""Limit of the characters of a bad value in messages; a longer value is truncated."""
 OMIT_VALUE = object()
-"""As `bad_value`: say what is wrong without repeating the value (secrets, large values)."""
+"""Marker for `bad_value`: do not include the value in the message (secrets, large values)."""
 
 
 class Path:
-    """A place in an object: `spec.containers[0].ports[http]`. Immutable, cheap to extend, rendered only when shown."""
+    """Path of a field: `spec.containers[0].ports[http]`. Immutable, cheap to extend, formatted only when shown."""
 
     __slots__ = ("_parent", "_text")
 
@@ -33,7 +33,7 @@ class Path:
         self._parent = parent
 
     def child(self, *names: str) -> "Path":
-        """The path of a field below this one."""
+        """Return the path of a field below this one."""
         path = Path.__new__(Path)
         text = names[0] if len(names) == 1 else ".".join(names)
         path._text = f".{text}" if self._text or self._parent is not None else text
@@ -41,14 +41,14 @@ class Path:
         return path
 
     def index(self, index: int) -> "Path":
-        """The path of a list item."""
+        """Return the path of a list item."""
         path = Path.__new__(Path)
         path._text = f"[{index}]"
         path._parent = self
         return path
 
     def key(self, key: str) -> "Path":
-        """The path of a map entry (or of a list item known by its key)."""
+        """Return the path of a map entry, or of a list item identified by its key."""
         path = Path.__new__(Path)
         path._text = f"[{key}]"
         path._parent = self
@@ -67,7 +67,7 @@ class Path:
 
 
 class ErrorType(enum.StrEnum):
-    """The cause reasons of `Status.details.causes`."""
+    """Reasons of the causes in `Status.details.causes`."""
 
     NOT_FOUND = "FieldValueNotFound"
     REQUIRED = "FieldValueRequired"
@@ -120,7 +120,7 @@ _ESCAPES = {
 
 
 def quote(text: str) -> str:
-    """A string as Go's `%q` prints it."""
+    """Quote a string like Go's `%q`."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return '"' + "".join(map(_escape, text)) + '"'
@@ -139,14 +139,14 @@ def _escape(char: str) -> str:
 
 
 def go_json(value: object, *, sort: bool = False) -> str:
-    """Compact JSON with the escapes of Go's `json.Marshal`. Raises `orjson.JSONEncodeError`."""
+    """Encode a value as compact JSON with the escapes of Go's `json.Marshal`. Raises `orjson.JSONEncodeError`."""
     text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort else None).decode()
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A bad value whose text in messages is not that of its JSON."""
+    """Bad value that has a special text in messages instead of its JSON."""
 
     text: str
 
@@ -173,7 +173,7 @@ def _show(value: object) -> str:
 
 
 def show_float(value: float) -> str:
-    """A float as Go's `%v` prints it: the shortest digits, with an exponent below 1e-4 and from 1e6 on."""
+    """Format a float like Go's `%v`: the shortest digits, with an exponent below 1e-4 and from 1e6 on."""
     mantissa, _, exponent = f"{decimal.Decimal(repr(value)):e}".partition("e")
     if "." in mantissa:
         mantissa = mantissa.rstrip("0").rstrip(".")
@@ -186,7 +186,7 @@ def show_float(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One fault of one field. `str()` gives `spec.replicas: Invalid value: -1: must be …`."""
+    """Error in one field. `str()` returns `spec.replicas: Invalid value: -1: must be …`."""
 
     type: ErrorType
     field: str
@@ -199,7 +199,7 @@ class FieldError:
             budget.add(self)
 
     def body(self) -> str:
-        """The text without the field's path: the `message` of a status cause."""
+        """Return the message without the field's path: the `message` of a status cause."""
         text = _WORDS[self.type]
         if self.type not in _WITHOUT_VALUE and self.bad_value is not OMIT_VALUE:
             text = f"{text}: {_show(self.bad_value)}"
@@ -210,7 +210,7 @@ class FieldError:
 
 
 class TooManyFaults(Exception):
-    """Stops the check of an object that has `FAULTS_MAX` faults. `faults`: those that were found."""
+    """Stops the validation of an object that has `FAULTS_MAX` errors. `faults` are the errors found so far."""
 
     def __init__(self, faults: list[FieldError]) -> None:
         super().__init__("too many faults")
@@ -218,7 +218,7 @@ class TooManyFaults(Exception):
 
 
 class _Budget:
-    """Faults that were made since the check began. Counted when they are made: no check can forget to stop."""
+    """Errors created since validation started. Counting on creation means that no validator can miss the limit."""
 
     __slots__ = ("_characters", "faults")
 
@@ -227,7 +227,7 @@ class _Budget:
         self._characters = 0
 
     def add(self, fault: FieldError) -> None:
-        """Raises `TooManyFaults` at the limit."""
+        """Count an error. Raises `TooManyFaults` at the limit."""
         self.faults.append(fault)
         self._characters += len(fault.field) + len(fault.detail)
         if len(self.faults) >= FAULTS_MAX or self._characters > FAULTS_CHARACTERS_MAX:
@@ -238,7 +238,7 @@ _budget: ContextVar[_Budget | None] = ContextVar("budget of faults", default=Non
 
 
 def bounded(check: Callable[[], Sequence[FieldError]]) -> Sequence[FieldError]:
-    """Return the faults that `check` finds; it is stopped at the `FAULTS_MAX`-th."""
+    """Return the errors that `check` finds; stop it at `FAULTS_MAX` errors."""
     token = _budget.set(_Budget())
     try:
         return check()
@@ -250,7 +250,7 @@ def bounded(check: Callable[[], Sequence[FieldError]]) -> Sequence[FieldError]:
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """Faults that are made in the block may be dropped again, and do not count. The block limits its work itself."""
+    """Do not count the errors created in this block: the caller may drop them. The block must limit its own work."""
     token = _budget.set(None)
     try:
         yield
@@ -259,60 +259,66 @@ def uncounted() -> Iterator[None]:
 
 
 def begin_budget() -> None:
-    """Bound the faults of everything that the present task checks from now on. Checks then raise `TooManyFaults`."""
+    """Limit the errors of everything that the current task validates from now on.
+
+    Raises `TooManyFaults` at the limit.
+    """
     _budget.set(_Budget())
 
 
 def not_found(path: Path, value: object) -> FieldError:
-    """A reference to something that is not there."""
+    """Return an error for a reference to something that does not exist."""
     return FieldError(ErrorType.NOT_FOUND, str(path), value)
 
 
 def required(path: Path, detail: str = "") -> FieldError:
-    """A value is missing."""
+    """Return an error for a missing value."""
     return FieldError(ErrorType.REQUIRED, str(path), "", detail)
 
 
 def duplicate(path: Path, value: object) -> FieldError:
-    """A value that must be unique occurs twice."""
+    """Return an error for a value that must be unique but occurs twice."""
     return FieldError(ErrorType.DUPLICATE, str(path), value)
 
 
 def invalid(path: Path, value: object, detail: str) -> FieldError:
-    """A value breaks a rule that `detail` states."""
+    """Return an error for a value that breaks the rule in `detail`."""
     return FieldError(ErrorType.INVALID, str(path), value, detail)
 
 
 def not_supported(path: Path, value: object, supported: Iterable[str]) -> FieldError:
-    """A value is none of a closed set. A list or tuple is shown in its own order, a set sorted."""
+    """Return an error for a value that is not in a fixed set.
+
+    Lists and tuples are shown in their order, sets sorted.
+    """
     ordered = supported if isinstance(supported, list | tuple) else sorted(supported)
     known = ", ".join(map(quote, ordered))
     return FieldError(ErrorType.NOT_SUPPORTED, str(path), value, f"supported values: {known}" if known else "")
 
 
 def forbidden(path: Path, detail: str) -> FieldError:
-    """A value may not be set here."""
+    """Return an error for a value that may not be set here."""
     return FieldError(ErrorType.FORBIDDEN, str(path), "", detail)
 
 
 def too_long(path: Path, value: object, length_max: int) -> FieldError:
-    """A string is longer than `length_max` bytes."""
+    """Return an error for a string longer than `length_max` bytes."""
     unit = "byte" if length_max == 1 else "bytes"
     return FieldError(ErrorType.TOO_LONG, str(path), value, f"may not be more than {length_max} {unit}")
 
 
 def too_many(path: Path, count: int, count_max: int) -> FieldError:
-    """A list has more than `count_max` items."""
+    """Return an error for a list with more than `count_max` items."""
     items = "item" if count_max == 1 else "items"
     return FieldError(ErrorType.TOO_MANY, str(path), count, f"must have at most {count_max} {items}")
 
 
 def internal(path: Path, detail: str) -> FieldError:
-    """The server could not check a value."""
+    """Return an error for a value that the server could not check."""
     return FieldError(ErrorType.INTERNAL, str(path), "", detail)
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:
-    """The text of several errors at once: one alone, or `[a, b]`, each text once."""
+    """Format several errors as one message: a single text, or `[a, b]` without duplicates."""
     texts = list(dict.fromkeys(map(str, errors)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

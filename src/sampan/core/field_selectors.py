@@ -1,4 +1,4 @@
-"""Field selectors: read, printed, and compiled to a test that runs on each object of a list or watch.
+"""Field selectors: parsed, formatted, and compiled to a function that is called for each object of a list or watch.
 
 Source: apimachinery pkg/fields/selector.go (1.36).
 """
@@ -15,7 +15,7 @@ from sampan.core.label_selectors import Matcher, Operator, all_of
 
 @dataclass(frozen=True, slots=True)
 class FieldRequirement:
-    """One condition on one selectable field; the operator is EQUALS or NOT_EQUALS."""
+    """Condition on one selectable field; the operator is EQUALS or NOT_EQUALS."""
 
     field: str
     operator: Operator
@@ -26,7 +26,7 @@ class FieldRequirement:
 
 
 class FieldSelector:
-    """A field selector: all its requirements must hold. Immutable.
+    """Field selector: all its requirements must match. Immutable.
 
     `matches(fields)` is a compiled function of the object's selectable fields; an absent field counts as empty.
     """
@@ -40,18 +40,18 @@ class FieldSelector:
 
     @property
     def empty(self) -> bool:
-        """Whether every object is selected."""
+        """Report whether every object is selected."""
         return not self.requirements
 
     def requires_exact(self, name: str) -> str | None:
-        """The one value that the field must have, or None."""
+        """Return the only value that the field may have, or None."""
         for requirement in self.requirements:
             if requirement.field == name and requirement.operator is Operator.EQUALS:
                 return requirement.value
         return None
 
     def transform(self, convert: Callable[[str, str], tuple[str, str]]) -> "FieldSelector":
-        """A selector on converted fields; a requirement that becomes `("", "")` is dropped."""
+        """Return a selector on converted fields; a requirement that becomes `("", "")` is dropped."""
         converted: list[FieldRequirement] = []
         for requirement in self.requirements:
             name, value = convert(requirement.field, requirement.value)
@@ -80,11 +80,11 @@ def _match_field(requirement: FieldRequirement) -> Matcher:
 
 
 EVERY_FIELD: Final = FieldSelector()
-"""Selects every object."""
+"""Selector that matches every object."""
 
 
 def escape_field_value(value: str) -> str:
-    """A literal as it stands in a field selector."""
+    """Escape a literal for a field selector."""
     return value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")
 
 
@@ -94,7 +94,10 @@ _FIELD_OPERATORS = {"!=": Operator.NOT_EQUALS, "==": Operator.EQUALS, "=": Opera
 
 
 def parse_fields(text: str) -> FieldSelector:
-    """Read a field selector (`metadata.name=x,status.phase!=Running`). Raises `ValueError` with Kubernetes' text."""
+    """Parse a field selector (`metadata.name=x,status.phase!=Running`).
+
+    Raises `ValueError` with Kubernetes' message.
+    """
     if not text:
         return EVERY_FIELD
     return _parse_fields_cached(text) if len(text) <= CACHED_LENGTH_MAX else _parse_fields(text)

@@ -1,13 +1,13 @@
-"""`stamps`: whether files have changed, without reading them."""
+"""`stamps`: detect changes of files without reading them."""
 
 from pathlib import Path
 
 Stamps = tuple[tuple[int, int, int] | None, ...]
-"""By which files are known to have changed: for each its time, size and number, None when it is not there."""
+"""Modification time, size and inode number of each file; None for a missing file."""
 
 
 def stamps(*paths: Path) -> Stamps:
-    """Those of files as they are now."""
+    """Return the current stamps of files."""
     return tuple(map(_stamp, paths))
 
 

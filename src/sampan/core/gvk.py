@@ -1,26 +1,26 @@
-"""Names of types: groups, versions, kinds and resources, as the field spells them."""
+"""Names of types: groups, versions, kinds and resources."""
 
 from typing import NamedTuple
 
 
 def package_of(group: str) -> str:
-    """The Go package of a group, as texts and names of Kubernetes have it: `apps`, or `core` for the core group."""
+    """Return the Go package of a group, as used in messages of Kubernetes: `apps`, or `core` for the core group."""
     return group.partition(".")[0] or "core"
 
 
 class GroupVersion(NamedTuple):
-    """A group and one of its versions; the core group is the empty string."""
+    """Group and one of its versions; the core group is the empty string."""
 
     group: str
     version: str
 
     def __str__(self) -> str:
-        """The `apiVersion` form: `v1`, `apps/v1`."""
+        """Return the `apiVersion` form: `v1`, `apps/v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @classmethod
     def parse(cls, api_version: str) -> "GroupVersion":
-        """Read an `apiVersion`. Raises `ValueError` when it has more than one slash."""
+        """Parse an `apiVersion`. Raises `ValueError` when it has more than one slash."""
         if api_version.count("/") > 1:
             raise ValueError(f"unexpected GroupVersion string: {api_version}")
         group, _, version = api_version.rpartition("/")
@@ -28,7 +28,7 @@ class GroupVersion(NamedTuple):
 
 
 class GroupKind(NamedTuple):
-    """A kind without its version. `str()` gives `Deployment.apps`, or `Pod` for the core group."""
+    """Kind without its version. `str()` returns `Deployment.apps`, or `Pod` for the core group."""
 
     group: str
     kind: str
@@ -38,7 +38,7 @@ class GroupKind(NamedTuple):
 
 
 class GroupResource(NamedTuple):
-    """A resource without its version. `str()` gives `deployments.apps`, or `pods` for the core group."""
+    """Resource without its version. `str()` returns `deployments.apps`, or `pods` for the core group."""
 
     group: str
     resource: str
@@ -48,7 +48,7 @@ class GroupResource(NamedTuple):
 
 
 class GroupVersionKind(NamedTuple):
-    """The type of an object in one version."""
+    """Type of an object in one version."""
 
     group: str
     version: str
@@ -71,7 +71,7 @@ class GroupVersionKind(NamedTuple):
 
 
 class GroupVersionResource(NamedTuple):
-    """An endpoint: a resource in one version."""
+    """Resource in one version."""
 
     group: str
     version: str

@@ -1,4 +1,4 @@
-"""IntOrString fields that hold a count or a percentage of a total.
+"""IntOrString fields that contain a count or a percentage of a total.
 
 Source: apimachinery pkg/util/intstr/intstr.go GetScaledValueFromIntOrPercent (1.36).
 """
@@ -7,7 +7,7 @@ from sampan.core.integers import parse_integer
 
 
 def scaled_value(value: int | str | None, total: int, *, round_up: bool) -> int:
-    """Return the count, or the share of the total that a percentage names; None is 0.
+    """Return the count, or that percentage of the total; None is 0.
 
     **Raises** ValueError for a text that is not a percentage of 64 bits.
     """

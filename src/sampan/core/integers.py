@@ -1,7 +1,7 @@
-"""Decimal integers of 64 bits in texts from clients, read in linear time.
+"""Parse decimal 64-bit integers from clients in linear time.
 
-`int(text)` accepts more than Go does (spaces, underscores, digits of other scripts), fails in its own words beyond 4300
-digits, and takes quadratic time below that. Every text that a client can send is read here instead.
+`int(text)` accepts more than Go does (spaces, underscores, digits of other scripts). It fails with its own message
+above 4300 digits, and takes quadratic time below that. Every integer in a text from a client is parsed here instead.
 Source: Go's strconv.
 """
 
@@ -12,13 +12,13 @@ from sampan.core.field import quote
 INT64_MIN: Final = -(1 << 63)
 INT64_MAX: Final = (1 << 63) - 1
 _DIGITS_MAX: Final = 20
-"""The digits of the largest integer of 64 bits, with or without a sign."""
+"""Digits of the largest 64-bit integer, with or without a sign."""
 
 
 def parse_integer(text: str, *, function: str = "ParseInt", low: int = INT64_MIN, high: int = INT64_MAX) -> int:
-    """Return the integer. `function` is the one of Go's strconv that the error names.
+    """Return the integer. `function` is the function of Go's strconv that the error message names.
 
-    **Raises** ValueError with Go's text for other syntax, and for an integer that is not from `low` to `high`.
+    **Raises** ValueError with Go's message for invalid syntax, or for an integer outside `low` to `high`.
     """
     digits = text[1:] if text[:1] in ("+", "-") and low < 0 else text
     if not (digits.isascii() and digits.isdigit()):
@@ -32,7 +32,7 @@ def parse_integer(text: str, *, function: str = "ParseInt", low: int = INT64_MIN
 
 
 def integer_or(text: str, default: int, *, low: int = INT64_MIN, high: int = INT64_MAX) -> int:
-    """Return the integer, or `default` if the text is not one that is from `low` to `high`."""
+    """Return the integer, or `default` if the text is not an integer from `low` to `high`."""
     try:
         return parse_integer(text, low=low, high=high)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Kubernetes' JSONPath, as printer columns and selectable fields use it, compiled to functions.
+"""Kubernetes' JSONPath, as used by printer columns and selectable fields, compiled to functions.
 
 `.spec.a`, `.spec['a\\.b']` (a dot in a key needs the backslash, as in Kubernetes), `[0]`, `[-1]`, `[1:3]`, `[*]`, `.*`,
 `..name`, `[0,2]`, `[?(@.type=="Ready")]`.
@@ -13,7 +13,7 @@ from typing import Any, Final
 from sampan.core.integers import parse_integer
 
 _RESULTS_MAX: Final = 100_000
-"""Values that a path may find on its way; more is an error, so that no path can blow up."""
+"""Limit of intermediate results, so that no path can exhaust memory."""
 
 Step = Callable[[list[Any]], list[Any]]
 
@@ -23,7 +23,7 @@ class _Failed(Exception):
 
 
 class JsonPath:
-    """A compiled path. Raises `ValueError` when the text is none."""
+    """Compiled path. Raises `ValueError` when the text is not a valid path."""
 
     __slots__ = ("_names", "_steps", "text")
 
@@ -33,7 +33,7 @@ class JsonPath:
         self._steps: tuple[Step, ...] = () if self._names is not None else tuple(_Parser(text).parse())
 
     def find(self, obj: Any) -> list[Any]:
-        """All values at the path. Empty where a key is missing, or where the path does not fit the object."""
+        """Return all values at the path; none when a key is missing or the path does not fit the object."""
         if self._names is not None:
             for name in self._names:
                 if type(obj) is not dict or name not in obj:
@@ -46,7 +46,7 @@ class JsonPath:
             return []
 
     def evaluate(self, obj: Any) -> list[Any]:
-        """As `find`, but a path that does not fit the object is an error. Raises `ValueError` then."""
+        """Return all values at the path. Unlike `find`, raises `ValueError` when the path does not fit the object."""
         if self._names is not None:
             return self.find(obj)
         try:
@@ -55,7 +55,7 @@ class JsonPath:
             raise ValueError(str(error)) from None
 
     def first(self, obj: Any, default: Any = None) -> Any:
-        """The first value at the path, or `default`."""
+        """Return the first value at the path, or `default`."""
         found = self.find(obj)
         return found[0] if found else default
 
@@ -67,7 +67,7 @@ _is_simple = re.compile(r"(\.[A-Za-z_][A-Za-z0-9_-]*)+").fullmatch
 
 
 def _simple_names(text: str) -> tuple[str, ...] | None:
-    """The keys of a path that is nothing but keys."""
+    """Return the keys of a path that consists only of keys, else None."""
     return tuple(text[1:].split(".")) if _is_simple(text) else None
 
 
@@ -109,7 +109,7 @@ def _wildcard(values: list[Any]) -> list[Any]:
 
 
 def _descend(values: list[Any]) -> list[Any]:
-    """Each value that holds something, and all that it holds, outermost first."""
+    """Return each non-empty value and all its descendants, outermost first."""
     found: list[Any] = []
     pending = list(reversed(values))
     while pending:
@@ -125,7 +125,7 @@ def _descend(values: list[Any]) -> list[Any]:
 
 
 def _array(start: int | None, stop: int | None, step: int | None, *, single: bool) -> Step:
-    """`[start:stop:step]`, or with `single` `[start]`. Bounds outside the list are errors, as in Kubernetes."""
+    """Select `[start:stop:step]`, or `[start]` if `single`. Bounds outside the list are errors, as in Kubernetes."""
 
     def select(values: list[Any]) -> list[Any]:
         found: list[Any] = []
@@ -223,7 +223,7 @@ _NESTING_MAX = 20
 
 
 class _Parser:
-    """One reading of one path (without braces)."""
+    """Parser of one path (without braces)."""
 
     def __init__(self, text: str, nesting: int = 0) -> None:
         if nesting > _NESTING_MAX:
@@ -357,7 +357,7 @@ class _Parser:
             self._steps.append(_filter(self._inside(left), sign, self._inside(right)))
 
     def _filter_end(self, position: int) -> int:
-        """Where the closing parenthesis stands: the first one outside of quotes."""
+        """Return the position of the closing parenthesis: the first one outside of quotes."""
         quote = ""
         closed = False
         while position < len(self._text) and self._text[position] != "\n":

@@ -1,4 +1,4 @@
-"""Label selectors as text: `a=b,c in (d,e),!f`.
+"""Parse label selectors: `a=b,c in (d,e),!f`.
 
 Source: apimachinery pkg/labels/selector.go (1.36).
 """
@@ -13,7 +13,7 @@ from sampan.core.label_selectors import EVERYTHING, NO_PATH, Operator, Requireme
 from sampan.core.names import qualified_name_errors
 
 CACHED_LENGTH_MAX: Final = 512
-"""Characters of the longest selector whose parsed form is kept."""
+"""Length limit of selectors that are cached in parsed form."""
 
 _BINARY = (
     Operator.IN,
@@ -39,7 +39,7 @@ _next_token = re.compile(r"[ \t\r\n]*((?:==|!=|[=!(),<>])\0?|[^=!(),<> \t\r\n\0]
 
 
 def _tokens(text: str) -> list[str]:
-    """The words and symbols of a selector; the last one is empty. A NUL ends the text, as in Go."""
+    """Return the words and symbols of a selector; the last one is empty. A NUL ends the text, as in Go."""
     tokens: list[str] = []
     position = 0
     while True:
@@ -53,7 +53,7 @@ def _tokens(text: str) -> list[str]:
 
 
 class _Parser:
-    """One reading of one label selector."""
+    """Parser of one label selector."""
 
     def __init__(self, text: str, path: Path) -> None:
         self._tokens = _tokens(text)
@@ -135,7 +135,10 @@ class _Parser:
         return values
 
     def _identifiers(self) -> set[str]:
-        """The values up to the closing parenthesis, which stays; nothing between commas is the empty value."""
+        """Return the values up to the closing parenthesis, which is not consumed.
+
+        Nothing between commas is an empty value.
+        """
         values: set[str] = set()
         while True:
             token = self._take()
@@ -156,7 +159,7 @@ class _Parser:
 
 
 def parse_labels(text: str, path: Path = NO_PATH) -> Selector:
-    """Read a label selector (`a=b,c in (d,e),!f`). Raises `ValueError` with Kubernetes' text."""
+    """Parse a label selector (`a=b,c in (d,e),!f`). Raises `ValueError` with Kubernetes' message."""
     if not text:
         return EVERYTHING
     if path is NO_PATH and len(text) <= CACHED_LENGTH_MAX:

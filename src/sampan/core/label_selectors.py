@@ -1,4 +1,4 @@
-"""Label selectors: printed, and compiled to a test that runs on each object of a list or watch.
+"""Label selectors: formatted, and compiled to a function that is called for each object of a list or watch.
 
 Source: apimachinery pkg/labels/selector.go, pkg/apis/meta/v1/helpers.go (1.36).
 """
@@ -15,11 +15,11 @@ from sampan.core.integers import parse_integer
 from sampan.core.names import label_value_errors, qualified_name_errors
 
 Matcher = Callable[[Mapping[str, str]], bool]
-"""Tells whether the labels (or the selectable fields) of one object are selected."""
+"""Function that reports whether labels (or selectable fields) of an object are selected."""
 
 
 class Operator(enum.StrEnum):
-    """How a requirement compares."""
+    """Comparison operator of a requirement."""
 
     DOES_NOT_EXIST = "!"
     EQUALS = "="
@@ -45,7 +45,7 @@ _is_integer = re.compile(r"[+-]?[0-9]{1,40}").fullmatch
 
 
 def _int64(text: str) -> int | None:
-    """A whole number of 64 bits, or None: the reach of Gt and Lt."""
+    """Parse a 64-bit integer, as for Gt and Lt; None if it is not one."""
     try:
         return parse_integer(text)
     except ValueError:
@@ -54,7 +54,7 @@ def _int64(text: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One condition on one label."""
+    """Condition on one label."""
 
     key: str
     operator: Operator
@@ -71,7 +71,7 @@ class Requirement:
         return f"{self.key}{_SIGNS[self.operator]}{values}"
 
     def matcher(self) -> Matcher:
-        """The condition as a function of the labels."""
+        """Return the condition as a function of the labels."""
         return _MATCHERS[self.operator](self.key, self.values)
 
 
@@ -141,7 +141,7 @@ def _match_nothing(labels: Mapping[str, str]) -> bool:
 
 
 def all_of(matchers: Sequence[Matcher]) -> Matcher:
-    """One function for several conditions that must all hold."""
+    """Return one function that requires all conditions."""
     if not matchers:
         return _match_everything
     if len(matchers) == 1:
@@ -160,7 +160,7 @@ def all_of(matchers: Sequence[Matcher]) -> Matcher:
 
 
 class Selector:
-    """A label selector: all its requirements must hold. Immutable.
+    """Label selector: all its requirements must match. Immutable.
 
     `matches(labels)` is a compiled function; `labels` is a dict, empty when the object has none.
     """
@@ -175,11 +175,11 @@ class Selector:
 
     @property
     def empty(self) -> bool:
-        """Whether every object is selected."""
+        """Report whether every object is selected."""
         return not self.requirements and not self.nothing
 
     def requires_exact(self, key: str) -> str | None:
-        """The one value that the label must have, or None."""
+        """Return the only value that the label may have, or None."""
         for requirement in self.requirements:
             if requirement.key == key:
                 exact = requirement.operator in (Operator.EQUALS, Operator.DOUBLE_EQUALS, Operator.IN)
@@ -202,10 +202,10 @@ class Selector:
 
 
 EVERYTHING: Final = Selector()
-"""Selects every object."""
+"""Selector that matches every object."""
 
 NOTHING: Final = Selector(nothing=True)
-"""Selects no object."""
+"""Selector that matches no object."""
 
 
 NO_PATH: Final = Path()
@@ -231,7 +231,7 @@ def _value_count_is_right(operator: Operator, count: int) -> bool:
 
 
 def new_requirement(key: str, operator: Operator, values: Sequence[str], path: Path = NO_PATH) -> Requirement:
-    """A checked requirement. Raises `ValueError` with Kubernetes' text."""
+    """Return a validated requirement. Raises `ValueError` with Kubernetes' message."""
     errors: list[FieldError] = []
     if texts := qualified_name_errors(key):
         errors.append(field.invalid(path.child("key"), key, "; ".join(texts)))
@@ -252,7 +252,7 @@ def new_requirement(key: str, operator: Operator, values: Sequence[str], path: P
 
 
 def selector_from_labels(labels: Mapping[str, str] | None) -> Selector:
-    """The selector of all objects that have these labels. Checks nothing."""
+    """Return the selector of all objects with these labels. Does not validate them."""
     if not labels:
         return EVERYTHING
     return Selector(Requirement(key, Operator.EQUALS, (value,)) for key, value in labels.items())
@@ -267,9 +267,9 @@ _LABEL_SELECTOR_OPERATORS = {
 
 
 def selector_from_label_selector(label_selector: Mapping[str, Any] | None) -> Selector:
-    """The selector that a `LabelSelector` object means: None selects nothing, an empty one everything.
+    """Return the selector of a `LabelSelector` object: None selects nothing, an empty one everything.
 
-    Raises `ValueError` with Kubernetes' text.
+    Raises `ValueError` with Kubernetes' message.
     """
     if label_selector is None:
         return NOTHING
@@ -287,9 +287,9 @@ def selector_from_label_selector(label_selector: Mapping[str, Any] | None) -> Se
 
 
 def selector_text(label_selector: Mapping[str, Any] | None) -> str:
-    """A `LabelSelector` object, or a plain map of labels, as `status.selector` of a Scale shows it.
+    """Format a `LabelSelector` object, or a plain map of labels, for `status.selector` of a Scale.
 
-    Raises `ValueError` when it is not a selector.
+    Raises `ValueError` when it is not a valid selector.
     """
     if not label_selector:
         return ""

@@ -1,4 +1,4 @@
-"""Tokens of service accounts that lie in Secrets: they last as long as their Secret, and their use is tracked.
+"""Service account tokens in Secrets: they are valid as long as their Secret exists, and their use is tracked.
 
 Source: kubernetes pkg/serviceaccount/legacy.go, pkg/controlplane/controller/legacytokentracking (1.36).
 """
@@ -15,19 +15,19 @@ from sampan.core.token_keys import SigningKey
 LEGACY_ISSUER = "kubernetes/serviceaccount"
 CLAIM_PREFIX = "kubernetes.io/serviceaccount/"
 LAST_USED_LABEL: Final = "kubernetes.io/legacy-token-last-used"
-"""On a Secret: the day of the last use of its token."""
+"""Label of a Secret: the day on which its token was last used."""
 INVALID_SINCE_LABEL: Final = "kubernetes.io/legacy-token-invalid-since"
-"""On a Secret: its token is refused, since this day."""
+"""Label of a Secret: the day since which its token is rejected."""
 TRACKING_NAMESPACE: Final = "kube-system"
 TRACKING_NAME: Final = "kube-apiserver-legacy-service-account-token-tracking"
-"""The ConfigMap that says since when uses are tracked."""
+"""Name of the ConfigMap with the day since which uses are tracked."""
 TRACKING_KEY: Final = "since"
 
 _is_day = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 
 
 def legacy_token(key: SigningKey, account: Mapping[str, Any], secret_name: str) -> str:
-    """The token of a ServiceAccount (its `metadata`) in the Secret of this name."""
+    """Return the token of a ServiceAccount (given by its `metadata`) for the Secret with this name."""
     namespace, name = account["namespace"], account["name"]
     claims = {
         "iss": LEGACY_ISSUER,
@@ -41,18 +41,18 @@ def legacy_token(key: SigningKey, account: Mapping[str, Any], secret_name: str) 
 
 
 def signed(key: SigningKey, claims: Mapping[str, Any]) -> str:
-    """A JWT that names the key."""
+    """Sign a JWT; its header contains the key ID."""
     headers = {"kid": key.verifying.key_id, "typ": None}
     return jwt.encode(dict(claims), key.key, algorithm=key.verifying.algorithm, headers=headers)
 
 
 def format_day(instant: dt.datetime) -> str:
-    """A day as the labels say it: `2006-01-02`, in UTC."""
+    """Format a day for the labels: `2006-01-02`, in UTC."""
     return instant.astimezone(dt.UTC).date().isoformat()
 
 
 def parse_day(text: str) -> dt.datetime:
-    """The beginning of a day. Raises `ValueError`."""
+    """Return the start of a day. Raises `ValueError`."""
     if not _is_day(text):
-        raise ValueError(f"{text!r} is no day as 2006-01-02")
+        raise ValueError(f"{text!r} is not a date in the form 2006-01-02")
     return dt.datetime.combine(dt.date.fromisoformat(text), dt.time(), dt.UTC)

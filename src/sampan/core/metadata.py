@@ -1,4 +1,4 @@
-"""The rules of `metadata`, on plain dicts of the right shape. Absent fields cost next to nothing.
+"""Validate `metadata`, given as a dict whose fields have the right types. Absent fields cost almost nothing.
 
 Source: apimachinery pkg/api/validation/objectmeta.go, pkg/apis/meta/v1/validation/validation.go,
 apiserver pkg/endpoints/handlers/rest.go, apiextensions-apiserver pkg/registry/customresource/validator.go (1.36).
@@ -18,7 +18,7 @@ from sampan.core.names import (
 )
 
 ANNOTATIONS_SIZE_MAX: Final = 256 * 1024
-"""Bytes of all keys and values of the annotations of one object."""
+"""Limit of the bytes of all annotation keys and values of one object."""
 
 FIELD_MANAGER_LENGTH_MAX: Final = 128
 SUBRESOURCE_LENGTH_MAX: Final = 256
@@ -36,7 +36,7 @@ Metadata = Mapping[str, Any]
 def validate_object_meta(
     metadata: Metadata, *, namespaced: bool, name_rule: NameRule, path: Path = METADATA
 ) -> list[FieldError]:
-    """What is wrong with the metadata of a new object, whose name has been generated already."""
+    """Validate the metadata of a new object, after its name was generated."""
     errors: list[FieldError] = []
     generate_name = metadata.get("generateName")
     if generate_name:
@@ -77,7 +77,7 @@ _IMMUTABLE_FIELDS: Final[tuple[tuple[str, object], ...]] = (
 
 
 def validate_object_meta_update(new: Metadata, old: Metadata, path: Path = METADATA) -> list[FieldError]:
-    """What is wrong with the metadata of an object that takes the place of `old`."""
+    """Validate the metadata of an object that replaces `old`."""
     errors: list[FieldError] = []
     if old.get("deletionTimestamp") is not None:
         finalizers_path = path.child("finalizers")
@@ -107,12 +107,12 @@ def _validate_labels_to_owners(metadata: Metadata, path: Path, errors: list[Fiel
 
 
 def validate_label_name(name: str, path: Path) -> list[FieldError]:
-    """What is wrong with a label key (or any other qualified name)."""
+    """Validate a label key (or any other qualified name)."""
     return [field.invalid(path, name, text) for text in qualified_name_errors(name)]
 
 
 def validate_labels(labels: Mapping[str, str] | None, path: Path) -> list[FieldError]:
-    """What is wrong with labels."""
+    """Validate labels."""
     errors: list[FieldError] = []
     for key, value in (labels or {}).items():
         if texts := qualified_name_errors(key):
@@ -123,7 +123,7 @@ def validate_labels(labels: Mapping[str, str] | None, path: Path) -> list[FieldE
 
 
 def validate_annotations(annotations: Mapping[str, str] | None, path: Path) -> list[FieldError]:
-    """What is wrong with annotations: keys in any case, and all of them together not too large."""
+    """Validate annotations: their keys (case-insensitively) and their total size."""
     errors: list[FieldError] = []
     if not annotations:
         return errors
@@ -138,7 +138,7 @@ def validate_annotations(annotations: Mapping[str, str] | None, path: Path) -> l
 
 
 def annotations_size_bytes(annotations: Mapping[str, str]) -> int:
-    """The bytes of all keys and values."""
+    """Return the total bytes of all keys and values."""
     return sum(
         len(key.encode("utf-8", "surrogatepass")) + len(value.encode("utf-8", "surrogatepass"))
         for key, value in annotations.items()
@@ -146,7 +146,7 @@ def annotations_size_bytes(annotations: Mapping[str, str]) -> int:
 
 
 def validate_owner_references(references: Sequence[Mapping[str, Any]], path: Path) -> list[FieldError]:
-    """What is wrong with owner references: all name, kind, version and uid, and at most one is the controller."""
+    """Validate owner references: name, kind, version and uid are required, and only one may be the controller."""
     errors: list[FieldError] = []
     controller = ""
     for reference in references:
@@ -184,7 +184,7 @@ _DUPLICATE_OWNERS = (
 
 
 def dedup_owner_references(metadata: dict[str, Any], *, after_mutating_admission: bool = False) -> str | None:
-    """Takes exact duplicates out of `ownerReferences`, in place. Returns the warning to send, if there were any."""
+    """Remove exact duplicates from `ownerReferences`, in place. Return the warning to send, or None."""
     references = metadata.get("ownerReferences")
     if not references or len(references) == 1:
         return None
@@ -206,7 +206,7 @@ def dedup_owner_references(metadata: dict[str, Any], *, after_mutating_admission
 
 
 def validate_finalizers(finalizers: Sequence[str], path: Path) -> list[FieldError]:
-    """What is wrong with finalizers: their names, and the two ways of deleting dependents together."""
+    """Validate finalizers: their names, and that orphan and foreground deletion are not combined."""
     errors: list[FieldError] = []
     for finalizer in finalizers:
         errors += validate_finalizer_name(finalizer, path)
@@ -217,7 +217,7 @@ def validate_finalizers(finalizers: Sequence[str], path: Path) -> list[FieldErro
 
 
 def validate_standard_finalizers(finalizers: Sequence[str], path: Path) -> list[FieldError]:
-    """Which finalizers neither have a domain nor are Kubernetes' own."""
+    """Return an error for each finalizer that neither has a domain nor is defined by Kubernetes."""
     errors: list[FieldError] = []
     for i, name in enumerate(finalizers):
         errors += validate_standard_finalizer(name, path.index(i))
@@ -225,17 +225,17 @@ def validate_standard_finalizers(finalizers: Sequence[str], path: Path) -> list[
 
 
 def validate_standard_finalizer(name: str, path: Path) -> list[FieldError]:
-    """The same of one finalizer."""
+    """Return an error if the finalizer neither has a domain nor is defined by Kubernetes."""
     return [] if "/" in name or name in _STANDARD_FINALIZERS else [field.invalid(path, name, _NOT_STANDARD)]
 
 
 def validate_finalizer_name(name: str, path: Path) -> list[FieldError]:
-    """What is wrong with the name of a finalizer."""
+    """Validate the name of a finalizer."""
     return validate_label_name(name, path)
 
 
 def validate_no_new_finalizers(new: Iterable[str], old: Iterable[str], path: Path) -> list[FieldError]:
-    """An object that is being deleted takes no finalizers any more."""
+    """Reject new finalizers on an object that is being deleted."""
     extra = sorted(set(new).difference(old))
     if not extra:
         return []
@@ -245,7 +245,7 @@ def validate_no_new_finalizers(new: Iterable[str], old: Iterable[str], path: Pat
 
 
 def finalizer_warnings(finalizers: Sequence[str] | None, path: Path | None = None) -> list[str]:
-    """What to warn of: finalizers of custom resources without a domain in their name."""
+    """Return warnings for finalizers of custom resources whose names have no domain."""
     warnings: list[str] = []
     for name in finalizers or ():
         where = path or METADATA.child("finalizers")
@@ -261,12 +261,12 @@ def finalizer_warnings(finalizers: Sequence[str] | None, path: Path | None = Non
 
 
 def validate_immutable_field(new: object, old: object, path: Path) -> list[FieldError]:
-    """A value that must stay as it is."""
+    """Validate that a value has not changed."""
     return [] if new == old else [field.invalid(path, new, IMMUTABLE)]
 
 
 def validate_field_manager(manager: str, path: Path) -> list[FieldError]:
-    """What is wrong with the name of a field manager: up to 128 bytes, printable."""
+    """Validate the name of a field manager: up to 128 bytes, printable."""
     errors: list[FieldError] = []
     if longer_than(manager, FIELD_MANAGER_LENGTH_MAX):
         errors.append(field.too_long(path, "", FIELD_MANAGER_LENGTH_MAX))
@@ -282,7 +282,7 @@ def validate_field_manager(manager: str, path: Path) -> list[FieldError]:
 
 
 def validate_managed_fields(entries: Sequence[Mapping[str, Any]], path: Path) -> list[FieldError]:
-    """What is wrong with the shape of `managedFields`."""
+    """Validate the structure of `managedFields`."""
     errors: list[FieldError] = []
     for index, entry in enumerate(entries):
         operation = entry.get("operation", "")

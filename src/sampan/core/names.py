@@ -1,6 +1,7 @@
-"""The rules of names: objects, labels, ports, keys. Each check gives the texts of what is wrong, or an empty list.
+"""Validate names of objects, labels, ports and keys. Each function returns the error messages, or an empty list.
 
-Lengths are bytes, as in Go, whatever the texts call them. The texts are protocol: clients show and match them.
+Lengths are bytes, as in Go, even if a message says "characters". The messages are protocol: clients show and match
+them.
 Source: apimachinery pkg/util/validation/validation.go, pkg/api/validate/content, pkg/api/validation/generic.go (1.36).
 """
 
@@ -25,7 +26,7 @@ _WILDCARD = f"\\*\\.{_DNS1123_SUBDOMAIN}"
 _LABEL_KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE = f"({_LABEL_KEY})?"
 
-# The same languages as the expressions shown to clients, written so that matching never goes back.
+# Equivalent to the expressions shown to clients, but written to match without backtracking.
 _is_dns1123_label = re.compile("[a-z0-9]+(?:-+[a-z0-9]+)*").fullmatch
 _is_dns1123_subdomain = re.compile(r"[a-z0-9]+(?:(?:-+|\.)[a-z0-9]+)*").fullmatch
 _is_dns1123_subdomain_underscore = re.compile(_DNS1123_SUBDOMAIN_UNDERSCORE).fullmatch
@@ -35,13 +36,13 @@ _is_label_key = re.compile("[A-Za-z0-9]+(?:[-_.]+[A-Za-z0-9]+)*").fullmatch
 
 
 class Chooser(Protocol):
-    """What name generation needs of `random.Random`: `choices`."""
+    """Part of `random.Random` that name generation uses."""
 
     def choices(self, population: str, *, k: int) -> list[str]: ...
 
 
 def regex_error(message: str, expression: str, *examples: str) -> str:
-    """The text of a value that an expression does not match."""
+    """Format the error message of a value that an expression does not match."""
     if not examples:
         return f"{message} (regex used for validation is '{expression}')"
     shown = " or ".join(f"'{example}', " for example in examples)
@@ -98,22 +99,22 @@ _LABEL_VALUE_ERROR = regex_error(
 
 
 def longer_than(text: str, length_max: int) -> bool:
-    """Whether the UTF-8 form has more than `length_max` bytes; for most texts without making it."""
+    """Report whether the UTF-8 form has more than `length_max` bytes. Encodes the text only if necessary."""
     if len(text) > length_max:
         return True
     return not text.isascii() and len(text.encode("utf-8", "surrogatepass")) > length_max
 
 
 def mask_trailing_dash(name: str) -> str:
-    """What a name prefix is checked as: a dash at its end will be followed by a suffix.
+    """Replace the trailing dash of a name prefix before validation, because a suffix will follow it.
 
-    Cuts one character more than one would expect, as Kubernetes does.
+    Removes one character more than expected, as Kubernetes does.
     """
     return f"{name[:-2]}a" if len(name) > 1 and name[-1] == "-" else name
 
 
 def dns1123_subdomain_errors(name: str, *, prefix: bool = False) -> list[str]:
-    """The rule of most object names: lower case letters, digits, `-` and `.`, up to 253 bytes."""
+    """Validate most object names: lower case letters, digits, `-` and `.`, up to 253 bytes."""
     if prefix:
         name = mask_trailing_dash(name)
     if _is_dns1123_subdomain(name):
@@ -124,7 +125,7 @@ def dns1123_subdomain_errors(name: str, *, prefix: bool = False) -> list[str]:
 
 
 def dns1123_subdomain_with_underscore_errors(name: str) -> list[str]:
-    """A subdomain whose labels may hold underscores."""
+    """Validate a subdomain whose labels may contain underscores."""
     errors = ["must be no more than 253 characters"] if longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
     if not _is_dns1123_subdomain_underscore(name):
         errors.append(_DNS1123_SUBDOMAIN_UNDERSCORE_ERROR)
@@ -132,7 +133,7 @@ def dns1123_subdomain_with_underscore_errors(name: str) -> list[str]:
 
 
 def dns1123_label_errors(name: str, *, prefix: bool = False) -> list[str]:
-    """The rule of namespaces and of the names of parts: one DNS label, up to 63 bytes."""
+    """Validate namespaces and names of object parts: one DNS label, up to 63 bytes."""
     if prefix:
         name = mask_trailing_dash(name)
     if _is_dns1123_label(name):
@@ -143,7 +144,7 @@ def dns1123_label_errors(name: str, *, prefix: bool = False) -> list[str]:
 
 
 def dns1035_label_errors(name: str, *, prefix: bool = False) -> list[str]:
-    """A DNS label that starts with a letter, up to 63 bytes (services)."""
+    """Validate a DNS label that starts with a letter, up to 63 bytes (services)."""
     if prefix:
         name = mask_trailing_dash(name)
     errors = ["must be no more than 63 characters"] if longer_than(name, DNS1123_LABEL_LENGTH_MAX) else []
@@ -153,7 +154,7 @@ def dns1035_label_errors(name: str, *, prefix: bool = False) -> list[str]:
 
 
 def wildcard_dns1123_subdomain_errors(name: str) -> list[str]:
-    """`*.` and a subdomain (ingress hosts)."""
+    """Validate `*.` followed by a subdomain (ingress hosts)."""
     errors = ["must be no more than 253 characters"] if longer_than(name, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
     if not _is_wildcard(name):
         errors.append(_WILDCARD_ERROR)
@@ -161,7 +162,7 @@ def wildcard_dns1123_subdomain_errors(name: str) -> list[str]:
 
 
 def path_segment_errors(name: str, *, prefix: bool = False) -> list[str]:
-    """The rule of RBAC names and the least that every name obeys: it can stand as one segment of a URL path."""
+    """Validate RBAC names. The minimum for all names: usable as one segment of a URL path."""
     if name in (".", "..") and not prefix:
         return [f"may not be '{name}'"]
     if "/" not in name and "%" not in name:
@@ -174,7 +175,7 @@ _QUALIFIED_NAME_LENGTH_MAX = DNS1123_SUBDOMAIN_LENGTH_MAX + 1 + LABEL_KEY_LENGTH
 
 @functools.lru_cache(maxsize=4096)
 def _is_qualified_name(name: str) -> bool:
-    """The answer for good names. The keys of a cluster's labels are few, so most answers are remembered."""
+    """Report whether a name is valid. Cached, because clusters use few different label keys."""
     prefix, slash, rest = name.partition("/")
     if not slash:
         rest = prefix
@@ -184,7 +185,7 @@ def _is_qualified_name(name: str) -> bool:
 
 
 def qualified_name_errors(name: str) -> list[str]:
-    """The rule of label and annotation keys: `[subdomain/]name`."""
+    """Validate label and annotation keys: `[subdomain/]name`."""
     if len(name) <= _QUALIFIED_NAME_LENGTH_MAX and _is_qualified_name(name):
         return []
     prefix, slash, rest = name.rpartition("/")
@@ -215,7 +216,7 @@ def _key_prefix_errors(prefix: str) -> list[str]:
 
 
 def label_value_errors(value: str) -> list[str]:
-    """The rule of label values: empty, or letters, digits, `-`, `_`, `.`, up to 63 bytes."""
+    """Validate label values: empty, or letters, digits, `-`, `_`, `.`, up to 63 bytes."""
     if not value:
         return []
     if _is_label_key(value):
@@ -226,13 +227,13 @@ def label_value_errors(value: str) -> list[str]:
 
 
 class NameRule(Protocol):
-    """A rule of object names; `prefix` says that a suffix will be put behind the name."""
+    """Validator of object names; `prefix` means that a suffix will be appended to the name."""
 
     def __call__(self, name: str, *, prefix: bool = False) -> list[str]: ...
 
 
 def generate_name(base: str, random: Chooser) -> str:
-    """A name from `generateName`: the base, cut to 58 characters, and five characters from an alphabet without vowels.
+    """Generate a name from `generateName`: the base, cut to 58 characters, and five random characters without vowels.
 
     Source: apiserver pkg/storage/names/generate.go (1.36).
     """

@@ -1,4 +1,4 @@
-"""Which Nodes a node selector means: terms of conditions on labels, and on the name.
+"""Node selectors: terms of conditions on the labels and the names of Nodes.
 
 Source: component-helpers scheduling/corev1/nodeaffinity/nodeaffinity.go (1.36).
 """
@@ -11,11 +11,11 @@ import msgspec
 from sampan.core.integers import parse_integer
 
 NAME_FIELD: Final = "metadata.name"
-"""The only field that conditions can be on."""
+"""Only field that conditions may use."""
 
 
 class NodeRequirement(msgspec.Struct, frozen=True, gc=False):
-    """One condition on a label or a field of Nodes."""
+    """Condition on a label or a field of Nodes."""
 
     key: str = ""
     operator: str = ""
@@ -23,42 +23,42 @@ class NodeRequirement(msgspec.Struct, frozen=True, gc=False):
 
 
 class NodeTerm(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """Conditions that must all hold; a term without any means no Node."""
+    """Conditions that must all match; a term without conditions matches no Node."""
 
     match_expressions: tuple[NodeRequirement, ...] = ()
     match_fields: tuple[NodeRequirement, ...] = ()
 
 
 class NodeSelector(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """Terms of which one must hold."""
+    """Terms of which one must match."""
 
     node_selector_terms: tuple[NodeTerm, ...] = ()
 
 
 class NodeAffinity(msgspec.Struct, frozen=True, gc=False):
-    """The Nodes that a Pod must have; what it would like is not read."""
+    """Nodes that a Pod requires; preferences are not decoded."""
 
     required: NodeSelector | None = msgspec.field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
 
 
 class Affinity(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """A Pod's affinity, as far as it is to Nodes."""
+    """Node affinity of a Pod; other affinities are not decoded."""
 
     node_affinity: NodeAffinity | None = None
 
     @property
     def required(self) -> NodeSelector | None:
-        """The Nodes that the Pod must have."""
+        """Return the selector of the Nodes that the Pod requires."""
         return self.node_affinity.required if self.node_affinity is not None else None
 
 
 def selects(selector: NodeSelector, name: str, labels: Mapping[str, str]) -> bool:
-    """Whether a Node of that name and with those labels is meant."""
+    """Report whether a selector matches a Node with this name and these labels."""
     return any(term_selects(term, name, labels) for term in selector.node_selector_terms)
 
 
 def named_node(selector: NodeSelector) -> str | None:
-    """The one Node that the first condition on the name means (the Pods of DaemonSets have one); None if several."""
+    """Return the Node that the first condition on the name selects (Pods of DaemonSets have one); None if several."""
     for term in selector.node_selector_terms:
         for requirement in term.match_fields:
             if requirement.key == NAME_FIELD and requirement.operator == "In":
@@ -67,7 +67,7 @@ def named_node(selector: NodeSelector) -> str | None:
 
 
 def term_selects(term: NodeTerm, name: str, labels: Mapping[str, str]) -> bool:
-    """Whether all conditions of a term hold of a Node; of an empty term none does."""
+    """Report whether all conditions of a term match a Node; an empty term matches none."""
     if not term.match_expressions and not term.match_fields:
         return False
     fields = {NAME_FIELD: name}

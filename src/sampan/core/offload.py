@@ -1,12 +1,12 @@
-"""`Offload`: long computations of large requests run in threads, so that the event loop keeps serving other clients.
+"""`Offload`: run long computations of large requests in threads, so that the event loop keeps serving other clients.
 
-CPython runs one thread at a time, but hands over every `sys.getswitchinterval()` seconds: the loop waits for that long
-and not for the end of the computation. A small request computes on the loop, since a thread costs it more than it
-saves.
+CPython runs one thread at a time but switches every `sys.getswitchinterval()` seconds. So the event loop waits only for
+that interval, not for the end of the computation. Small requests compute on the loop, because a thread would cost
+more time than it saves.
 
-Concurrency: `offloaded` is called on the loop. Functions that it runs must not touch what the loop may change
-meanwhile; the request's own objects are theirs, as the caller only waits for the result. When the caller is cancelled,
-the computation is interrupted.
+Concurrency: `offloaded` is called on the loop. Functions that run in a thread must not access data that the loop may
+change at the same time. They may use the request's own objects, because the caller only waits for the result. When the
+caller is cancelled, the computation is interrupted.
 """
 
 import asyncio
@@ -20,22 +20,22 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 LARGE_BYTES = 32 * 1024
-"""Requests whose objects are smaller in all are computed on the loop. Most objects are; 32 KiB take up to 30 ms."""
+"""Size limit for computing on the loop. Most requests are smaller; computing 32 KiB takes up to 30 ms."""
 THREADS_MAX = 4
 INLINE_STEPS_MAX = 10_000
-"""Steps that a computation of a small request may take on the loop, where steps are counted: about 20 ms of CEL."""
+"""Limit of counted steps of a small request on the loop: about 20 ms of CEL."""
 
 
 class Interrupted(BaseException):
-    """Ends a computation whose request was cancelled. Not an `Exception`, so that nothing in between handles it."""
+    """Ends a computation whose request was cancelled. Not an `Exception`, so that no handler in between catches it."""
 
 
 class TakeThread(BaseException):
-    """Raised by a computation of a small request that turns out to be long: `offloaded` begins it again in a thread."""
+    """Raised by a computation of a small request that takes too long; `offloaded` then runs it in a thread instead."""
 
 
 class Offload:
-    """The threads of one server. They start when they are first needed and end with this object."""
+    """Thread pool of one server. Threads start on first use and end with this object."""
 
     def __init__(self, threads_max: int = THREADS_MAX) -> None:
         self._threads_max = threads_max
@@ -54,7 +54,7 @@ class Offload:
 
 
 class RequestWork:
-    """How large a request is, as far as is known: its body and the stored objects that it deals with."""
+    """Known size of a request: its body and the stored objects that it processes."""
 
     __slots__ = ("offload", "size_bytes")
 
@@ -67,12 +67,12 @@ _current: contextvars.ContextVar[RequestWork | None] = contextvars.ContextVar("r
 
 
 def begin_work(offload: Offload) -> None:
-    """Let `offloaded` use these threads in the present task: it begins with a request."""
+    """Allow `offloaded` to use these threads in the current task; called at the start of each request."""
     _current.set(RequestWork(offload))
 
 
 def note_size(size_bytes: int) -> None:
-    """Add the size of something that the request has to compute with."""
+    """Add the size of data that the request processes."""
     work = _current.get()
     if work is not None:
         work.size_bytes += size_bytes
@@ -82,19 +82,19 @@ _steps_left: contextvars.ContextVar[int | None] = contextvars.ContextVar("steps 
 
 
 def steps_left() -> int | None:
-    """How many steps a computation may still take before it has to `take_thread`; None: any number."""
+    """Return how many steps a computation may still run before it must raise `TakeThread`; None for no limit."""
     return _steps_left.get()
 
 
 def count_steps(steps: int) -> None:
-    """Count steps that were taken."""
+    """Count steps of a computation."""
     left = _steps_left.get()
     if left is not None:
         _steps_left.set(left - steps)
 
 
 async def offloaded(function: Callable[..., T], *args: object) -> T:
-    """Return `function(*args)`; of a large request it is computed in a thread.
+    """Return `function(*args)`, computed in a thread if the request is large.
 
     A function that counts its steps may raise `TakeThread` before it has changed anything.
     """
@@ -113,13 +113,13 @@ async def offloaded(function: Callable[..., T], *args: object) -> T:
 
 
 async def in_thread(function: Callable[..., T], *args: object) -> T:
-    """Return `function(*args)`, computed in a thread however large the request is, where the server has threads."""
+    """Return `function(*args)`, computed in a thread whatever the size of the request, if the server has threads."""
     work = _current.get()
     return function(*args) if work is None else await work.offload.run(function, *args)
 
 
 class _Job(Generic[T]):
-    """A computation that can be interrupted from another thread while it runs, and only then."""
+    """Computation that can be interrupted from another thread while it runs, but not afterwards."""
 
     __slots__ = ("_args", "_context", "_function", "_lock", "_thread")
 
@@ -134,14 +134,14 @@ class _Job(Generic[T]):
         try:
             return self._context.run(self._function, *self._args)
         finally:
-            # An interruption is sent while the lock is held: after this no other one can come, and one that was sent
-            # arrives at the latest here, not in the thread's next job.
+            # An interruption is sent while the lock is held, so none can be sent after this. One that was already sent
+            # arrives here at the latest, not in the thread's next job.
             self._lock.acquire()
             self._thread = None
             self._lock.release()
 
     def interrupt(self) -> None:
-        """Raise `Interrupted` in the computation, if it runs."""
+        """Raise `Interrupted` in the computation, if it is running."""
         with self._lock:
             if self._thread is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(Interrupted))

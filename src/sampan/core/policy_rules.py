@@ -1,4 +1,4 @@
-"""The rules of RBAC: what a PolicyRule allows, and whether some rules cover others.
+"""RBAC rules: evaluate PolicyRules, and report which rules others cover.
 
 Source: kubernetes pkg/apis/rbac/v1/evaluation_helpers.go, component-helpers auth/rbac/validation/policy_comparator.go,
 pkg/registry/rbac/validation/policy_compact.go (1.36).
@@ -13,38 +13,38 @@ from sampan.core.field import quote
 ALL: Final = "*"
 
 Rule = Mapping[str, Any]
-"""A PolicyRule as JSON: verbs, apiGroups, resources, resourceNames, nonResourceURLs."""
+"""PolicyRule as JSON: verbs, apiGroups, resources, resourceNames, nonResourceURLs."""
 
 _NO_STRINGS: Final[Sequence[str]] = ()
 
 
 def strings(rule: Rule, name: str) -> Sequence[str]:
-    """A list of a rule; absent and null mean empty."""
+    """Return a list of a rule; absent and null lists are empty."""
     found: Sequence[str] = rule.get(name) or _NO_STRINGS
     return found
 
 
 def path_rule_allows(rule: Rule, verb: str, path: str) -> bool:
-    """Whether a rule allows a verb on a path that is no resource."""
+    """Report whether a rule allows a verb on a non-resource path."""
     return _has(strings(rule, "verbs"), verb) and any(
         url == ALL or url_covers(url, path) for url in strings(rule, "nonResourceURLs")
     )
 
 
 def url_covers(owner: str, path: str) -> bool:
-    """Whether a nonResourceURL means a path: the same, or the same up to its trailing stars."""
+    """Report whether a nonResourceURL matches a path: equal, or equal up to its trailing stars."""
     return owner == path or (owner.endswith(ALL) and path.startswith(owner.rstrip(ALL)))
 
 
 PARTS_MAX = 20_000
-"""So many parts of rules are compared one by one; rules that no rule covers as a whole may have billions."""
+"""Limit of rule parts that are compared one by one; a rule can have billions of parts."""
 UNCOVERED_MAX = 200
 
 
 def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
-    """What of `wanted` no single rule of `owned` gives, in rules of one verb on one thing each.
+    """Return the parts of `wanted` that no rule of `owned` covers, as rules with one verb on one thing each.
 
-    Not more than the first `UNCOVERED_MAX`. What comes after `PARTS_MAX` parts counts as not given.
+    Returns at most `UNCOVERED_MAX` parts. Parts after the first `PARTS_MAX` count as not covered.
     """
     parts = (part for rule in wanted if not any(_covers(owner, rule) for owner in owned) for part in parts_of(rule))
     found: list[Rule] = []
@@ -57,7 +57,7 @@ def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
 
 
 def comparisons(owned: Sequence[Rule], wanted: Iterable[Rule]) -> int:
-    """About how many rules `uncovered` compares at most."""
+    """Return roughly how many comparisons `uncovered` makes at most."""
     return len(owned) * min(PARTS_MAX, sum(map(_count_parts, wanted)))
 
 
@@ -69,7 +69,7 @@ def _count_parts(rule: Rule) -> int:
 
 
 def parts_of(rule: Rule) -> Iterator[Rule]:
-    """The same rights in rules of one verb on one resource, name or URL each."""
+    """Yield the same permissions as rules with one verb on one resource, name or URL each."""
     verbs, names = strings(rule, "verbs"), strings(rule, "resourceNames")
     for group, resource, verb in product(strings(rule, "apiGroups"), strings(rule, "resources"), verbs):
         part: dict[str, Any] = {"verbs": [verb], "apiGroups": [group], "resources": [resource]}
@@ -82,7 +82,7 @@ def parts_of(rule: Rule) -> Iterator[Rule]:
 
 
 def compacted(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules, those merged that differ only in their verbs and are for one resource."""
+    """Merge rules for the same single resource that differ only in their verbs."""
     merged: list[Rule] = []
     simple: dict[tuple[str, str, tuple[str, ...]], dict[str, Any]] = {}
     for rule in rules:
@@ -99,7 +99,7 @@ def compacted(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def compact_text(rule: Rule) -> str:
-    """A rule as refusals show it: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`."""
+    """Format a rule for error messages: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`."""
     labels = ("APIGroups", "Resources", "NonResourceURLs", "ResourceNames", "Verbs")
     names = ("apiGroups", "resources", "nonResourceURLs", "resourceNames", "verbs")
     shown = (f"{label}:{quoted_list(strings(rule, name))}" for label, name in zip(labels, names, strict=True))
@@ -107,7 +107,7 @@ def compact_text(rule: Rule) -> str:
 
 
 def quoted_list(values: Iterable[str]) -> str:
-    """Strings as Go's `%q` shows a slice: `["a" "b"]`."""
+    """Format strings like Go's `%q` formats a slice: `["a" "b"]`."""
     return "[" + " ".join(quote(value) for value in values) + "]"
 
 
@@ -116,7 +116,7 @@ def _has(values: Sequence[str], value: str) -> bool:
 
 
 def _covers(owner: Rule, part: Rule) -> bool:
-    """Whether one rule gives all that a rule of `parts_of` gives."""
+    """Report whether one rule allows everything that `part` allows."""
     if not (_has_all(owner, part, "verbs") and _has_all(owner, part, "apiGroups")):
         return False
     owned = strings(owner, "resources")

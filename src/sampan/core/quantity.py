@@ -1,7 +1,7 @@
-"""Quantities: fixed-point numbers with suffixes (`100m`, `1.5Gi`, `2e3`), read and written exactly as Kubernetes does.
+"""Quantities: fixed-point numbers with suffixes (`100m`, `1.5Gi`, `2e3`), parsed and formatted as in Kubernetes.
 
-A value is `unscaled * 10**scale`, never a float. A text that is canonical enough for Kubernetes is kept as it was
-typed (`+1`, `1.500`), all others are rewritten.
+A value is `unscaled * 10**scale`, never a float. Text that Kubernetes considers canonical keeps its form (`+1`,
+`1.500`); all other text is rewritten.
 Source: apimachinery pkg/api/resource/quantity.go, suffix.go, amount.go (1.36).
 """
 
@@ -18,8 +18,8 @@ _INT64_MAX: Final = 2**63 - 1
 _DIGITS_MAX: Final = 1000
 """Digits that an amount may have.
 
-A text with more is refused, and a sum is rounded to so many: integers of any length would cost quadratic time. With
-this bound, and because an exponent is never expanded, every operation takes constant time.
+Text with more digits is rejected, and sums are rounded to this limit: longer integers would cost quadratic time. With
+this limit, and because exponents are never expanded, every operation takes constant time.
 """
 _BITS_MAX: Final = (10**_DIGITS_MAX).bit_length()
 
@@ -30,7 +30,7 @@ _SPACES = " \t\n\v\f\r\x85\xa0"
 
 
 class Format(enum.Enum):
-    """How a quantity is written; it is remembered from the text it was read from."""
+    """Format of a quantity; it is kept from the text that was parsed."""
 
     DECIMAL_SI = "DecimalSI"
     BINARY_SI = "BinarySI"
@@ -45,7 +45,7 @@ _BINARY_SUFFIXES = {exponent // 10: suffix for suffix, exponent in _BINARY_EXPON
 
 @functools.total_ordering
 class Quantity:
-    """An amount. Compares and hashes by value (`1000m == 1`), prints canonically. Immutable."""
+    """Amount. Compares and hashes by value (`1000m == 1`), prints canonically. Immutable."""
 
     __slots__ = ("_text", "format", "scale", "unscaled")
 
@@ -57,7 +57,7 @@ class Quantity:
 
     @staticmethod
     def parse(text: str) -> "Quantity":
-        """Read a quantity. Raises `ValueError` with Kubernetes' text."""
+        """Parse a quantity. Raises `ValueError` with Kubernetes' message."""
         return _parse(text)
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class Quantity:
         return Quantity(-self.unscaled, self.scale, self.format)
 
     def __sub__(self, other: "Quantity") -> "Quantity":
-        """The difference, in this one's format (in the other's when this one is zero)."""
+        """Return the difference in the format of this amount, or in the format of the other if this one is zero."""
         return self + -other
 
     def value(self) -> int:
@@ -142,14 +142,14 @@ class Quantity:
 
 
 def parse(text: str) -> Quantity:
-    """Read a quantity. Raises `ValueError` with Kubernetes' text."""
+    """Parse a quantity. Raises `ValueError` with Kubernetes' message."""
     return _parse(text)
 
 
 def canonical(value: str | int | float) -> str:
-    """What Kubernetes writes back for a quantity of a request: `"1000m"` → `"1"`, `0.5` → `"500m"`.
+    """Return the canonical form that Kubernetes stores: `"1000m"` → `"1"`, `0.5` → `"500m"`.
 
-    Spaces around the text are tolerated. Raises `ValueError` with Kubernetes' text.
+    Spaces around the text are ignored. Raises `ValueError` with Kubernetes' message.
     """
     if isinstance(value, str):
         return _canonical_cached(value) if len(value) <= 24 else str(parse(value.strip(_SPACES)))
@@ -166,7 +166,7 @@ def _canonical_cached(text: str) -> str:
 
 
 def _float_text(value: float) -> str:
-    """A float as Go's encoding/json writes it: no exponent from 1e-6 up to 1e21."""
+    """Format a float like Go's encoding/json: no exponent from 1e-6 up to 1e21."""
     if value.is_integer() and abs(value) < 1e21:
         return str(int(value))
     text = repr(value)
@@ -198,7 +198,7 @@ def _with_fewer_digits(unscaled: int, scale: int) -> tuple[int, int]:
 
 
 def _round_up(unscaled: int, scale: int, to_scale: int) -> int:
-    """`unscaled * 10**scale` in units of `10**to_scale`, rounded away from zero."""
+    """Return `unscaled * 10**scale` in units of `10**to_scale`, rounded away from zero."""
     if scale >= to_scale:
         return unscaled * _power_of_ten(scale - to_scale)
     shift = to_scale - scale
@@ -226,7 +226,7 @@ def _canonical_text(unscaled: int, scale: int, format: Format) -> str:
 
 
 def _binary_text(unscaled: int, scale: int) -> str:
-    """The form with Ki, Mi, …; empty when the amount is small or has a fraction, which decimal suffixes show better."""
+    """Return the form with Ki, Mi, …; empty when the amount is small or has a fraction, which need decimal suffixes."""
     if scale < 0:
         scale_of_one = 10 ** min(-scale, _DIGITS_MAX * 2)
         if unscaled % scale_of_one:
@@ -244,12 +244,12 @@ def _binary_text(unscaled: int, scale: int) -> str:
 
 
 def _span(text: str, start: int, characters: str) -> int:
-    """The end of the run of these characters that begins at `start`."""
+    """Return the end of the run of these characters that starts at `start`."""
     return len(text) - len(text[start:].lstrip(characters))
 
 
 def _split(text: str) -> tuple[bool, str, str, str, str]:
-    """(positive, the number with its sign, whole digits, fraction digits, suffix)."""
+    """Return (positive, the number with its sign, whole digits, fraction digits, suffix)."""
     start = 1 if text[0] in "+-" else 0
     positive = text[0] != "-"
     start = _span(text, start, "0")
@@ -270,7 +270,7 @@ def _split(text: str) -> tuple[bool, str, str, str, str]:
 
 
 def _interpret(suffix: str) -> tuple[int, Format]:
-    """The exponent (of ten, or of two) and the format that a suffix means."""
+    """Return the exponent (of ten, or of two) and the format of a suffix."""
     exponent = _DECIMAL_EXPONENTS.get(suffix)
     if exponent is not None:
         return exponent, Format.DECIMAL_SI
@@ -287,7 +287,7 @@ def _interpret(suffix: str) -> tuple[int, Format]:
 
 
 def _precision(whole: str, fraction: str, exponent: int, format: Format) -> int:
-    """Decimal digits left until 64 bits overflow; below zero the exact way must be gone."""
+    """Return the decimal digits left until 64 bits overflow; below zero the exact parser is required."""
     if format is not Format.BINARY_SI:
         return 18 - len(whole) - len(fraction)
     return -1 if fraction else 14 - len(whole) - exponent * 3 // 10
@@ -319,7 +319,7 @@ def _parse(text: str) -> Quantity:
 
 
 def _parse_exactly(number: str, exponent: int, format: Format) -> Quantity:
-    """The way of long numbers: rounds up to nano units, caps binary amounts at what 64 bits hold."""
+    """Parse a long number: round up to nano units, and cap binary amounts at 64 bits."""
     whole, _, fraction = number.lstrip("+-").partition(".")
     if not whole + fraction:
         raise ValueError(_NUMERIC_ERROR)

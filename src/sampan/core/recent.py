@@ -1,4 +1,4 @@
-"""`Recent`: a bounded memory of values that were used lately."""
+"""`Recent`: cache of recently used values, limited by number and by time."""
 
 import time
 from collections.abc import Callable, Hashable
@@ -9,11 +9,11 @@ V = TypeVar("V")
 
 
 class Recent(Generic[K, V]):
-    """Remembers values by key, for what is asked for again and again.
+    """Cache of values by key.
 
-    Bounded by number and by time, with two generations: a young one that is full, or older than `age_s`, becomes the
-    old one, and the old one is dropped. So a value stays for at least `age_s` after its last use, unless more than
-    `entries_max` others are used, and the memory of a program that once was busy does not stay large.
+    It has two generations. When the young one is full or older than `age_s`, it becomes the old one, and the old one is
+    dropped. So a value stays for at least `age_s` after its last use, unless more than `entries_max` other values are
+    used. A program that is idle after a busy time frees the memory of old values at the next `put`.
     """
 
     def __init__(self, entries_max: int, age_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -28,7 +28,7 @@ class Recent(Generic[K, V]):
         return len(self._young) + len(self._old)
 
     def get(self, key: K) -> V | None:
-        """Return the value, which counts as used; None if it is not remembered."""
+        """Return the value and mark it as used; None if it is not cached."""
         value = self._young.get(key)
         if value is None and self._old:
             value = self._old.pop(key, None)
@@ -37,7 +37,7 @@ class Recent(Generic[K, V]):
         return value
 
     def put(self, key: K, value: V) -> None:
-        """Remember a value."""
+        """Add a value."""
         now = self._clock()
         if len(self._young) >= self._entries_max or now - self._turned > self._age_s:
             self._old, self._young = self._young, {}
@@ -45,6 +45,6 @@ class Recent(Generic[K, V]):
         self._young[key] = value
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all values."""
         self._young = {}
         self._old = {}

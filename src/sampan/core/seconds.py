@@ -1,4 +1,4 @@
-"""`seconds`: the clock of what holds for a while."""
+"""`seconds`: clock for timeouts and leases."""
 
 import time
 
@@ -6,5 +6,8 @@ _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def seconds() -> float:
-    """Seconds from some beginning. It goes on while the machine sleeps, where the system has such a clock."""
+    """Return seconds since an arbitrary point.
+
+    Includes the time in which the machine sleeps, if the system supports it.
+    """
     return time.clock_gettime(_CLOCK)

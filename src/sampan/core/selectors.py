@@ -1,4 +1,4 @@
-"""Label and field selectors, under one name."""
+"""Label and field selectors: exports of the modules that implement them."""
 
 from sampan.core.field_selectors import (
     EVERY_FIELD,

@@ -1,6 +1,6 @@
-"""Time as the API writes it: timestamps, micro timestamps, Go durations, and ages for humans.
+"""Time in the API's formats: timestamps, micro timestamps, Go durations, and ages for people.
 
-Instants are aware `datetime`s in UTC; durations are whole nanoseconds (`duration_ns`), as Go counts them.
+Instants are aware `datetime`s in UTC; durations are integer nanoseconds (`duration_ns`), as in Go.
 Source: apimachinery pkg/apis/meta/v1/{time,micro_time,duration}.go, pkg/util/duration/duration.go (1.36); Go's time.
 """
 
@@ -22,26 +22,26 @@ _is_zone = re.compile(r"[+-][0-9]{2}:[0-9]{2}").match
 
 
 class Clock(Protocol):
-    """Where the time comes from; tests pass a clock of their own."""
+    """Source of the current time; tests pass a fake."""
 
     def now(self) -> dt.datetime:
-        """The present instant, in UTC."""
+        """Return the current time in UTC."""
         ...
 
 
 class SystemClock:
-    """The machine's clock."""
+    """Clock of the operating system."""
 
     def __init__(self) -> None:
         self._second = 0
         self._timestamp = ""
 
     def now(self) -> dt.datetime:
-        """The present instant, in UTC."""
+        """Return the current time in UTC."""
         return dt.datetime.now(_UTC)
 
     def timestamp(self) -> str:
-        """The present second as a `metav1.Time`; every write asks for it, so it is written once a second."""
+        """Return the current second as a `metav1.Time`. Cached for one second, because every write needs it."""
         second = int(time.time())
         if second != self._second:
             self._timestamp = format_time(dt.datetime.fromtimestamp(second, _UTC))
@@ -50,26 +50,26 @@ class SystemClock:
 
 
 def timestamp(clock: Clock) -> str:
-    """What the clock shows, as a `metav1.Time`."""
+    """Return the clock's current time as a `metav1.Time`."""
     return clock.timestamp() if isinstance(clock, SystemClock) else format_time(clock.now())
 
 
 def format_time(instant: dt.datetime) -> str:
-    """A `metav1.Time`: `2006-01-02T15:04:05Z`; fractions of a second are cut off."""
+    """Format a `metav1.Time`: `2006-01-02T15:04:05Z`; fractions of a second are dropped."""
     if instant.tzinfo is not _UTC:
         instant = instant.astimezone(_UTC)
     return instant.isoformat("T", "seconds")[:19] + "Z"
 
 
 def format_micro_time(instant: dt.datetime) -> str:
-    """A `metav1.MicroTime`: `2006-01-02T15:04:05.000000Z`, always with six digits."""
+    """Format a `metav1.MicroTime`: `2006-01-02T15:04:05.000000Z`, always with six digits."""
     if instant.tzinfo is not _UTC:
         instant = instant.astimezone(_UTC)
     return instant.isoformat("T", "microseconds")[:26] + "Z"
 
 
 def parse_time(text: str) -> dt.datetime:
-    """Read a `metav1.Time` as Go does (any offset, optional fraction). Raises `ValueError` with Go's text."""
+    """Parse a `metav1.Time` like Go (any offset, optional fraction). Raises `ValueError` with Go's message."""
     if len(text) == 20 and text[10] == "T" and text[19] == "Z" and text[4] == text[7] == "-":
         try:
             return dt.datetime.fromisoformat(text)
@@ -79,22 +79,22 @@ def parse_time(text: str) -> dt.datetime:
 
 
 def parse_micro_time(text: str) -> dt.datetime:
-    """Read a `metav1.MicroTime`: exactly six digits of fraction are required. Raises `ValueError` with Go's text."""
+    """Parse a `metav1.MicroTime`; requires exactly six digits of fraction. Raises `ValueError` with Go's message."""
     return _TimeParser(text, _LAYOUT_MICRO, micro=True).parse()
 
 
 def canonical_time(text: str) -> str:
-    """What Kubernetes writes back for a timestamp of a request: UTC, whole seconds. Raises `ValueError`."""
+    """Return the form in which Kubernetes stores a timestamp: UTC, whole seconds. Raises `ValueError`."""
     return format_time(parse_time(text))
 
 
 def canonical_micro_time(text: str) -> str:
-    """What Kubernetes writes back for a micro timestamp of a request. Raises `ValueError`."""
+    """Return the form in which Kubernetes stores a micro timestamp. Raises `ValueError`."""
     return format_micro_time(parse_micro_time(text))
 
 
 def _quote(text: str) -> str:
-    """A string as Go's time package quotes it in its errors."""
+    """Quote a string like Go's time package in its errors."""
     parts = []
     for char in text:
         if char in '"\\':
@@ -107,7 +107,7 @@ def _quote(text: str) -> str:
 
 
 class _TimeParser:
-    """One reading of one timestamp, element by element of the layout, so that errors are Go's."""
+    """Parser of one timestamp that follows the layout element by element, so that the errors are Go's."""
 
     def __init__(self, text: str, layout: str, *, micro: bool) -> None:
         self._text = text
@@ -216,7 +216,7 @@ _duration_part = re.compile(r"([0-9]*)(\.?)([0-9]*)([^0-9.]*)").match
 
 
 def parse_duration(text: str) -> int:
-    """Read a Go duration (`1h30m`, `-1.5s`) into nanoseconds. Raises `ValueError` with Go's text."""
+    """Parse a Go duration (`1h30m`, `-1.5s`) to nanoseconds. Raises `ValueError` with Go's message."""
     position = 1 if text[:1] in ("+", "-") else 0
     limit = _INT64_MAX + 1 if text.startswith("-") else _INT64_MAX
     if text[position:] == "0":
@@ -235,7 +235,7 @@ def parse_duration(text: str) -> int:
         unit_ns = _UNITS_NS.get(unit)
         if unit_ns is None:
             raise ValueError(f"time: unknown unit {_quote(unit)} in duration {_quote(text)}")
-        fraction = fraction[:_INT64_DIGITS]  # What follows is less than a nanosecond of every unit.
+        fraction = fraction[:_INT64_DIGITS]  # More digits are less than a nanosecond in every unit.
         total += int(whole.lstrip("0") or "0") * unit_ns + int(fraction or "0") * unit_ns // 10 ** len(fraction)
         if total > limit:
             raise ValueError(f"time: invalid duration {_quote(text)}")
@@ -244,7 +244,7 @@ def parse_duration(text: str) -> int:
 
 
 def add_seconds(instant: dt.datetime, seconds: float) -> dt.datetime:
-    """Return the instant that many seconds later, or the first or last instant of the calendar beyond its ends.
+    """Return the instant that many seconds later, limited to the first and last instant of the calendar.
 
     Clients choose both: timestamps in status, and numbers of seconds of up to 64 bits.
     """
@@ -255,7 +255,7 @@ def add_seconds(instant: dt.datetime, seconds: float) -> dt.datetime:
 
 
 def format_duration(duration_ns: int) -> str:
-    """A duration as Go prints it: `1h30m0s`, `1.5s`, `100ms`, `0s`."""
+    """Format a duration like Go: `1h30m0s`, `1.5s`, `100ms`, `0s`."""
     if duration_ns == 0:
         return "0s"
     sign, rest = ("-", -duration_ns) if duration_ns < 0 else ("", duration_ns)
@@ -280,12 +280,12 @@ def _decimal(amount: int, unit: int) -> str:
 
 
 def canonical_duration(text: str) -> str:
-    """What Kubernetes writes back for a `metav1.Duration` of a request. Raises `ValueError`."""
+    """Return the form in which Kubernetes stores a `metav1.Duration`. Raises `ValueError`."""
     return format_duration(parse_duration(text))
 
 
 def human_duration(duration_s: float) -> str:
-    """An age as `kubectl get` shows it, with two or three significant figures: `45s`, `5m30s`, `3h`, `2d4h`."""
+    """Format an age for `kubectl get`, with two or three significant figures: `45s`, `5m30s`, `3h`, `2d4h`."""
     seconds = int(duration_s)
     if seconds < 120:
         if seconds < -1:
@@ -319,7 +319,7 @@ def _two(large: int, large_unit: str, small: int, small_unit: str) -> str:
 
 
 def age(timestamp: str | None, now: dt.datetime) -> str:
-    """The cell that tells how long ago a timestamp was; `<unknown>` without one, `<invalid>` when it cannot be read."""
+    """Return the age of a timestamp for a table cell; `<unknown>` without one, `<invalid>` if it is malformed."""
     if not timestamp:
         return "<unknown>"
     try:

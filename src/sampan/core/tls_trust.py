@@ -1,4 +1,4 @@
-"""TLS contexts that trust what they are given, with the rules of Go's crypto/x509.
+"""TLS contexts with given trust anchors, verified by the rules of Go's crypto/x509.
 
 Every connection that verifies its peer gets its context from this module. The rules:
 
@@ -7,8 +7,8 @@ Every connection that verifies its peer gets its context from this module. The r
 - Host name, validity period and key usage are verified in each case, also for a peer's certificate in the bundle.
 - A host name must be a subject alternative name. The common name does not count.
 
-gRPC verifies with its own copy of BoringSSL, which trusts partial chains by default. It also lets a certificate of the
-bundle sign others if it is no CA; OpenSSL and Go refuse that.
+gRPC verifies with its own copy of BoringSSL, which trusts partial chains by default. It also accepts certificates
+signed by a certificate of the bundle that is not a CA; OpenSSL and Go reject them.
 Source: Go crypto/x509 Certificate.Verify, VerifyHostname (1.26).
 """
 
@@ -47,9 +47,9 @@ def unverified_context(*, protocols: Sequence[str] = ()) -> ssl.SSLContext:
 
 
 def trust(context: ssl.SSLContext, authorities: str) -> None:
-    """Trust each certificate of a PEM bundle, in addition to those that the context trusts already.
+    """Trust each certificate of a PEM bundle, in addition to those that the context already trusts.
 
-    The verification mode stays as it is. Raises `ssl.SSLError` or `ValueError` for a bundle without a certificate.
+    Does not change the verification mode. Raises `ssl.SSLError` or `ValueError` for a bundle without a certificate.
     """
     if "-----BEGIN" not in authorities:
         raise ValueError("no PEM certificate found")
@@ -59,5 +59,5 @@ def trust(context: ssl.SSLContext, authorities: str) -> None:
 
 def _allow_partial_chains(context: ssl.SSLContext) -> None:
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    # Newer Pythons turn this on; Go takes certificates that lack the extensions it asks for.
+    # Newer Pythons enable this; Go accepts certificates without the extensions that it requires.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT

@@ -1,4 +1,4 @@
-"""The keys of service account tokens: one that signs, any number that verify.
+"""Keys of service account tokens: one key that signs, any number of keys that verify.
 
 Source: kubernetes pkg/serviceaccount/jwt.go, client-go util/keyutil/key.go (1.36).
 """
@@ -22,7 +22,7 @@ _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class VerifyingKey:
-    """A public key with its name and algorithm in JWTs."""
+    """Public key with its ID and algorithm in JWTs."""
 
     key: PublicKey
     key_id: str
@@ -31,29 +31,29 @@ class VerifyingKey:
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A private key, and what verifies its signatures."""
+    """Private key, and the key that verifies its signatures."""
 
     key: PrivateKey
     verifying: VerifyingKey
 
     def pem(self) -> bytes:
-        """The private key, not encrypted, as PKCS #1 or SEC 1: kube-apiserver finds the public key in no other form."""
+        """Return the private key, not encrypted, as PKCS #1 or SEC 1. kube-apiserver supports no other form."""
         form = serialization.PrivateFormat.TraditionalOpenSSL
         return self.key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
 
     def public_pem(self) -> bytes:
-        """The public key."""
+        """Return the public key."""
         info = serialization.PublicFormat.SubjectPublicKeyInfo
         return self.verifying.key.public_bytes(serialization.Encoding.PEM, info)
 
 
 def make_signing_key() -> SigningKey:
-    """A new key, ECDSA P-256."""
+    """Generate an ECDSA P-256 key."""
     return _signing(ec.generate_private_key(ec.SECP256R1()))
 
 
 def read_signing_key(pem: bytes) -> SigningKey:
-    """Raises `ValueError` when it is no private key that can sign tokens (RSA, or ECDSA on one of three curves)."""
+    """Load a private key that can sign tokens: RSA, or ECDSA on one of three curves. Raises `ValueError`."""
     try:
         return _signing(serialization.load_pem_private_key(pem, None))
     except TypeError:
@@ -61,7 +61,7 @@ def read_signing_key(pem: bytes) -> SigningKey:
 
 
 def read_verifying_keys(file: Path) -> list[VerifyingKey]:
-    """The public keys of a file: those that stand in it, those of its certificates and of its private keys.
+    """Load the public keys of a file, including those of its certificates and private keys.
 
     Raises `OSError`, and `ValueError` when there is none.
     """
@@ -97,6 +97,6 @@ def _verifying(key: object) -> VerifyingKey:
 
 
 def _key_id(key: PublicKey) -> str:
-    """A digest of the key, from which it cannot be found."""
+    """Return the key ID: a digest of the public key."""
     der = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
     return base64.urlsafe_b64encode(hashlib.sha256(der).digest()).rstrip(b"=").decode()

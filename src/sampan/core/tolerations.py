@@ -1,4 +1,4 @@
-"""Which taints of Nodes a Pod tolerates.
+"""Taints and tolerations: which taints of Nodes a Pod tolerates.
 
 Source: component-helpers scheduling/corev1/helpers.go; pkg/apis/core/v1/helper `AddOrUpdateTolerationInPodSpec`;
 pkg/util/tolerations/tolerations.go (1.36).
@@ -19,7 +19,7 @@ HARD: Final = (NO_SCHEDULE, NO_EXECUTE)
 
 
 class Toleration(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
-    """Taints that a Pod tolerates; with `toleration_seconds` it does so for a while only."""
+    """Taints that a Pod tolerates; `toleration_seconds` limits for how long."""
 
     key: str = ""
     operator: str = ""
@@ -29,7 +29,7 @@ class Toleration(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
 
 class Taint(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
-    """What keeps Pods off a Node."""
+    """Mark on a Node that keeps Pods off it."""
 
     key: str = ""
     value: str = ""
@@ -38,7 +38,7 @@ class Taint(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Whether a toleration is for a taint. An operator that is not said is Equal."""
+    """Report whether a toleration matches a taint. The default operator is Equal."""
     if toleration.effect and toleration.effect != taint.effect:
         return False
     if toleration.key and toleration.key != taint.key:
@@ -56,7 +56,7 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
 def untolerated(
     tolerations: Collection[Toleration], taints: Iterable[Taint], effects: Collection[str] = HARD
 ) -> Taint | None:
-    """The first taint with one of the effects that no toleration is for."""
+    """Return the first taint with one of the effects that no toleration matches."""
     for taint in taints:
         if taint.effect in effects and not any(tolerates(toleration, taint) for toleration in tolerations):
             return taint
@@ -64,7 +64,7 @@ def untolerated(
 
 
 def with_toleration(tolerations: Iterable[Toleration], added: Toleration) -> list[Toleration]:
-    """The tolerations and one more, which takes the place of those that differ from it by time alone."""
+    """Add a toleration. It replaces those that differ from it only in the time."""
     found = list(tolerations)
     same = [position for position, each in enumerate(found) if _without_time(each) == _without_time(added)]
     for position in same:
@@ -73,7 +73,7 @@ def with_toleration(tolerations: Iterable[Toleration], added: Toleration) -> lis
 
 
 def merge_tolerations(tolerations: Sequence[Toleration]) -> list[Toleration]:
-    """Those that no other one makes needless; of equal ones the first."""
+    """Remove tolerations that another one covers, and duplicates."""
     merged: list[Toleration] = []
     for position, each in enumerate(tolerations):
         later = tolerations[position + 1 :]
@@ -84,7 +84,7 @@ def merge_tolerations(tolerations: Sequence[Toleration]) -> list[Toleration]:
 
 
 def covers(wide: Toleration, narrow: Toleration) -> bool:
-    """Whether the one tolerates all that the other does, and for as long."""
+    """Report whether `wide` tolerates everything that `narrow` does, and for as long."""
     if wide == narrow:
         return True
     if narrow.key != wide.key and (wide.key or wide.operator != "Exists"):

@@ -1,10 +1,11 @@
-"""`Span`: a piece of work for one request, and the steps that it is made of.
+"""`Span`: work done for one request, and the steps of that work.
 
-Steps are noted for every request that takes some, so that a slow one can say where its time went; at most `STEPS_MAX`,
-as tasks may outlive the request that has begun them. Whoever collects spans (OpenTelemetry, say) hangs an `Exported` on
-the span of a request; pieces of work inside it then become spans of their own. What is below the server finds the span
-by `current_span`.
-Source: component-base tracing/tracing.go (1.36), which does both in the same way.
+Steps are recorded for every request, so that a slow one can be logged with its steps. At most `STEPS_MAX` are
+recorded, because tasks may outlive the request that started them.
+
+A trace exporter (such as OpenTelemetry) attaches an `Exported` to the span of a request; nested work then gets child
+spans. Code in layers below the server gets the span from `current_span`.
+Source: component-base tracing/tracing.go (1.36), which combines both in the same way.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,32 +22,32 @@ _current: ContextVar["Span | None"] = ContextVar("sampan span", default=None)
 
 
 class Exported(Protocol):
-    """A span as its collector has it. Times are monotonic seconds."""
+    """Span in a trace exporter. Times are monotonic seconds."""
 
     def child(self, name: str, attributes: Attributes, began: float) -> "Exported":
-        """A span within this one."""
+        """Start a child span."""
         ...
 
     def event(self, name: str, at: float) -> None:
-        """Something happened."""
+        """Add an event."""
         ...
 
     def end(self, at: float) -> None:
-        """The work is done. May be called once."""
+        """End the span. Called once."""
         ...
 
     def headers(self) -> Mapping[str, str]:
-        """What a request to somebody else carries, so that its spans belong to this one. Lower-case names."""
+        """Return the headers that propagate the trace to another server. Names are in lower case."""
         ...
 
 
 class Span:
-    """One piece of work. All pieces of one request share `steps`: what was done, each with the time it was done at."""
+    """Unit of work. All spans of one request share `steps`, the names of finished steps with their times."""
 
     __slots__ = ("_token", "began", "exported", "latencies", "steps")
 
     def __init__(self, began: float, latencies: dict[str, float] | None = None) -> None:
-        """`began`: monotonic seconds. `latencies`: where to note what kinds of work took, in seconds."""
+        """Start a span at `began` (monotonic seconds). `latencies` collects the seconds spent by kind of work."""
         self.began = began
         self.latencies: dict[str, float] = {} if latencies is None else latencies
         self.steps: list[tuple[float, str]] = []
@@ -54,18 +55,18 @@ class Span:
         self._token: Token[Span | None] | None = None
 
     def enter(self) -> None:
-        """Become the current span of this task."""
+        """Make this the current span of the task."""
         self._token = _current.set(self)
 
     def leave(self) -> None:
-        """Undo `enter`. What another task has entered ends with that task."""
+        """Undo `enter`. Does nothing in another task, where the span ends with the task."""
         token, self._token = self._token, None
         if token is not None:
             with suppress(ValueError):
                 _current.reset(token)
 
     def step(self, name: str) -> None:
-        """Note what has just been done."""
+        """Record a step that has just finished."""
         at = monotonic()
         steps = self.steps
         if len(steps) < STEPS_MAX:
@@ -74,7 +75,7 @@ class Span:
             self.exported.event(name, at)
 
     def took(self, name: str, seconds: float, attributes: Attributes = _NO_ATTRIBUTES) -> None:
-        """Note a piece of work that has just ended."""
+        """Record work that has just finished and took `seconds`."""
         at = monotonic()
         steps = self.steps
         if len(steps) < STEPS_MAX:
@@ -88,7 +89,7 @@ class Span:
 
     @contextmanager
     def collected_part(self, name: str, attributes: Attributes = _NO_ATTRIBUTES) -> Iterator[None]:
-        """A piece of work that only the collector hears of; no other may be under way in this span."""
+        """Trace nested work in the exporter only, not as a step. Spans of this kind must not overlap."""
         outer = self.exported
         if outer is None:
             yield
@@ -102,7 +103,7 @@ class Span:
 
     @contextmanager
     def part(self, name: str, attributes: Attributes = _NO_ATTRIBUTES, latency: str = "") -> Iterator["Span"]:
-        """A piece of work inside this one; the current span meanwhile. `latency`: as which kind of work it counts."""
+        """Trace nested work as the current span. `latency`: the kind of work in `latencies`."""
         span = Span(monotonic(), self.latencies)
         span.steps = self.steps
         if self.exported is not None:
@@ -122,13 +123,13 @@ class Span:
 
 
 def current_span() -> Span | None:
-    """The span of the request that this task works for."""
+    """Return the span of the request that this task works for."""
     return _current.get()
 
 
 @contextmanager
 def part_of_current(name: str, attributes: Attributes = _NO_ATTRIBUTES, latency: str = "") -> Iterator[Span | None]:
-    """A piece of work inside the current span; None outside of any. See `Span.part`."""
+    """Trace nested work in the current span; yields None if there is none. See `Span.part`."""
     span = _current.get()
     if span is None:
         yield None
@@ -138,6 +139,6 @@ def part_of_current(name: str, attributes: Attributes = _NO_ATTRIBUTES, latency:
 
 
 def trace_headers() -> dict[str, str]:
-    """What a request to somebody else carries from here; nothing where nobody collects spans."""
+    """Return the headers that propagate the current trace to another server; empty if no exporter is attached."""
     span = _current.get()
     return dict(span.exported.headers()) if span is not None and span.exported is not None else {}

@@ -1,6 +1,6 @@
-"""The rules of values that name no object: ports, percentages, headers, keys, whole numbers.
+"""Validate values that are not object names: ports, percentages, headers, keys, integers.
 
-Each check gives the texts of what is wrong, or an empty list; lengths are bytes.
+Each function returns the error messages, or an empty list; lengths are bytes.
 Source: apimachinery pkg/util/validation/validation.go (1.36).
 """
 
@@ -36,17 +36,17 @@ _CONFIG_MAP_KEY_ERROR = regex_error(
 
 
 def in_range_errors(value: int, low: int, high: int) -> list[str]:
-    """Whether `low` <= `value` <= `high`."""
+    """Validate that `low` <= `value` <= `high`."""
     return [] if low <= value <= high else [f"must be between {low} and {high}, inclusive"]
 
 
 def port_number_errors(port: int) -> list[str]:
-    """A port that is not zero."""
+    """Validate a port number, which must not be zero."""
     return in_range_errors(port, 1, 65535)
 
 
 def port_name_errors(port: str) -> list[str]:
-    """The name of a port: an RFC 6335 service name in lower case, up to 15 bytes."""
+    """Validate the name of a port: an RFC 6335 service name in lower case, up to 15 bytes."""
     errors: list[str] = []
     if longer_than(port, 15):
         errors.append("must be no more than 15 characters")
@@ -62,17 +62,17 @@ def port_name_errors(port: str) -> list[str]:
 
 
 def percent_errors(value: str) -> list[str]:
-    """A percentage: `25%`."""
+    """Validate a percentage: `25%`."""
     return [] if _is_percent(value) else [_PERCENT_ERROR]
 
 
 def http_header_name_errors(value: str) -> list[str]:
-    """The name of an HTTP header, as Go's library wants it."""
+    """Validate the name of an HTTP header, as Go's library requires it."""
     return [] if _is_http_header(value) else [_HTTP_HEADER_ERROR]
 
 
 def relaxed_environment_variable_name_errors(value: str) -> list[str]:
-    """The rule of environment variable names since 1.34: printable ASCII without `=`."""
+    """Validate environment variable names by the rule since 1.34: printable ASCII without `=`."""
     if not value:
         return ["environment variable name must be non-empty"]
     if value.isascii() and value.isprintable() and "=" not in value:
@@ -81,7 +81,7 @@ def relaxed_environment_variable_name_errors(value: str) -> list[str]:
 
 
 def config_map_key_errors(value: str) -> list[str]:
-    """A key of the data of a ConfigMap or Secret."""
+    """Validate a key of the data of a ConfigMap or Secret."""
     errors = ["must be no more than 253 characters"] if longer_than(value, DNS1123_SUBDOMAIN_LENGTH_MAX) else []
     if not _is_config_map_key(value):
         errors.append(_CONFIG_MAP_KEY_ERROR)
@@ -89,7 +89,7 @@ def config_map_key_errors(value: str) -> list[str]:
 
 
 def decimal_integer_errors(value: str) -> list[str]:
-    """A whole number as a human would write it: no plus sign, no leading zeros."""
+    """Validate an integer in canonical form: no plus sign, no leading zeros."""
     if not value:
         return ["must be non-empty"]
     return [] if _is_decimal_integer(value) else ["must be a valid decimal integer in canonical form"]

@@ -149,7 +149,7 @@ class LoopsChild:
 async def _end(process: ChildProcess) -> None:
     """Have it end, in order if that does not take long."""
     process.input.close()
-    if process.is_over:
+    if process.has_exited:
         return
     try:
         async with asyncio.timeout(END_S):

@@ -1,4 +1,4 @@
-"""Resource quotas: what each object takes of them. For the admission of requests, and for who counts again."""
+"""Resource quotas: compute the usage of each object. Used by admission and by the quota controller."""
 
 from sampan.core.quota.evaluator import Evaluator, evaluator_for, object_count_name
 from sampan.core.quota.scopes import scope_selectors

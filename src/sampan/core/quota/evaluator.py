@@ -1,4 +1,4 @@
-"""Evaluators: for each resource, which limits of a quota concern it, and what an object takes of them.
+"""Evaluators: for each resource, the quota limits that apply to it, and the usage of an object.
 
 Source: kubernetes pkg/quota/v1/evaluator/core/ (1.36).
 """
@@ -37,23 +37,23 @@ _COUNTED_BY_NAME: Final = ("configmaps", "replicationcontrollers", "resourcequot
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Of one resource."""
+    """Quota rules of one resource."""
 
     concerns: Callable[[str], bool]
-    """Whether a limit of this name is about it."""
+    """Reports whether a limit with this name applies to the resource."""
     usage: Callable[[Object, dt.datetime], Usage]
-    """What an object takes at an instant. Raises `ValueError` for an amount that cannot be read."""
+    """Returns the usage of an object at an instant. Raises `ValueError` for an invalid amount."""
     in_scope: Callable[[Object, Object], bool]
-    """Whether an object meets a requirement of a quota (`scope_selectors`)."""
+    """Reports whether an object matches a requirement of a quota (`scope_selectors`)."""
 
 
 def object_count_name(resource: GroupResource) -> str:
-    """The name of the limit on the number of objects: `count/deployments.apps`."""
+    """Return the name of the limit on the number of objects: `count/deployments.apps`."""
     return f"count/{resource}"
 
 
 def evaluator_for(resource: GroupResource) -> Evaluator:
-    """The evaluator of a resource; of most it only counts."""
+    """Return the evaluator of a resource. For most resources it only counts objects."""
     counted = object_count_name(resource)
     name = resource.resource if not resource.group else ""
     if name == "pods":
@@ -110,5 +110,5 @@ def _claim_usage(claim: Object, _now: dt.datetime) -> Usage:
 
 
 def _whole(amount: Quantity) -> Quantity:
-    """Rounded up to whole bytes."""
+    """Round up to whole bytes."""
     return amount if amount.scale >= 0 else Quantity(amount.value(), 0, amount.format)

@@ -1,4 +1,4 @@
-"""What a Pod takes of quotas.
+"""Usage of quotas by Pods.
 
 Source: kubernetes pkg/quota/v1/evaluator/core/pods.go; component-helpers resource/helpers.go (1.36).
 """
@@ -18,16 +18,16 @@ COMPUTE: Final = ("cpu", "memory", "ephemeral-storage")
 
 
 def pod_usage(pod: Object, now: dt.datetime) -> Usage:
-    """What it takes now. One that has ended, or should have, takes only its place among the objects."""
+    """Return the current usage of a Pod. A Pod that has ended, or is past its deadline, counts only as an object."""
     usage = {"count/pods": ONE}
-    if not is_running_up(pod, now):
+    if not uses_resources(pod, now):
         return usage
     usage["pods"] = ONE
     return usage | _compute_usage(pod_requests(pod), pod_limits(pod))
 
 
 def container_usage(container: Object) -> Usage:
-    """What a container says for itself, by the names that quotas have for it."""
+    """Return the resources of one container, by the names of quota limits."""
     resources = container.get("resources") or {}
     return _compute_usage(amounts(resources.get("requests")), amounts(resources.get("limits")))
 
@@ -47,8 +47,8 @@ def _compute_usage(requests: Usage, limits: Usage) -> Usage:
     return usage
 
 
-def is_running_up(pod: Object, now: dt.datetime) -> bool:
-    """Whether it takes resources: it has not ended, and is not overdue to go."""
+def uses_resources(pod: Object, now: dt.datetime) -> bool:
+    """Report whether a Pod uses resources: it has not ended, and is not past its deletion deadline."""
     if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return False
     metadata = pod["metadata"]
@@ -59,47 +59,50 @@ def is_running_up(pod: Object, now: dt.datetime) -> bool:
 
 
 def is_extended(name: str) -> bool:
-    """Whether it is a resource that Kubernetes does not know itself."""
+    """Report whether a resource is not defined by Kubernetes."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith(REQUESTS_PREFIX)
 
 
 def pod_requests(pod: Object) -> Usage:
-    """What it asks for: the most that runs at a time, with its overhead."""
+    """Return the requests of a Pod: the maximum that runs at one time, plus its overhead."""
     return add(pod_spec_requests(pod), amounts((pod.get("spec") or {}).get("overhead")))
 
 
 def pod_limits(pod: Object) -> Usage:
-    """What it may take at most, of what has a limit."""
+    """Return the limits of a Pod, plus its overhead for resources that have a limit."""
     limits = pod_spec_limits(pod)
     overhead = amounts((pod.get("spec") or {}).get("overhead"))
     return add(limits, {name: amount for name, amount in overhead.items() if limits.get(name)})
 
 
 def pod_spec_requests(pod: Object) -> Usage:
-    """What it asks for without its overhead."""
+    """Return the requests of a Pod without its overhead."""
     return _total(pod.get("spec") or {}, "requests")
 
 
 def pod_spec_limits(pod: Object) -> Usage:
-    """What it may take at most without its overhead."""
+    """Return the limits of a Pod without its overhead."""
     return _total(pod.get("spec") or {}, "limits")
 
 
 def _total(spec: Object, kind: str) -> Usage:
-    """Containers run together; of those that run before them, sidecars stay, and the others end one by one."""
+    """Sum the containers of a Pod, and take the peak while its init containers run.
+
+    Containers run together. Init containers run one after another, except sidecars, which keep running.
+    """
     running: Usage = {}
-    for asked in _asked(spec.get("containers"), kind):
-        running = add(running, asked)
+    for requested in _requested(spec.get("containers"), kind):
+        running = add(running, requested)
     sidecars: Usage = {}
     peak: Usage = {}
-    for container, asked in zip(
-        spec.get("initContainers") or (), _asked(spec.get("initContainers"), kind), strict=True
+    for container, requested in zip(
+        spec.get("initContainers") or (), _requested(spec.get("initContainers"), kind), strict=True
     ):
         if container.get("restartPolicy") == "Always":
-            sidecars = add(sidecars, asked)
+            sidecars = add(sidecars, requested)
             peak = most(peak, sidecars)
         else:
-            peak = most(peak, add(sidecars, asked))
+            peak = most(peak, add(sidecars, requested))
     total = most(add(running, sidecars), peak)
     whole = amounts((spec.get("resources") or {}).get(kind))
     return total | {
@@ -109,5 +112,5 @@ def _total(spec: Object, kind: str) -> Usage:
     }
 
 
-def _asked(containers: Iterable[Object] | None, kind: str) -> list[Usage]:
+def _requested(containers: Iterable[Object] | None, kind: str) -> list[Usage]:
     return [amounts((container.get("resources") or {}).get(kind)) for container in containers or ()]

@@ -1,4 +1,4 @@
-"""Scopes: which of the objects a quota counts.
+"""Scopes of quotas: which objects a quota counts.
 
 Source: kubernetes pkg/quota/v1/evaluator/core/{pods,persistent_volume_claims}.go; staging k8s.io/apiserver
 pkg/quota/v1/generic/evaluator.go (1.36).
@@ -14,14 +14,14 @@ _EXISTS: Final = "Exists"
 
 
 def scope_selectors(quota: Object) -> list[Object]:
-    """The requirements of a quota that objects must all meet; plain scopes are told as those that must exist."""
+    """Return the requirements of a quota, which objects must all match. Plain scopes become `Exists` requirements."""
     spec = quota.get("spec") or {}
     selectors: list[Object] = [{"scopeName": scope, "operator": _EXISTS} for scope in spec.get("scopes") or ()]
     return selectors + list((spec.get("scopeSelector") or {}).get("matchExpressions") or ())
 
 
 def pod_is_in_scope(pod: Object, selector: Object) -> bool:
-    """Whether a Pod meets a requirement."""
+    """Report whether a Pod matches a requirement."""
     spec = pod.get("spec") or {}
     scope: str = selector["scopeName"]
     if scope in ("Terminating", "NotTerminating"):
@@ -34,7 +34,7 @@ def pod_is_in_scope(pod: Object, selector: Object) -> bool:
 
 
 def claim_is_in_scope(claim: Object, selector: Object) -> bool:
-    """Whether a PersistentVolumeClaim meets a requirement."""
+    """Report whether a PersistentVolumeClaim matches a requirement."""
     if selector["scopeName"] != "VolumeAttributesClass":
         return False
     status = claim.get("status") or {}
@@ -47,20 +47,20 @@ def claim_is_in_scope(claim: Object, selector: Object) -> bool:
 
 
 def is_terminating(pod: Object) -> bool:
-    """Whether a Pod is to end by itself after a time."""
+    """Report whether a Pod has a deadline after which it ends."""
     deadline_s = (pod.get("spec") or {}).get("activeDeadlineSeconds")
     return deadline_s is not None and deadline_s >= 0
 
 
 def is_best_effort(pod: Object) -> bool:
-    """Whether a Pod asks for nothing."""
-    told = (pod.get("status") or {}).get("qosClass")
-    if told:
-        return bool(told == "BestEffort")
+    """Report whether a Pod requests no resources."""
+    qos_class = (pod.get("status") or {}).get("qosClass")
+    if qos_class:
+        return bool(qos_class == "BestEffort")
     spec = pod.get("spec") or {}
     parts = [spec, *(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-    asked = [(part.get("resources") or {}).get(kind) or {} for part in parts for kind in ("requests", "limits")]
-    return not any(each.get(name) not in (None, "0", 0) for each in asked for name in ("cpu", "memory"))
+    requested = [(part.get("resources") or {}).get(kind) or {} for part in parts for kind in ("requests", "limits")]
+    return not any(each.get(name) not in (None, "0", 0) for each in requested for name in ("cpu", "memory"))
 
 
 def _matches(selector: Object, names: list[str]) -> bool:
@@ -75,9 +75,9 @@ def _matches(selector: Object, names: list[str]) -> bool:
 def _crosses_namespaces(spec: Object) -> bool:
     affinity = spec.get("affinity") or {}
     for kind in ("podAffinity", "podAntiAffinity"):
-        said = affinity.get(kind) or {}
-        required: Iterable[Object] = said.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
-        preferred = said.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        rules = affinity.get(kind) or {}
+        required: Iterable[Object] = rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        preferred = rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
         for term in (*required, *(each["podAffinityTerm"] for each in preferred)):
             if term.get("namespaces") or term.get("namespaceSelector") is not None:
                 return True

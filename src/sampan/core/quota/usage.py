@@ -1,4 +1,4 @@
-"""Amounts of resources by name, added up. Source: staging k8s.io/apiserver pkg/quota/v1/resources.go (1.36)."""
+"""Amounts of resources by name. Source: staging k8s.io/apiserver pkg/quota/v1/resources.go (1.36)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,19 +6,19 @@ from typing import Any
 from sampan.core.quantity import Quantity, canonical, parse
 
 Usage = dict[str, Quantity]
-"""Amounts by the name of the resource."""
+"""Amounts by resource name."""
 
 ZERO = Quantity(0)
 ONE = Quantity(1)
 
 
-def amounts(said: Mapping[str, Any] | None) -> Usage:
-    """The amounts in a part of an object, as texts or numbers. Raises `ValueError`."""
-    return {name: parse(canonical(value)) for name, value in (said or {}).items()}
+def amounts(values: Mapping[str, Any] | None) -> Usage:
+    """Parse the amounts in a part of an object, given as strings or numbers. Raises `ValueError`."""
+    return {name: parse(canonical(value)) for name, value in (values or {}).items()}
 
 
 def add(one: Mapping[str, Quantity], other: Mapping[str, Quantity]) -> Usage:
-    """The sums."""
+    """Return the sum of each resource."""
     total = dict(one)
     for name, amount in other.items():
         total[name] = total[name] + amount if name in total else amount
@@ -26,5 +26,5 @@ def add(one: Mapping[str, Quantity], other: Mapping[str, Quantity]) -> Usage:
 
 
 def most(one: Mapping[str, Quantity], other: Mapping[str, Quantity]) -> Usage:
-    """The greater of each."""
+    """Return the maximum of each resource."""
     return {**one, **{name: max(amount, one.get(name, amount)) for name, amount in other.items()}}
