@@ -390,6 +390,14 @@ CREATE: list[tuple[str, Change, list[str]]] = [
         ],
     ),
     (
+        "validatingwebhookconfigurations",
+        {"webhooks/0/clientConfig": {"url": "https://fe80::1/b"}},
+        [
+            "webhooks[0].clientConfig.url: Required value: url must be a valid URL: Port could not be cast to integer "
+            "value as ':1'; desired format: https://host[/path]"
+        ],
+    ),
+    (
         "mutatingwebhookconfigurations",
         {"webhooks/0/rules/0/resources": ["*/*", "pods"]},
         [

@@ -310,6 +310,12 @@ async def test_the_webhook_of_a_target_is_made_once(tmp_path: Path) -> None:
     assert clients.connect(target) is not clients.connect(target, Credentials("Bearer a"))
 
 
+@pytest.mark.parametrize("url", ["https://fe80::1/a", "https://127.0.0.1:99999/a", "https://127.0.0.1:-1/a"])
+async def test_a_stored_url_without_a_port_number_fails_as_a_webhook_that_does_not_answer(url: str) -> None:
+    with pytest.raises(WebhookError):
+        await kept(HttpsWebhook(replace(target_of({"url": url}), host="127.0.0.1"), never)).post(b"{}", 5)
+
+
 async def test_a_token_is_shown(tmp_path: Path) -> None:
     heads: list[bytes] = []
 

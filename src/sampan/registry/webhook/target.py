@@ -9,8 +9,8 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 from urllib.parse import quote as percent_encoded
-from urllib.parse import unquote, urljoin, urlsplit
 
 from sampan.core.field import quote
 
@@ -89,11 +89,23 @@ def target_of(config: Mapping[str, Any]) -> Target:
     if service is None:
         url = urlsplit(config["url"])
         path = clean_path(url.path) + (f"?{url.query}" if url.query else "")
-        return Target(url.hostname or "", url.port or 443, path, ca_pem)
+        return Target(url.hostname or "", _port_of(url), path, ca_pem)
     namespace, name = service["namespace"], service["name"]
     host = f"{name}.{namespace}.svc"
     path = clean_path(service.get("path") or "")
     return Target(host, service.get("port") or 443, path, ca_pem, Service(namespace, name))
+
+
+def _port_of(url: SplitResult) -> int:
+    """Return the port of a webhook's URL. 0, to which no connection succeeds, if it is no port number.
+
+    New objects with such a URL are refused. One that was stored without that check must fail as a webhook that does
+    not answer, not with a fault of the server.
+    """
+    try:
+        return 443 if url.port is None else url.port
+    except ValueError:
+        return 0
 
 
 def _pem(bundle: str) -> str:

@@ -34,6 +34,7 @@ def check_webhook_url(url: str, path: Path, errors: Errors) -> None:
     """`https://host[/path]`. Source: apiserver pkg/util/webhook/validation.go (1.36)."""
     try:
         parts = urlsplit(url)
+        _ = parts.port  # raises for one that is no number, such as in an IPv6 address without brackets
     except ValueError as error:
         errors.append(required(path, f"url must be a valid URL: {error}{_FORM}"))
         return
