@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from sampan.core.errors import StatusError
 from sampan.wire.negotiation import (
+    ACCEPT_CHARS_MAX,
     MediaType,
     body_format,
     negotiate,
@@ -75,6 +76,12 @@ PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 def test_the_best_representation_is_chosen(accept: str, media: MediaType) -> None:
     assert negotiate(accept) == media
     assert negotiate(accept) == media
+
+
+def test_only_the_first_characters_of_an_accept_header_are_read() -> None:
+    assert len(parse_accept("a/b," * 250_000)) == ACCEPT_CHARS_MAX // len("a/b,")
+    assert parse_accept("a/b" + ";c=d" * 250_000)[0].parameters[:1] == (("c", "d"),)
+    assert len(parse_accept("a/b" + ";c=d" * 250_000)[0].parameters) <= ACCEPT_CHARS_MAX // len(";c=d")
 
 
 def test_transforms_are_skipped_if_not_served() -> None:

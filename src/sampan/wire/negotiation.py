@@ -10,6 +10,7 @@ from typing import Final
 
 from sampan.core.errors import Reason, StatusError
 
+ACCEPT_CHARS_MAX: Final = 4096
 _CACHED_LENGTH_MAX: Final = 512
 _META_VERSIONS = frozenset((("meta.k8s.io", "v1"), ("meta.k8s.io", "v1beta1")))
 _DISCOVERY = ("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
@@ -65,8 +66,12 @@ _is_number = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})
 
 
 def parse_accept(header: str) -> list[Clause]:
-    """Parse an Accept header into its alternatives, the best first. Skips malformed ones."""
-    clauses = [clause for part in header.split(",") if (clause := _parse_clause(part.strip(" "))) is not None]
+    """Parse an Accept header into its alternatives, the best first. Skips malformed ones.
+
+    Only the first `ACCEPT_CHARS_MAX` characters count: anybody may send 1 MiB, which would take half a second.
+    """
+    parts = header[:ACCEPT_CHARS_MAX].split(",")
+    clauses = [clause for part in parts if (clause := _parse_clause(part.strip(" "))) is not None]
     if len(clauses) > 12:
         return sorted(clauses, key=lambda c: (-c.quality, c.type == "*", c.subtype == "*"))
     for end in range(1, len(clauses)):
