@@ -211,3 +211,29 @@ async def test_indexes_have_all_of_ones_own_writes() -> None:
         found = await maps.by_index("first", "a", "c")
         assert sorted(obj["metadata"]["name"] for obj in found) == ["a1", "a2", "c1"]
         task.cancel()
+
+
+async def test_what_the_cache_has_seen_is_not_remembered() -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS)
+        for number in range(30):
+            await maps.create(config_map(f"a{number}"))
+            await maps.get(f"a{number}")
+            await maps.delete(f"a{number}")
+        last = await maps.create(config_map("last"))
+        cache = client._caches[CONFIG_MAPS]
+        await cache._informer.at_least(last["metadata"]["resourceVersion"], timeout_s=10)
+        await maps.patch("last", MergePatch({"data": {"n": "1"}}))
+        assert list(cache._written) == ["default/last"]
+        assert len(cache._gone) == 0
+
+
+async def test_an_object_that_is_made_and_deleted_before_the_cache_sees_it_stays_unseen() -> None:
+    async with cached() as client:
+        maps = client.resource(CONFIG_MAPS)
+        for number in range(30):
+            await maps.create(config_map("a", n=str(number)))
+            await maps.delete("a")
+            with pytest.raises(NotFound):
+                await maps.get("a")
+            assert list(await maps.list()) == []

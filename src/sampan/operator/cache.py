@@ -30,6 +30,12 @@ class _Write(NamedTuple):
     uid: str
 
 
+class _Gone(NamedTuple):
+    key: str
+    resource_version: str
+    """The last known version before the deletion."""
+
+
 class Cache:
     """An informer, and what has been written past it. The memory of writes is bounded: the oldest go first."""
 
@@ -38,7 +44,7 @@ class Cache:
         self._namespace = namespace
         self._timeout_s = timeout_s
         self._written: OrderedDict[str, _Write] = OrderedDict()
-        self._gone: OrderedDict[str, None] = OrderedDict()
+        self._gone: OrderedDict[str, _Gone] = OrderedDict()
         self._outdated: OrderedDict[str, None] = OrderedDict()
 
     @property
@@ -61,6 +67,7 @@ class Cache:
             return  # Answers of two writes may come in the other order.
         self._written[key] = _Write(metadata.resource_version, metadata.uid)
         self._written.move_to_end(key)
+        self._forget_seen()
         if len(self._written) > _WRITES_MAX:
             self._written.popitem(last=False)
 
@@ -72,7 +79,9 @@ class Cache:
         known = self._written.get(key) or self._informer.indexer.get(key)
         uid = meta(answer).uid if answer is not None else known.uid if known else ""
         if uid:
-            self._gone[uid] = None
+            version = known.resource_version if known else meta(answer).resource_version
+            self._gone[uid] = _Gone(key, version)
+            self._forget_seen()
         if len(self._gone) > _GONE_MAX:
             self._gone.popitem(last=False)
 
@@ -124,6 +133,21 @@ class Cache:
         await self._reach_all()
         found = {ref.key: ref for value in values for ref in self._informer.indexer.by_index(name, value)}
         return [ref for ref in found.values() if ref.uid not in self._gone]
+
+    def _forget_seen(self) -> None:
+        """Forget writes and deletions that the cache has seen, the oldest first."""
+        reached = self._informer.last_resource_version
+        while self._written:
+            key, write = next(iter(self._written.items()))
+            if not reached or older(reached, write.resource_version):
+                break
+            del self._written[key]
+        while self._gone:
+            uid, gone = next(iter(self._gone.items()))
+            ref = self._informer.indexer.get(gone.key)
+            if not reached or older(reached, gone.resource_version) or (ref is not None and ref.uid == uid):
+                break
+            del self._gone[uid]
 
     async def _reach_all(self) -> None:
         """Wait until everything is seen that has been written."""
