@@ -1,8 +1,8 @@
-"""`make demo`: server, Neutron and operator, and everything that they do together, step by step.
+"""`make demo`: run a server, Neutron and the operator, and show each step.
 
     python demo.py [--style operator|controller_lowlevel] [--keep]      (from examples/01-network)
 
-Everything lives in a folder of its own that is gone in the end, unless --keep.
+All data is in a temporary directory, which is deleted at the end unless --keep is given.
 """
 
 import argparse
@@ -25,14 +25,14 @@ HERE = Path(__file__).parent
 TIMEOUT_S = 60.0
 
 
-def say(text: str) -> None:
-    """A headline."""
+def heading(text: str) -> None:
+    """Print a heading."""
     print(f"\n\033[1m== {text}\033[0m" if sys.stdout.isatty() else f"\n== {text}", flush=True)
 
 
 @contextlib.contextmanager
 def process(name: str, log: Path, *command: str, environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
-    """A process until the end of the block; its stderr goes to the log."""
+    """Run a process during the block, with its stderr in the log."""
     with log.open("a") as stderr:
         started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=HERE, env=environment)
     try:
@@ -42,13 +42,13 @@ def process(name: str, log: Path, *command: str, environment: dict[str, str]) ->
         try:
             started.wait(20)
         except subprocess.TimeoutExpired:
-            print(f"{name} does not end; see {log}", file=sys.stderr)
+            print(f"{name} does not end; killing it; see {log}", file=sys.stderr)
             started.kill()
             started.wait()
 
 
 class Demo:
-    """The commands of the demo."""
+    """Commands of the demo."""
 
     def __init__(self, environment: dict[str, str], neutron: Neutron) -> None:
         self._environment = environment
@@ -61,7 +61,7 @@ class Demo:
         self._command = [kubectl] if kubectl else [sys.executable, "-m", "sampan.cli"]
 
     def kubectl(self, *arguments: str, check: bool = True) -> None:
-        """Run kubectl (or `sampan`, where there is no kubectl), as a user would."""
+        """Run kubectl, or `sampan` if kubectl is not installed."""
         print(f"$ {self._name} {' '.join(arguments)}", flush=True)
         subprocess.run([*self._command, *arguments], check=check, env=self._environment, cwd=HERE)
 
@@ -73,7 +73,7 @@ class Demo:
         subprocess.run(command, check=check, env=self._environment, cwd=HERE, input=text, text=True)
 
     def networks(self) -> list[Any]:
-        """What Neutron has."""
+        """Print and return the networks in Neutron."""
         found = list(self.neutron.networks())
         for each in found:
             subnets = [f"{subnet.cidr} via {subnet.gateway_ip}" for subnet in self.neutron.subnets(network_id=each.id)]
@@ -83,36 +83,36 @@ class Demo:
         return found
 
     def until(self, what: str, holds: Callable[[], bool]) -> None:
-        """Wait until something holds. Raises `TimeoutError`."""
+        """Wait until a condition is true. Raises `TimeoutError`."""
         began = time.monotonic()
         while not holds():
             if time.monotonic() - began > TIMEOUT_S:
-                raise TimeoutError(f"it did not come about in {TIMEOUT_S:g} s: {what}")
+                raise TimeoutError(f"not within {TIMEOUT_S:g} s: {what}")
             time.sleep(0.2)
         print(f"  {what} ({time.monotonic() - began:.1f} s)")
 
     def show(self) -> None:
-        """The whole story."""
-        say("The kind and an object of it are declared")
+        """Run all steps."""
+        heading("Declare the kind and an object")
         self.kubectl("apply", "-f", "crds/samplecrd.k8s.io_networks.yaml")
         self.kubectl("wait", "--for=condition=Established", "crd/networks.samplecrd.k8s.io")
         self.kubectl("apply", "-f", "network.yaml")
-        say("The operator makes the network in Neutron")
+        heading("The operator creates the network in Neutron")
         self.kubectl("wait", "--for=condition=Ready", "network/example-network", "--timeout=60s")
         self.kubectl("get", "networks", "-o", "wide")
         [network] = self.networks()
-        say("Somebody deletes it in Neutron: the drift is found and repaired")
+        heading("Delete it in Neutron: the operator repairs the drift")
         self.neutron.delete_network(network.id)
-        self.until("there is a network again", lambda: bool(list(self.neutron.subnets())))
+        self.until("the network exists again", lambda: bool(list(self.neutron.subnets())))
         self.networks()
-        say("The gateway is changed in place")
+        heading("Change the gateway in place")
         self.apply("192.168.0.254")
-        self.until("the gateway is another", lambda: self._gateways() == ["192.168.0.254"])
-        say("A gateway outside of the CIDR is refused")
+        self.until("the gateway has changed", lambda: self._gateways() == ["192.168.0.254"])
+        heading("The server refuses a gateway outside of the CIDR")
         self.apply("10.0.0.1", check=False)
-        say("What happened, in the object's events")
+        heading("The object's Events")
         self.kubectl("describe", "network", "example-network")
-        say("The object is deleted, and the network with it")
+        heading("Delete the object, and the network with it")
         self.kubectl("delete", "network", "example-network")
         self.networks()
 
@@ -121,25 +121,25 @@ class Demo:
 
 
 def run(folder: Path, style: str) -> None:
-    """Start everything, tell the story, end everything."""
+    """Start all processes, run the steps, and end all processes."""
     environment = {**os.environ, "KUBECONFIG": str(folder / "server" / "kubeconfig"), "PYTHONWARNINGS": "ignore"}
     server = [sys.executable, "-m", "sampan.cli", "up", "--data", str(folder / "server"), "--port", "0"]
     neutron = Neutron(folder / "neutron")
     operator = [sys.executable, "-m", f"network_operator.{style}", "--neutron", neutron.url, "--recheck", "2"]
     with contextlib.ExitStack() as everything:
-        say("Server")
+        heading("Server")
         up = everything.enter_context(process("the server", folder / "server.log", *server, environment=environment))
         assert up.stdout is not None
         print(up.stdout.readline(), end="")
-        say("Neutron")
+        heading("Neutron")
         everything.callback(neutron.kill)
         neutron.start()
         print(f"ready {neutron.url}")
         demo = Demo(environment, neutron)
-        say(f"Operator ({style})")
+        heading(f"Operator ({style})")
         demo.kubectl("apply", "-f", "crds/samplecrd.k8s.io_networks.yaml")
         everything.enter_context(process("the operator", folder / "operator.log", *operator, environment=environment))
-        print(f"its log: {folder / 'operator.log'}")
+        print(f"log: {folder / 'operator.log'}")
         demo.show()
 
 
@@ -147,7 +147,7 @@ def main() -> None:
     """Run the demo."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--style", choices=["operator", "controller_lowlevel"], default="operator")
-    parser.add_argument("--keep", action="store_true", help="keep the folder with logs and data")
+    parser.add_argument("--keep", action="store_true", help="keep the directory with logs and data")
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="sampan-demo-"))
     try:

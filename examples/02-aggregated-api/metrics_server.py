@@ -1,9 +1,9 @@
-"""A metrics server: what nodes and Pods use, as metrics.k8s.io/v1beta1, for `kubectl top` and autoscalers.
+"""Metrics server: serves the usage of nodes and Pods as metrics.k8s.io/v1beta1, for `kubectl top` and autoscalers.
 
     python metrics_server.py [--kubeconfig FILE] [--port 4443] [--resolution 10]
 
-Nothing is stored. A loop reads `/metrics/resource` of every kubelet through the API server; CPU is counted since the
-start of a container, so what is used now is the difference of two readings.
+It stores nothing. A loop reads `/metrics/resource` of every kubelet through the API server. CPU time counts from the
+start of a container, so the current usage is the difference of two readings.
 """
 
 import argparse
@@ -26,7 +26,7 @@ LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
 class Key(NamedTuple):
-    """A node, or a container of a Pod."""
+    """Node, or container of a Pod."""
 
     node: str = ""
     namespace: str = ""
@@ -35,7 +35,7 @@ class Key(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What was used until then: seconds of CPU, and bytes of memory."""
+    """Usage at one time: seconds of CPU since the start, and bytes of memory."""
 
     time_s: float
     cpu_s: float
@@ -43,14 +43,14 @@ class Reading(NamedTuple):
 
 
 class Metrics:
-    """The last two readings of everything."""
+    """Last two readings of all nodes and containers."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
         self.readings: dict[Key, tuple[Reading | None, Reading]] = {}
 
     async def scrape(self, every_s: float) -> None:
-        """Read all kubelets again and again. One that does not answer is left out."""
+        """Read all kubelets periodically. A kubelet that does not respond is left out."""
         while True:
             listed = await self.client.resource(NODES).list()
             found = await asyncio.gather(*(self.read(node["metadata"]["name"]) for node in listed.items))
@@ -59,7 +59,7 @@ class Metrics:
             await asyncio.sleep(every_s)
 
     async def read(self, node: str) -> dict[Key, Reading]:
-        """One kubelet."""
+        """Read one kubelet."""
         try:
             async with asyncio.timeout(10):
                 text = (await self.client.rest.call("GET", f"/api/v1/nodes/{node}/proxy/metrics/resource")).decode()
@@ -67,8 +67,8 @@ class Metrics:
             return {}
         values: dict[Key, dict[str, float]] = defaultdict(dict)
         for kind, name, labels, value, time_ms in SAMPLE.findall(text):
-            said = dict(LABEL.findall(labels))
-            key = Key("", said["namespace"], said["pod"], said["container"]) if kind == "container" else Key(node)
+            found = dict(LABEL.findall(labels))
+            key = Key("", found["namespace"], found["pod"], found["container"]) if kind == "container" else Key(node)
             values[key] |= {name: float(value), "time": float(time_ms or 0) / 1000}
         return {
             key: Reading(each["time"], each["cpu_usage"], each["memory_working"])
@@ -77,7 +77,7 @@ class Metrics:
         }
 
     def usages(self) -> Iterator[tuple[Key, Object]]:
-        """What is used now, of all that was read twice."""
+        """Yield the current usage of everything with two readings."""
         for key, (before, now) in self.readings.items():
             if before is not None and now.time_s > before.time_s:
                 cores = max(0.0, now.cpu_s - before.cpu_s) / (now.time_s - before.time_s)
@@ -86,14 +86,14 @@ class Metrics:
                 yield key, {**window, "usage": {"cpu": f"{cores * 1e9:.0f}n", "memory": f"{now.memory / 1024:.0f}Ki"}}
 
     async def nodes(self, namespace: str) -> Sequence[Object]:
-        """NodeMetrics, with the labels of the nodes."""
+        """Return NodeMetrics, with the labels of the nodes."""
         usages = {key.node: usage for key, usage in self.usages() if key.node}
         return [
             {"metadata": _metadata(node), **usages[name]} for node, name in await self.named(NODES) if name in usages
         ]
 
     async def pods(self, namespace: str) -> Sequence[Object]:
-        """PodMetrics, with the labels of the Pods."""
+        """Return PodMetrics, with the labels of the Pods."""
         found: dict[tuple[str, str], list[tuple[str, Object]]] = defaultdict(list)
         for key, usage in self.usages():
             found[key.namespace, key.pod].append((key.container, usage))
@@ -106,7 +106,7 @@ class Metrics:
         return result
 
     async def named(self, resource: Any, namespace: str = "") -> list[tuple[Object, str]]:
-        """The objects of the API server, with their names."""
+        """Return objects from the API server with their names."""
         listed = await self.client.resource(resource, namespace=namespace).list()
         return [(obj, obj["metadata"]["name"]) for obj in listed.items]
 

@@ -1,9 +1,9 @@
-"""Two admission webhooks for Pods: one gives them a second container, one refuses images without a fixed tag.
+"""Two admission webhooks for Pods: one adds a container, one refuses images without a fixed tag.
 
     python webhooks.py          # for the cluster of KUBECONFIG; Ctrl-C ends it
 
-It listens on loopback, makes its own certificates and tells the API server of itself. Only namespaces with the label
-`admission: example` are asked about, so that it can hold up nobody else.
+It listens on loopback, creates its certificates, and registers itself with the API server. It applies only to
+namespaces with the label `admission: example`, so it cannot block others.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ SIDECAR: Final = {"name": "log-shipper", "image": "log-shipper:1.0"}
 
 
 def inject(pod: Object) -> None:
-    """Every Pod gets a log shipper; one that has it already (the webhook may be asked twice) stays as it is."""
+    """Add a log shipper, unless the Pod already has one: the webhook may be called twice."""
     containers = pod["spec"]["containers"]
     if SIDECAR["name"] not in [container["name"] for container in containers]:
         containers.append(dict(SIDECAR))
 
 
 def check(pod: Object, old: Object | None) -> Findings:
-    """Images need a tag other than `latest`: what runs must not depend on when it was started."""
+    """Refuse images without a tag, or with `latest`, because their content depends on the time of the start."""
     return list(_faults(pod))
 
 
@@ -50,7 +50,7 @@ def _faults(pod: Object) -> Iterator[Finding]:
 
 
 async def run(client: Client, certificates: Path) -> None:
-    """Serve both until SIGTERM or Ctrl-C."""
+    """Serve both webhooks until SIGTERM or Ctrl-C."""
     manager = Manager(client)
     options = WebhookOptions(host="127.0.0.1", port=0, ensure_configurations=NAME)
     webhooks = WebhookServer(manager, DirectoryStore(certificates), options)
@@ -64,7 +64,7 @@ async def run(client: Client, certificates: Path) -> None:
 
 
 async def main() -> None:
-    """For the cluster of the kubeconfig. The certificates last as long as the process: the next one makes others."""
+    """Run on the cluster of the kubeconfig. The certificates are deleted with the process."""
     with tempfile.TemporaryDirectory() as certificates:
         async with connect(field_manager=NAME) as client:
             await run(client, Path(certificates))

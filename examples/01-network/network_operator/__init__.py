@@ -1,1 +1,1 @@
-"""The Network operator: declared networks become real ones in OpenStack Neutron."""
+"""Operator that creates declared networks in OpenStack Neutron."""

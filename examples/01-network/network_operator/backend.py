@@ -1,4 +1,4 @@
-"""`Backend`: the seam to whatever makes networks. Neutron is one; tests have one in memory."""
+"""`Backend`: interface to a network service. One implementation uses Neutron; tests have one in memory."""
 
 from typing import Protocol
 
@@ -6,41 +6,41 @@ from network_operator.plan import ActualNetwork, Desired
 
 
 class Refused(Exception):
-    """The backend will not do this, however often it is asked; the text says why."""
+    """The backend refuses the request permanently. `str()` is the reason."""
 
 
 class Unavailable(Exception):
-    """The backend did not answer, or cannot now: try again. The request may have been carried out."""
+    """The backend did not respond, or failed temporarily. Retry; the request may have succeeded."""
 
 
 class Backend(Protocol):
-    """Makes, changes and finds networks. All methods raise `Refused` and `Unavailable`.
+    """Creates, changes and finds networks. All methods raise `Refused` and `Unavailable`.
 
-    Deleting what is not there is no error; changing it is `Unavailable` (look again).
+    Deleting a missing object succeeds. Changing one raises `Unavailable`, so that the caller looks again.
     """
 
     async def find(self, identity: str) -> list[ActualNetwork]:
-        """All networks with this identity, the oldest first."""
+        """Return all networks with this identity, the oldest first."""
         ...
 
     async def create_network(self, desired: Desired) -> None:
-        """Make the network; its identity is on it from its first moment."""
+        """Create the network, with its identity in the same request."""
         ...
 
     async def rename_network(self, network_id: str, name: str) -> None:
-        """Give it another name."""
+        """Rename the network."""
         ...
 
     async def delete_network(self, network_id: str) -> None:
-        """Delete it with its subnets."""
+        """Delete the network and its subnets."""
         ...
 
     async def create_subnet(self, network_id: str, desired: Desired) -> None:
-        """Make the subnet."""
+        """Create the subnet."""
         ...
 
     async def update_gateway(self, subnet_id: str, desired: Desired) -> None:
-        """Give the subnet another gateway."""
+        """Change the gateway of the subnet."""
         ...
 
     async def delete_subnet(self, subnet_id: str) -> None:

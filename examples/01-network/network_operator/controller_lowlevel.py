@@ -1,9 +1,9 @@
-"""The classic shape of a controller: clients, informers, a work queue, workers. Every part can be seen.
+"""The operator built from its parts: client, informer, work queue and workers.
 
     python -m network_operator.controller_lowlevel --neutron http://127.0.0.1:9696      (from examples/01-network)
 
-Concurrency: `run` owns all: the factory's informers, the workers. Handlers only put keys into the queue; the queue
-hands a key to one worker at a time. Ends by cancellation (Ctrl-C, SIGTERM).
+Concurrency: `run` owns all tasks: the factory's informers and the workers. Handlers only add keys to the queue; the
+queue passes a key to one worker at a time. Cancellation (Ctrl-C, SIGTERM) ends everything.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ RESYNC_S = 600.0
 
 
 def enqueue_changes(queue: WorkQueue[Request]) -> EventHandlerFuncs[Network]:
-    """Handlers that put the keys of what has changed into the queue."""
+    """Return handlers that add the keys of changed objects to the queue."""
 
     def add(obj: Ref[Network]) -> None:
         queue.add(Request.of_key(obj.key))
 
     def update(old: Ref[Network], new: Ref[Network]) -> None:
         if old.resource_version == new.resource_version:
-            return  # A resync: nothing has changed.
+            return  # a resync, not a change
         queue.add(Request.of_key(new.key))
 
     def delete(obj: Deletion[Network]) -> None:
@@ -43,13 +43,13 @@ def enqueue_changes(queue: WorkQueue[Request]) -> EventHandlerFuncs[Network]:
 
 
 async def work(queue: WorkQueue[Request], reconciler: NetworkReconciler) -> None:
-    """A worker: one key after the other. Whatever goes wrong is tried again, each time a little later."""
+    """Process keys from the queue. After a failure, the key returns with a backoff."""
     while True:
         request = await queue.get()
         try:
             result = await reconciler.reconcile(request)
         except Exception:
-            log.exception("%s: to be tried again", request)
+            log.exception("reconcile of %s failed; retrying", request)
             queue.add_rate_limited(request)
         else:
             queue.forget(request)
@@ -80,7 +80,7 @@ async def run(client: Client, options: Options) -> None:
             tasks.create_task(events.run(), name="events")
             await factory.start(tasks)
             await factory.wait_for_cache_sync()
-            log.info("the cache has synced: %d workers begin", options.workers)
+            log.info("cache has synced; starting %d workers", options.workers)
             for number in range(options.workers):
                 tasks.create_task(work(queue, reconciler), name=f"worker {number}")
     finally:

@@ -1,8 +1,8 @@
 """`NeutronBackend`: OpenStack Neutron through openstacksdk.
 
-Concurrency: the SDK blocks, so its calls run in a few threads of the backend's own, each with a connection of its own.
-Identity is kept in the description, which (unlike a tag) can be given at creation: there is no moment in which a
-network exists that could not be found again.
+Concurrency: the SDK blocks, so its calls run in a pool of threads, each with its own connection.
+The identity is stored in the description. Unlike a tag, a description can be set at creation, so each network can be
+found from the start.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ THREADS = 4
 
 
 class NeutronBackend:
-    """Talks to a Neutron without Keystone at `endpoint` (`http://127.0.0.1:9696`). Close it with `aclose`."""
+    """Client of a Neutron without Keystone at `endpoint` (`http://127.0.0.1:9696`). Close it with `aclose`."""
 
     def __init__(self, endpoint: str, *, timeout_s: float = 30) -> None:
         self._endpoint = endpoint
@@ -35,31 +35,31 @@ class NeutronBackend:
         self._local = threading.local()
 
     async def aclose(self) -> None:
-        """Wait for the calls under way, and end the threads."""
+        """Wait for calls in progress, and end the threads."""
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
 
     async def find(self, identity: str) -> list[ActualNetwork]:
-        """All networks with this identity, the oldest first."""
+        """Return all networks with this identity, the oldest first."""
         return await self._call(_find, identity)
 
     async def create_network(self, desired: Desired) -> None:
-        """Make the network."""
+        """Create the network."""
         await self._call(_create_network, desired)
 
     async def rename_network(self, network_id: str, name: str) -> None:
-        """Give it another name."""
+        """Rename the network."""
         await self._call(_rename_network, network_id, name)
 
     async def delete_network(self, network_id: str) -> None:
-        """Delete it with its subnets."""
+        """Delete the network and its subnets."""
         await self._call(_delete_network, network_id)
 
     async def create_subnet(self, network_id: str, desired: Desired) -> None:
-        """Make the subnet."""
+        """Create the subnet."""
         await self._call(_create_subnet, network_id, desired)
 
     async def update_gateway(self, subnet_id: str, desired: Desired) -> None:
-        """Give the subnet another gateway."""
+        """Change the gateway of the subnet."""
         await self._call(_update_gateway, subnet_id, desired)
 
     async def delete_subnet(self, subnet_id: str) -> None:
@@ -131,7 +131,7 @@ def _create_subnet(network: Any, network_id: str, desired: Desired) -> None:
 
 
 def _update_gateway(network: Any, subnet_id: str, desired: Desired) -> None:
-    """The pools go along: Neutron refuses a gateway inside the pools that it has now."""
+    """Update the allocation pools too, because Neutron refuses a gateway inside the current pools."""
     network.update_subnet(subnet_id, gateway_ip=desired.gateway, allocation_pools=pools(desired.cidr, desired.gateway))
 
 
@@ -140,7 +140,7 @@ def _delete_subnet(network: Any, subnet_id: str) -> None:
 
 
 def pools(cidr: str, gateway: str) -> list[dict[str, str]]:
-    """All addresses that hosts may have: not the network's own, not the broadcast address, not the gateway's."""
+    """Return the address ranges for hosts: without the network, broadcast and gateway addresses."""
     network = ipaddress.ip_network(cidr)
     first, last = int(network.network_address), int(network.broadcast_address)
     small = network.num_addresses <= 2

@@ -1,4 +1,4 @@
-"""The same controller in the words of Manager and Builder; with probes, metrics and leader election.
+"""The operator on `Manager` and `Builder`, with probes, metrics and leader election.
 
 python -m network_operator.operator --neutron http://127.0.0.1:9696      (from examples/01-network)
 """
@@ -21,7 +21,7 @@ NAME = "network-operator"
 
 
 async def run(client: Client, options: Options) -> None:
-    """Run until SIGTERM or Ctrl-C; the lease is given back at the end, so that another replica goes on at once."""
+    """Run until SIGTERM or Ctrl-C. Then release the lease, so that another replica takes over at once."""
     election = LeaderElectionConfig(
         NAME,
         "default",

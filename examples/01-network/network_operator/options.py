@@ -1,4 +1,4 @@
-"""The command line of both controllers."""
+"""Command line of both controllers."""
 
 import argparse
 import asyncio
@@ -14,30 +14,30 @@ from sampan.client import Client, connect
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says."""
+    """Options of the command line."""
 
     neutron: str
     workers: int
     recheck_s: float
     lease_s: float
-    """How long another replica waits for a leader that gives no sign of life."""
+    """Seconds after which another replica takes over from a leader that does not renew its lease."""
     probes: str
-    """Where health and metrics are served; empty: nowhere."""
+    """Address (HOST:PORT) for health and metrics; empty for none."""
 
 
 def backend_of(options: Options) -> NeutronBackend:
-    """The backend that the options name."""
+    """Return the backend for the options."""
     return NeutronBackend(options.neutron)
 
 
 def parse() -> Options:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="Makes the Networks of a cluster in OpenStack Neutron.")
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description="Create the Networks of a cluster in OpenStack Neutron.")
     parser.add_argument("--neutron", default="http://127.0.0.1:9696", help="Neutron's URL (%(default)s)")
-    parser.add_argument("--workers", type=int, default=4, help="networks looked at at once (%(default)s)")
-    parser.add_argument("--recheck", type=float, default=60.0, help="seconds between looks for drift (%(default)s)")
-    parser.add_argument("--lease", type=float, default=15.0, help="seconds of a leader's lease (operator; %(default)s)")
-    parser.add_argument("--probes", default="", metavar="HOST:PORT", help="serve health and metrics (operator)")
+    parser.add_argument("--workers", type=int, default=4, help="concurrent reconciles (%(default)s)")
+    parser.add_argument("--recheck", type=float, default=60.0, help="seconds between checks for drift (%(default)s)")
+    parser.add_argument("--lease", type=float, default=15.0, help="lease of the leader in seconds (%(default)s)")
+    parser.add_argument("--probes", default="", metavar="HOST:PORT", help="address for health and metrics")
     given = parser.parse_args()
     return Options(given.neutron, given.workers, given.recheck, given.lease, given.probes)
 

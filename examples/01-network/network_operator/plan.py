@@ -1,4 +1,4 @@
-"""What is to be done: from the network that is wanted and the networks that are there. Nothing but decisions."""
+"""Compute the next actions from the desired network and the actual networks, without I/O."""
 
 import ipaddress
 from collections.abc import Iterator, Sequence
@@ -9,19 +9,19 @@ from network_operator.types import GROUP, Network
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """A wanted network. `identity` marks what belongs to it in Neutron, for ever: it holds the object's uid."""
+    """Desired network. `identity` marks its parts in Neutron permanently; it contains the object's uid."""
 
     identity: str
     name: str
     cidr: str
     gateway: str
     known_id: str = ""
-    """The network that the object's status names: of several, it is the one to keep."""
+    """Id of the network in the object's status. If there are several networks, keep this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subnet:
-    """A subnet in Neutron."""
+    """Subnet in Neutron."""
 
     id: str
     cidr: str
@@ -30,7 +30,7 @@ class Subnet:
 
 @dataclass(frozen=True, slots=True)
 class ActualNetwork:
-    """A network in Neutron, with those of its subnets that have its identity; the oldest first."""
+    """Network in Neutron, with its subnets that have its identity, the oldest first."""
 
     id: str
     name: str
@@ -39,40 +39,40 @@ class ActualNetwork:
 
 @dataclass(frozen=True, slots=True)
 class CreateNetwork:
-    """Nothing is there."""
+    """Create the missing network."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenameNetwork:
-    """It is there by another name."""
+    """Rename the network."""
 
     network_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteNetwork:
-    """A second network of one object: two creates of which one was never acknowledged."""
+    """Delete a duplicate network, left by a create that was not acknowledged."""
 
     network_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class CreateSubnet:
-    """The network has no subnet."""
+    """Create the missing subnet."""
 
     network_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateGateway:
-    """The subnet has another gateway."""
+    """Change the gateway of the subnet."""
 
     subnet_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteSubnet:
-    """The subnet has other addresses (Neutron cannot change them), or is one too many."""
+    """Delete a subnet with another CIDR, which Neutron cannot change, or a duplicate."""
 
     subnet_id: str
 
@@ -81,14 +81,14 @@ Action = CreateNetwork | RenameNetwork | DeleteNetwork | CreateSubnet | UpdateGa
 
 
 def identity_of(network: Network) -> str:
-    """What marks an object's network in Neutron."""
+    """Return the identity of an object's network in Neutron."""
     return f"{GROUP}/network/{network.metadata.uid}"
 
 
 def desired_of(network: Network) -> Desired:
-    """What an object asks for. Addresses are brought to the form that Neutron gives them.
+    """Return the desired network of an object, with addresses in Neutron's form.
 
-    Raises `ValueError` when they are none (objects made before the rules of the CRD, say).
+    Raises `ValueError` if they are invalid, for example in objects older than the rules of the CRD.
     """
     metadata = network.metadata
     return Desired(
@@ -101,9 +101,9 @@ def desired_of(network: Network) -> Desired:
 
 
 def plan(desired: Desired, actual: Sequence[ActualNetwork]) -> list[Action]:
-    """The next actions, in order; empty when all is as it should be.
+    """Return the next actions in order; empty if the network is as desired.
 
-    A network that is yet to be created has no id, so its subnet is for the plan that follows.
+    A new network has no id yet, so the next plan creates its subnet.
     """
     if not actual:
         return [CreateNetwork()]

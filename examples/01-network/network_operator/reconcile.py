@@ -1,8 +1,8 @@
-"""The reconcile of one Network, the same in both styles of controller: find, compare, act, tell.
+"""Reconciler of a Network, shared by both controllers: find, compare, change, report.
 
-Guarantees, whatever is killed and whenever: an object never has more than one network in the end (what an earlier run
-made is found again by its identity); nothing in Neutron outlives its object (the finalizer is on before anything is
-made, and goes after everything is deleted).
+Guarantees, even if any process is killed at any time: an object has one network in the end, because each run finds the
+networks of earlier runs by their identity. No network outlives its object, because the finalizer is set before the
+first create and removed after the last delete.
 """
 
 import logging
@@ -38,39 +38,39 @@ log = logging.getLogger("network_operator")
 
 READY = "Ready"
 ROUNDS_MAX = 5
-"""Rounds of looking and acting in one reconcile; a new network takes three: network, subnet, nothing left to do."""
+"""Rounds of finding and changing in one reconcile. A new network takes three: network, subnet, verification."""
 
 
 class Recorder(Protocol):
-    """Records events on objects, as `EventRecorder` does."""
+    """Records Events on objects, like `EventRecorder`."""
 
     def normal(self, obj: Network, reason: str, note: str) -> None:
-        """Something went as it should."""
+        """Record a normal Event."""
         ...
 
     def warning(self, obj: Network, reason: str, note: str) -> None:
-        """Something went wrong."""
+        """Record a warning Event."""
         ...
 
 
 Read = Callable[[Request], Awaitable[Network | None]]
-"""Reads an object, from a cache perhaps; None when there is none."""
+"""Read an object, possibly from a cache. Return None if it does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkReconciler:
-    """Makes what a Network says. Reads may be stale: what is there in Neutron is always asked for anew."""
+    """Makes Neutron match a Network. The object may come from a stale cache; the state of Neutron is always read."""
 
     networks: ResourceClient[Network]
     read: Read
     backend: Backend
     recorder: Recorder
     recheck_s: float = 60.0
-    """Neutron tells nobody what happens in it: it is looked at again after so many seconds."""
+    """Seconds between two checks, because Neutron sends no events."""
     clock: Clock = field(default_factory=SystemClock)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """One look at one object. Raises `Unavailable` when Neutron is, to be called again later."""
+        """Reconcile one object. Raises `Unavailable` if Neutron is unavailable, to be retried."""
         network = await self.read(request)
         if network is None:
             return None
@@ -80,18 +80,18 @@ class NetworkReconciler:
         try:
             desired = desired_of(network)
         except ValueError as error:
-            await self._tell(network, _condition("False", "Invalid", str(error)))
+            await self._write_status(network, _condition("False", "Invalid", str(error)))
             return None
         try:
             actual, done = await self._converge(desired)
         except Refused as error:
-            await self._tell(network, _condition("False", "Refused", str(error)))
+            await self._write_status(network, _condition("False", "Refused", str(error)))
             return Result(self.recheck_s)
         except Unavailable as error:
-            await self._tell(network, _condition("Unknown", "NeutronUnavailable", str(error)))
+            await self._write_status(network, _condition("Unknown", "NeutronUnavailable", str(error)))
             raise
         self._record(network, done)
-        await self._tell(network, _condition("True", "InSync", "the network is as it should be"), actual)
+        await self._write_status(network, _condition("True", "InSync", "the network matches the spec"), actual)
         return Result(self.recheck_s)
 
     async def _clean_up(self, network: Network) -> Result | None:
@@ -99,11 +99,11 @@ class NetworkReconciler:
         while found := await self.backend.find(identity):
             for each in found:
                 await self.backend.delete_network(each.id)
-        self.recorder.normal(network, "Deleted", "the network is gone from Neutron")
+        self.recorder.normal(network, "Deleted", "the network was deleted from Neutron")
         return None
 
     async def _converge(self, desired: Desired) -> tuple[ActualNetwork, list[Action]]:
-        """Act until nothing is left to do."""
+        """Act until the plan is empty."""
         done: list[Action] = []
         for _ in range(ROUNDS_MAX):
             actual = await self.backend.find(desired.identity)
@@ -114,7 +114,7 @@ class NetworkReconciler:
                 log.info("%s: %s", desired.name, action)
                 await self._do(action, desired)
             done += actions
-        raise Unavailable(f"Neutron does not come to rest: {done[-1]} was done and is to be done again")
+        raise Unavailable(f"Neutron does not converge: {done[-1]} is required again after it succeeded")
 
     async def _do(self, action: Action, desired: Desired) -> None:
         match action:
@@ -132,18 +132,18 @@ class NetworkReconciler:
                 await self.backend.delete_subnet(subnet_id)
 
     def _record(self, network: Network, done: Sequence[Action]) -> None:
-        """One event for what was done: creation, an update that the spec asked for, or the repair of a drift."""
+        """Record one Event for the actions: creation, update of the spec, or repair of drift."""
         status = network.status or NetworkStatus()
         if not status.network_id:
             reason = "Created" if CreateNetwork() in done else "Adopted"
-            self.recorder.normal(network, reason, f"the network {_said(done)}")
+            self.recorder.normal(network, reason, f"the network {_summary(done)}")
         elif done and is_true(status.conditions, READY, generation=network.metadata.generation):
-            self.recorder.warning(network, "DriftRepaired", f"someone changed it in Neutron: {_said(done)}")
+            self.recorder.warning(network, "DriftRepaired", f"the network differed in Neutron: {_summary(done)}")
         elif done:
-            self.recorder.normal(network, "Updated", f"the network {_said(done)}")
+            self.recorder.normal(network, "Updated", f"the network {_summary(done)}")
 
-    async def _tell(self, network: Network, condition: Condition, actual: ActualNetwork | None = None) -> None:
-        """Write the status, if it has changed. It is ours alone, so it is patched whatever version the object has."""
+    async def _write_status(self, network: Network, condition: Condition, actual: ActualNetwork | None = None) -> None:
+        """Write the status if it changed. No other client writes it, so the patch needs no resourceVersion."""
         before = network.status or NetworkStatus()
         status = msgspec.convert(msgspec.to_builtins(before), NetworkStatus)
         status.observed_generation = condition.observed_generation = network.metadata.generation
@@ -158,7 +158,7 @@ class NetworkReconciler:
         try:
             await client.status.patch(network.metadata.name, MergePatch({"status": msgspec.to_builtins(status)}))
         except NotFound:
-            log.info("%s went while it was looked at", network.metadata.name)
+            log.info("%s was deleted during its reconcile", network.metadata.name)
 
 
 def _condition(status: ConditionStatus, reason: str, message: str) -> Condition:
@@ -168,12 +168,12 @@ def _condition(status: ConditionStatus, reason: str, message: str) -> Condition:
 _WORDS = {
     CreateNetwork: "was created",
     RenameNetwork: "was renamed",
-    DeleteNetwork: "lost its double",
+    DeleteNetwork: "lost its duplicate",
     CreateSubnet: "got its subnet",
     UpdateGateway: "got its gateway",
     DeleteSubnet: "lost a subnet",
 }
 
 
-def _said(done: Sequence[Action]) -> str:
-    return ", ".join(_WORDS[type(action)] for action in done) or "was there already"
+def _summary(done: Sequence[Action]) -> str:
+    return ", ".join(_WORDS[type(action)] for action in done) or "already existed"

@@ -1,4 +1,4 @@
-"""The `Network` kind, declared once: `sampan generate crds` writes crd.yaml from it."""
+"""The kind `Network`. `sampan generate crds` writes its CRD."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ FINALIZER = f"{GROUP}/neutron"
 
 
 class NetworkSpec(msgspec.Struct, rename="camel", kw_only=True):
-    """The network that is wanted."""
+    """Desired state of the network."""
 
     cidr: Annotated[str, msgspec.Meta(max_length=64), rule("isCIDR(self)", "must be a CIDR such as 192.168.0.0/16")]
     """Addresses of the network's subnet. A change replaces the subnet."""
@@ -21,14 +21,14 @@ class NetworkSpec(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class NetworkStatus(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
-    """The network that is there."""
+    """Observed state of the network."""
 
     network_id: str = msgspec.field(name="networkID", default="")
-    """Its id in Neutron."""
+    """Id of the network in Neutron."""
     subnet_id: str = msgspec.field(name="subnetID", default="")
-    """The id of its subnet in Neutron."""
+    """Id of the subnet in Neutron."""
     observed_generation: int = 0
-    """The generation of the spec that this status tells of."""
+    """Generation of the spec that this status describes."""
     conditions: Annotated[list[Condition], list_map("type"), msgspec.Meta(max_length=8)] = msgspec.field(
         default_factory=list
     )

@@ -1,8 +1,9 @@
-"""Installs and starts a real OpenStack Neutron on loopback, alone, with its database in a folder.
+"""Install and start a real OpenStack Neutron on loopback, without other services, with its database in a directory.
 
     python -m neutron_server.launch --data DIR [--port PORT]          (from examples/01-network)
 
-Neutron gets a venv of its own (about a minute, 350 MB, once). What is in DIR outlives the process, kill -9 included.
+Neutron gets its own virtual environment (about a minute and 350 MB, once). The content of DIR survives the process,
+even after kill -9.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "requirements.txt"
 VENV = HERE.parents[2] / ".neutron"
-"""Where the venv is made, unless said otherwise: at the root of the project."""
+"""Default directory of the virtual environment, in the root of the project."""
 
 START_TIMEOUT_S = 60
 
@@ -49,9 +50,9 @@ mechanism_drivers =
 
 
 def install(venv: Path = VENV) -> Path:
-    """Make Neutron's venv if it is not there; gives its Python. Several processes may ask at once.
+    """Create Neutron's virtual environment if it does not exist, and return its Python. A lock allows concurrent calls.
 
-    Raises `CalledProcessError` when pip cannot install it.
+    Raises `CalledProcessError` if pip cannot install it.
     """
     python = venv / "bin" / "python"
     wanted = REQUIREMENTS.read_text()
@@ -71,7 +72,7 @@ def install(venv: Path = VENV) -> Path:
 
 
 def free_port() -> int:
-    """A port of loopback that nobody uses now."""
+    """Return an unused port of loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -79,7 +80,7 @@ def free_port() -> int:
 
 
 class Neutron:
-    """One Neutron. `start` and `kill` may follow each other; the data stays."""
+    """Neutron process. It can be started again after `kill`; the data stays."""
 
     def __init__(self, data: Path, *, port: int = 0, venv: Path = VENV) -> None:
         self.data = data.absolute()
@@ -89,17 +90,17 @@ class Neutron:
 
     @property
     def url(self) -> str:
-        """Where it serves."""
+        """URL of its API."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def pid(self) -> int:
-        """Its process. Raises `AssertionError` when it does not run."""
+        """Process id. Raises `AssertionError` if it does not run."""
         assert self._process is not None
         return self._process.pid
 
     def start(self) -> None:
-        """Start it, and wait until it answers. Raises `RuntimeError` with the end of its log when it does not."""
+        """Start it, and wait until it responds. Raises `RuntimeError` with the end of its log on failure."""
         python = install(self.venv)
         self.data.mkdir(parents=True, exist_ok=True)
         (self.data / "neutron.conf").write_text(_CONFIG.format(venv=self.venv.absolute(), data=self.data))
@@ -121,14 +122,14 @@ class Neutron:
             time.sleep(0.1)
 
     def kill(self) -> None:
-        """End it at once (SIGKILL): what it had not finished is lost or is there, as after a crash."""
+        """Kill it (SIGKILL). Unfinished requests may or may not have succeeded, as after a crash."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def wait(self) -> int:
-        """Wait until it ends; gives its exit code."""
+        """Wait until it ends, and return its exit code."""
         assert self._process is not None
         return self._process.wait()
 
@@ -142,7 +143,7 @@ class Neutron:
 
 @contextlib.contextmanager
 def running(data: Path, *, port: int = 0, venv: Path = VENV) -> Iterator[Neutron]:
-    """A Neutron that runs inside the block."""
+    """Run a Neutron during the block."""
     neutron = Neutron(data, port=port, venv=venv)
     try:
         neutron.start()
@@ -152,7 +153,7 @@ def running(data: Path, *, port: int = 0, venv: Path = VENV) -> Iterator[Neutron
 
 
 def main() -> None:
-    """Run until a signal comes."""
+    """Run until a signal arrives."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--port", type=int, default=9696)

@@ -1,8 +1,8 @@
-"""Serves Neutron's API on a loopback port, alone: no Keystone, no message bus, no agents. Runs in Neutron's own venv.
+"""Serve Neutron's API on a loopback port without Keystone, message bus and agents. Runs in Neutron's environment.
 
     OS_NEUTRON_CONFIG_DIR=DIR OS_NEUTRON_CONFIG_FILES=neutron.conf python serve.py PORT
 
-Requests take turns: SQLite has one writer. Prints `ready PORT` when it serves.
+It serves one request at a time, because SQLite has one writer. It prints `ready PORT` when it serves.
 """
 
 import io
@@ -15,21 +15,21 @@ from typing import Any
 
 
 class QuietHandler(wsgiref.simple_server.WSGIRequestHandler):
-    """Answers without a line on stderr for each request."""
+    """Request handler that logs nothing."""
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class ThreadingServer(ThreadingMixIn, wsgiref.simple_server.WSGIServer):
-    """A thread for each connection; they end with the process."""
+    """Server with a thread for each connection. The threads end with the process."""
 
     daemon_threads = True
     request_queue_size = 128
 
 
 def taking_turns(application: Callable[..., Iterable[bytes]]) -> Callable[..., list[bytes]]:
-    """One request at a time. Its body is read before its turn, so that a slow client holds up nobody."""
+    """Serve one request at a time. The body is read first, so a slow client does not block others."""
     turn = threading.Lock()
 
     def serve(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
@@ -42,14 +42,14 @@ def taking_turns(application: Callable[..., Iterable[bytes]]) -> Callable[..., l
 
 
 def main() -> None:
-    """Make the tables, then serve for ever."""
-    port = int(sys.argv.pop(1))  # Neutron reads what is left of the command line when it is imported.
+    """Create the tables, then serve forever."""
+    port = int(sys.argv.pop(1))  # Neutron parses the rest of the command line on import.
     from neutron.db.migration.models import head
     from neutron.services.segments.plugin import NovaSegmentNotifier
     from neutron.wsgi.api import application
     from neutron_lib.db import api as database
 
-    # It would tell Nova, which is not there, of every network that goes.
+    # It would notify Nova, which does not run, of each deleted network.
     NovaSegmentNotifier._send_notifications = lambda *_: None
     head.get_metadata().create_all(database.get_writer_session().get_bind())
     server = wsgiref.simple_server.make_server(
