@@ -1,16 +1,35 @@
 """`sampan describe`, `sampan api-resources`, `sampan completion`, and tables."""
 
+import datetime as dt
 import json
 
 import pytest
 from click.testing import CliRunner
 
 from sampan.cli.main import cli
-from sampan.cli.objects.describers import Subject, description
+from sampan.cli.objects.describers import DESCRIBERS, Subject, description
 from sampan.cli.objects.describers.generic import in_words
+from sampan.cli.objects.describers.tabular import align
 from sampan.cli.objects.table import TablePrinter
 from tests.cli.objects.conftest import Run
 from tests.cli.objects.manifests import config_map
+
+NODE_AND_READER = """
+apiVersion: v1
+kind: Node
+metadata: {name: partly}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: node-reader}
+rules: [{apiGroups: [""], resources: [nodes], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: node-reader}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: node-reader}
+subjects: [{kind: User, name: node-reader}]
+"""
 
 
 @pytest.mark.parametrize(
@@ -21,6 +40,7 @@ from tests.cli.objects.manifests import config_map
         ("podIPs", "Pod IPs"),
         ("networkID", "Network ID"),
         ("x.example.com/y", "x.example.com/y"),
+        ("openAPIV3Schema", "openAPIV3Schema"),
     ],
 )
 def test_names_of_fields_in_words(name: str, words: str) -> None:
@@ -80,6 +100,60 @@ def test_the_manifest_that_was_applied_last_is_not_repeated() -> None:
     assert [line for line in description(Subject(obj), None) if line.startswith("Annotations")] == [
         "Annotations:  note: x"
     ]
+
+
+def test_columns_are_shared_by_neighbouring_lines_only() -> None:
+    assert align(["a:\t1", "long:\t2", "title", "b:\t3\tx", "c:\t44\ty"]) == [
+        "a:     1",
+        "long:  2",
+        "title",
+        "b:  3   x",
+        "c:  44  y",
+    ]
+
+
+def test_escape_sequences_of_objects_do_not_reach_the_terminal() -> None:
+    obj = {"apiVersion": "g/v1", "kind": "K", "metadata": {"name": "a"}, "spec": {"text": "\x1b[31mred\r"}}
+    assert "  Text:  ^[[31mred\\r" in description(Subject(obj), None)
+
+
+def test_a_row_says_that_other_objects_cannot_be_read() -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
+    lines = [" ".join(line.split()) for line in description(Subject(node, {"pods": None, "lease": None}), None)]
+    assert {"Pods: not authorized", "Lease: Failed to get lease"} <= set(lines)
+
+
+@pytest.mark.parametrize(("api_version", "kind"), DESCRIBERS)
+def test_objects_without_fields_have_a_description(api_version: str, kind: str) -> None:
+    obj = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a", "namespace": "b"}}
+    assert description(Subject(obj), [])[0].split() == ["Name:", "a"]
+
+
+def test_a_pod_that_is_deleted_is_terminating() -> None:
+    deleted = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", **deleted}, "status": {"phase": "Running"}}
+    now = dt.datetime(2026, 1, 1, 0, 0, 20, tzinfo=dt.UTC)
+    words = [line.split(maxsplit=1) for line in description(Subject(pod, now=now), None)]
+    assert ["Status:", "Terminating (lasts 20s)"] in words
+
+
+def test_the_beginning_of_a_name_selects_every_object_with_it(run: Run, namespace: str) -> None:
+    run("apply", "-n", namespace, "-f", "-", stdin=f"{config_map('web-1')}---\n{config_map('web-2')}")
+    shown = [line.split()[1] for line in run("describe", "cm", "web", "-n", namespace).lines if line[:5] == "Name:"]
+    assert shown == ["web-1", "web-2"]
+
+
+def test_a_name_that_is_missing_does_not_hide_the_others(run: Run, namespace: str) -> None:
+    run("apply", "-n", namespace, "-f", "-", stdin=config_map("web"))
+    done = run("describe", "cm", "absent", "web", "-n", namespace)
+    assert (done.code, done.lines[0].split()) == (1, ["Name:", "web"])
+    assert done.err == 'Error from server (NotFound): configmaps "absent" not found\n'
+
+
+def test_who_may_not_read_pods_sees_the_rest_of_a_node(run: Run) -> None:
+    run("apply", "-f", "-", stdin=NODE_AND_READER)
+    done = run("describe", "node", "partly", "--as", "node-reader")
+    assert (done.code, "Pods: not authorized" in " ".join(done.out.split())) == (0, True)
 
 
 def test_events_are_shown(run: Run, namespace: str) -> None:

@@ -1,12 +1,14 @@
 """`sampan describe`: an object for people, with its events and what belongs to it."""
 
+from collections.abc import Iterable
+
 import click
 
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.describers import Subject, describer_of, description
 from sampan.cli.objects.session import explain, on_server
 from sampan.cli.objects.targets import Target, targets_in, targets_of
-from sampan.client import ApiError, Client, ListOptions, NoMatch
+from sampan.client import ApiError, Client, ListOptions, NoMatch, NotFound
 from sampan.resource import Object
 
 
@@ -40,6 +42,7 @@ async def describe_command(
     \b
     sampan describe network example-network
     sampan describe pods -l app=web
+    sampan describe pod web-      every Pod whose name begins with web-
     """
     if files:
         targets = await targets_in(client, files, recursive=recursive)
@@ -47,12 +50,10 @@ async def describe_command(
         targets = await targets_of(client, resources, namespace="" if all_namespaces else None)
     code, shown = 0, 0
     for target in targets:
-        try:
-            objects = await _objects(client, target, selector)
-        except ApiError as error:
+        objects, errors = await _objects(client, target, selector, prefixes=not files)
+        for error in errors:
             click.echo(explain(error), err=True)
             code = 1
-            continue
         for obj in objects:
             subject = await _subject(client, obj)
             events = await _events(client, obj) if show_events and describer_of(obj).has_events else None
@@ -64,12 +65,44 @@ async def describe_command(
     return code
 
 
-async def _objects(client: Client, target: Target, selector: str) -> list[Object]:
+async def _objects(
+    client: Client, target: Target, selector: str, *, prefixes: bool
+) -> tuple[list[Object], list[ApiError]]:
+    """Read the objects of a target, and the errors of those that cannot be read.
+
+    `prefixes`: a name that does not exist selects the objects whose names begin with it.
+    """
     resource = target.client(client)
-    if target.names:
-        return [await resource.get(name) for name in target.names]
-    found = await resource.list_all(ListOptions(label_selector=selector))
-    return [{"apiVersion": target.info.api_version, "kind": target.info.kind, **obj} for obj in found]
+    objects: list[Object] = []
+    errors: list[ApiError] = []
+    for name in target.names:
+        try:
+            objects.append(await resource.get(name))
+        except NotFound as error:
+            found = await _with_prefix(client, target, name) if prefixes else []
+            objects += found
+            errors += [] if found else [error]
+        except ApiError as error:
+            errors.append(error)
+    if not target.names:
+        try:
+            objects += _typed(target, await resource.list_all(ListOptions(label_selector=selector)))
+        except ApiError as error:
+            errors.append(error)
+    return objects, errors
+
+
+async def _with_prefix(client: Client, target: Target, prefix: str) -> list[Object]:
+    try:
+        found = await target.client(client).list_all()
+    except ApiError:
+        return []
+    return [obj for obj in _typed(target, found) if obj["metadata"]["name"].startswith(prefix)]
+
+
+def _typed(target: Target, objects: Iterable[Object]) -> list[Object]:
+    """Return the objects of a list with the type that only the list has."""
+    return [{"apiVersion": target.info.api_version, "kind": target.info.kind, **obj} for obj in objects]
 
 
 async def _subject(client: Client, obj: Object) -> Subject:

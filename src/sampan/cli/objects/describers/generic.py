@@ -21,7 +21,7 @@ _OF_USERS = frozenset(
 
 def in_words(name: str) -> str:
     """Return a field's name for people: `creationTimestamp` is `Creation Timestamp`. Other names are unchanged."""
-    if not name.isalnum():
+    if not name.isalpha():
         return name
     return " ".join(_UPPER.get(word.lower(), word[:1].upper() + word[1:]) for word in _words.findall(name))
 
