@@ -22,7 +22,8 @@ async def test_the_log_names_the_request_that_blocks_the_loop(caplog: pytest.Log
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            logged.set()
+            if hasattr(record, "path"):  # a busy machine may delay the loop before
+                logged.set()
 
     handler = Handler()
     logging.getLogger("sampan.loop").addHandler(handler)
