@@ -1,4 +1,4 @@
-"""The build hook undoes what its source did to the types, and adds the facts that it lacks."""
+"""Build hook: removes changes that the source made to the types, and adds the missing Go declarations."""
 
 import importlib.metadata
 from pathlib import Path
@@ -12,12 +12,12 @@ import hatch_build
 from sampan.schema.builtin import DATA
 
 
-def test_null_beside_a_type_and_added_enums_go_away() -> None:
+def test_null_types_and_added_enums_are_removed() -> None:
     node = {"type": ["object", "null"], "properties": {"kind": {"type": ["string", "null"], "enum": ["Pod"]}}}
     assert hatch_build._schema(node) == {"type": "object", "properties": {"kind": {"type": "string"}}}
 
 
-def test_a_property_may_be_called_like_a_keyword() -> None:
+def test_property_may_have_the_name_of_a_keyword() -> None:
     node = {"properties": {"enum": {"type": "array", "items": {"$ref": "#/$defs/a.B"}}}}
     assert hatch_build._schema(node) == {"properties": {"enum": {"type": "array", "items": {"$ref": "a.B"}}}}
 
@@ -37,13 +37,13 @@ def test_a_property_may_be_called_like_a_keyword() -> None:
     ],
     ids=str,
 )
-def test_go_facts_tell_the_published_zero_defaults(node: dict[str, str], fact: str, zero: object) -> None:
+def test_go_declarations_determine_the_published_zero_defaults(node: dict[str, str], fact: str, zero: object) -> None:
     struct: hatch_build.Json = {"type": "object", "properties": {}}
     definitions = {"struct": struct, "scalar": {"type": "string"}}
     assert hatch_build._zero(node, fact, definitions) == zero
 
 
-def test_the_packed_file_is_what_the_build_makes(tmp_path: Path) -> None:
+def test_packed_file_equals_the_output_of_the_build(tmp_path: Path) -> None:
     try:
         importlib.metadata.distribution("kubernetes-validate")
     except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The built-in definitions: complete, lazy, and published as kube-apiserver publishes them."""
+"""Built-in definitions: complete, loaded lazily, and published as in kube-apiserver."""
 
 from pathlib import Path
 
@@ -23,21 +23,21 @@ def test_every_definition_can_be_built(definitions: Definitions) -> None:
     assert all(definitions.schema(name).name == name for name in names)
 
 
-def test_a_checkout_that_was_never_built_says_how_it_is(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"made when the package is installed .*schemas\.bin"):
+def test_missing_packed_file_gives_an_error_that_explains_the_build(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"creates it when the package is installed .*schemas\.bin"):
         Definitions(tmp_path / "schemas.bin")
 
 
-def test_a_kind_leads_to_its_schema(definitions: Definitions) -> None:
+def test_kind_has_its_schema(definitions: Definitions) -> None:
     schema = definitions.schema_for_kind(GroupVersionKind("apps", "v1", "Deployment"))
     assert schema is definitions.schema("io.k8s.api.apps.v1.Deployment")
 
 
-def test_an_unknown_kind_has_no_schema(definitions: Definitions) -> None:
+def test_unknown_kind_has_no_schema(definitions: Definitions) -> None:
     assert definitions.schema_for_kind(GroupVersionKind("example.com", "v1", "Boat")) is None
 
 
-def test_nodes_are_shared_by_all_that_refer_to_them(definitions: Definitions) -> None:
+def test_references_to_a_type_share_one_node(definitions: Definitions) -> None:
     spec = definitions.schema(f"{CORE}.PodSpec")
     containers, init = spec.properties["containers"], spec.properties["initContainers"]
     assert containers.items is init.items is definitions.schema(f"{CORE}.Container")
@@ -55,7 +55,7 @@ def test_lists_keep_their_merge_keys(definitions: Definitions) -> None:
     assert (ports.patch_strategy, ports.patch_merge_key) == (("merge",), "containerPort")
 
 
-def test_a_reference_may_say_how_its_place_is_patched(definitions: Definitions) -> None:
+def test_reference_may_have_its_own_patch_settings(definitions: Definitions) -> None:
     strategy = definitions.schema("io.k8s.api.apps.v1.DeploymentSpec").properties["strategy"]
     target = definitions.schema("io.k8s.api.apps.v1.DeploymentStrategy")
     assert strategy.patch_strategy == ("retainKeys",)
@@ -90,26 +90,26 @@ def test_secret_data_is_bytes(definitions: Definitions) -> None:
     assert data.scalar == "bytes"
 
 
-def test_defaults_that_are_no_zero_values_are_there(definitions: Definitions) -> None:
+def test_defaults_other_than_zero_values_are_kept(definitions: Definitions) -> None:
     port = definitions.schema(f"{CORE}.ContainerPort")
     assert port.properties["protocol"].default == "TCP"
     assert port.properties["name"].default is UNSET
 
 
-def test_go_facts_tell_pointers_from_values(definitions: Definitions) -> None:
+def test_go_declarations_distinguish_pointers_from_values(definitions: Definitions) -> None:
     fields = definitions.schema(f"{CORE}.PodSpec").fields
     assert fields["priority"] == "po int32"
     assert fields["containers"] == " []v1.Container"
 
 
-def test_descriptions_are_read_apart(definitions: Definitions) -> None:
+def test_descriptions_are_loaded_separately(definitions: Definitions) -> None:
     assert definitions.description(f"{CORE}.Pod").startswith("Pod is a collection of containers")
     assert definitions.description(f"{CORE}.Pod", "spec").startswith("Specification of the desired behavior")
     definitions.forget_descriptions()
     assert definitions.description(f"{CORE}.Pod", "nothing") == ""
 
 
-def test_openapi_v3_wraps_references_that_have_siblings(definitions: Definitions) -> None:
+def test_openapi_v3_wraps_references_with_siblings(definitions: Definitions) -> None:
     raw = definitions.raw(f"{CORE}.Container")
     resources = raw["properties"]["resources"]
     assert resources["allOf"] == [{"$ref": f"#/components/schemas/{CORE}.ResourceRequirements"}]
@@ -126,7 +126,7 @@ def test_openapi_v2_has_plain_references_and_no_defaults(definitions: Definition
     assert quantity["type"] == "string"
 
 
-def test_no_trace_of_the_source_is_published(definitions: Definitions) -> None:
+def test_internal_keys_are_not_published(definitions: Definitions) -> None:
     for name in definitions.names():
         assert "x-go" not in str(definitions.raw(name)), name
 

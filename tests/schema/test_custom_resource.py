@@ -1,4 +1,4 @@
-"""Custom resources are pruned and defaulted as their schema says."""
+"""Prune and default custom resources by their schema."""
 
 import copy
 from typing import Any
@@ -32,7 +32,7 @@ TEXT = {"type": "string"}
 OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
-def test_unknown_fields_are_dropped_and_named_in_order() -> None:
+def test_unknown_fields_are_dropped_and_reported_in_order() -> None:
     unknown: list[str] = []
     items = {"type": "array", "items": {"type": "object", "properties": {"a": TEXT}}}
     obj: Json = {"z": 1, "list": [{"a": "x"}, {"b": 1}], "c": {}}
@@ -40,19 +40,19 @@ def test_unknown_fields_are_dropped_and_named_in_order() -> None:
     assert unknown == ["c", "list[1].b", "z"]
 
 
-def test_api_version_kind_and_metadata_need_not_be_specified() -> None:
+def test_schema_may_omit_api_version_kind_and_metadata() -> None:
     obj = {"apiVersion": "a/v1", "kind": "A", "metadata": {"name": "a"}}
     assert pruned(obj, {}) == obj
 
 
-def test_metadata_is_typed_and_pruned() -> None:
+def test_metadata_is_decoded_and_pruned() -> None:
     unknown: list[str] = []
     obj: Json = {"metadata": {"name": "a", "creationTimestamp": None, "labels": {}, "foo": 1}}
     assert pruned(obj, {}, unknown) == {"metadata": {"name": "a"}}
     assert unknown == ["metadata.foo"]
 
 
-def test_metadata_of_a_wrong_type_cannot_be_read() -> None:
+def test_metadata_of_a_wrong_type_is_rejected() -> None:
     with pytest.raises(DecodeError) as caught:
         pruned({"metadata": {"labels": {"a": 1}}}, {})
     assert str(caught.value) == "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string"
@@ -63,7 +63,7 @@ def test_pruning_stops_where_unknown_fields_are_preserved() -> None:
     assert pruned(obj, {"open": OPEN}) == obj
 
 
-def test_pruning_goes_on_below_what_is_specified_there() -> None:
+def test_pruning_continues_below_specified_fields() -> None:
     node = {**OPEN, "properties": {"known": {"type": "object", "properties": {"a": TEXT}}}}
     obj = {"open": {"any": {"b": 1}, "known": {"a": "x", "b": 1}}}
     assert pruned(obj, {"open": node}) == {"open": {"any": {"b": 1}, "known": {"a": "x"}}}
@@ -74,7 +74,7 @@ def test_maps_keep_their_keys() -> None:
     assert pruned({"map": {"k": {"a": "x", "b": 1}}}, {"map": node}) == {"map": {"k": {"a": "x"}}}
 
 
-def test_nulls_that_no_default_replaces_are_dropped() -> None:
+def test_nulls_without_a_default_are_dropped() -> None:
     properties = {"a": TEXT, "b": {**TEXT, "nullable": True}, "c": {**TEXT, "default": "x"}}
     assert pruned({"a": None, "b": None, "c": None}, properties) == {"b": None, "c": None}
 
@@ -90,7 +90,7 @@ def test_embedded_resources_keep_their_own_metadata() -> None:
     }
 
 
-def test_whole_numbers_lose_their_fraction() -> None:
+def test_whole_floats_become_integers() -> None:
     properties = {
         "a": {"type": "integer"},
         "b": {"type": "array", "items": {"type": "number"}},
@@ -160,7 +160,7 @@ def test_defaults_are_not_shared_by_objects() -> None:
     assert second == {"a": {"b": []}}
 
 
-def test_every_keyword_survives_a_round_trip() -> None:
+def test_every_keyword_round_trips() -> None:
     openapi = {
         "type": "object",
         "description": "d",

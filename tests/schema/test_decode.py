@@ -1,4 +1,4 @@
-"""Built-in objects are read as Go reads them and come out as Go would write them."""
+"""Decode built-in objects like Go's decoder and encoder."""
 
 import copy
 from typing import Any
@@ -37,7 +37,7 @@ def container(**fields: Any) -> dict[str, Any]:
     return read
 
 
-def test_unknown_fields_are_dropped_and_named() -> None:
+def test_unknown_fields_are_dropped_and_reported() -> None:
     unknown: list[str] = []
     obj = {"metadata": {"foo": 1}, "spec": {"bar": 1, "containers": [{"name": "a"}, {"name": "b", "baz": {}}]}}
     read = decode(obj, unknown=unknown)
@@ -56,7 +56,7 @@ def test_field_names_are_case_sensitive() -> None:
     [{"labels": {}}, {"labels": None}, {"finalizers": []}, {"creationTimestamp": None}, {"generateName": ""}],
     ids=str,
 )
-def test_what_go_leaves_out_vanishes(value: dict[str, Any]) -> None:
+def test_values_that_omitempty_omits_are_dropped(value: dict[str, Any]) -> None:
     assert decode({"metadata": {"name": "a", **value}})["metadata"] == {"name": "a"}
 
 
@@ -65,11 +65,11 @@ def test_pointers_keep_their_zero_values() -> None:
     assert (spec["priority"], spec["enableServiceLinks"], spec["runtimeClassName"]) == (0, False, "")
 
 
-def test_empty_structs_behind_pointers_stay() -> None:
+def test_empty_structs_behind_pointers_are_kept() -> None:
     assert decode(pod(securityContext={}))["spec"]["securityContext"] == {}
 
 
-def test_structs_that_are_no_pointers_are_always_written() -> None:
+def test_structs_that_are_not_pointers_are_always_written() -> None:
     assert container()["resources"] == {}
     assert decode({})["status"] == {}
 
@@ -80,12 +80,12 @@ def test_counts_that_go_always_writes_are_zero() -> None:
     assert "observedGeneration" not in status
 
 
-def test_quantities_that_are_no_pointers_are_always_written() -> None:
+def test_quantities_that_are_not_pointers_are_always_written() -> None:
     env = container(env=[{"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}])["env"][0]
     assert env["valueFrom"]["resourceFieldRef"] == {"resource": "limits.cpu", "divisor": "0"}
 
 
-def test_an_empty_raw_value_stays() -> None:
+def test_empty_raw_value_is_kept() -> None:
     assert decode({"data": {}, "revision": 1}, "ControllerRevision", "apps")["data"] == {}
 
 
@@ -123,7 +123,7 @@ def test_bytes_may_be_a_list_of_numbers() -> None:
     assert decode({"data": {"a": [1, 2, None, 255]}}, "Secret")["data"] == {"a": "AQIA/w=="}
 
 
-def test_raw_extensions_are_kept_as_they_are() -> None:
+def test_raw_extensions_are_unchanged() -> None:
     data = {"any": [1, None, {"deep": ""}]}
     assert decode({"data": data, "revision": 1}, "ControllerRevision", "apps")["data"] == data
 
@@ -133,7 +133,7 @@ def test_managed_fields_keep_their_sets() -> None:
     assert decode({"metadata": {"managedFields": [entry]}})["metadata"]["managedFields"] == [entry]
 
 
-def test_json_schemas_of_definitions_are_pruned_but_their_defaults_are_not() -> None:
+def test_json_schemas_in_crds_are_pruned_but_their_defaults_are_not() -> None:
     schema = {"type": "object", "foo": 1, "default": {"bar": None}, "additionalProperties": False}
     schema["properties"] = {"a": {"additionalProperties": {"type": "string", "foo": 2}}}
     versions = [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]
@@ -243,7 +243,9 @@ def test_json_schemas_of_definitions_are_pruned_but_their_defaults_are_not() -> 
     ],
     ids=str,
 )
-def test_wrong_types_are_refused_in_the_words_of_go(kind: str, group: str, obj: dict[str, Any], text: str) -> None:
+def test_wrong_types_are_rejected_with_the_messages_of_go(
+    kind: str, group: str, obj: dict[str, Any], text: str
+) -> None:
     with pytest.raises(DecodeError) as caught:
         decode(obj, kind, group)
     assert str(caught.value) == f"json: cannot unmarshal {text}"
@@ -270,13 +272,13 @@ def test_wrong_types_are_refused_in_the_words_of_go(kind: str, group: str, obj: 
     ],
     ids=["base64", "base64 too short", "after padding", "half padding", "padding cut off", "quantity", "time"],
 )
-def test_texts_that_cannot_be_read_are_refused(kind: str, obj: dict[str, Any], text: str) -> None:
+def test_malformed_texts_are_rejected(kind: str, obj: dict[str, Any], text: str) -> None:
     with pytest.raises(DecodeError) as caught:
         decode(obj, kind)
     assert str(caught.value).startswith(text if kind == "Secret" else text[:25])
 
 
-def test_an_object_must_be_an_object() -> None:
+def test_object_must_be_a_json_object() -> None:
     with pytest.raises(DecodeError, match="cannot unmarshal array into Go value"):
         compiled("Pod").decode([])  # type: ignore[arg-type]  # what a client may send
 
@@ -301,7 +303,7 @@ JSON = st.recursive(
 
 
 def resembling(schema: Schema, depth: int) -> st.SearchStrategy[Any]:
-    """Values that have the fields of a type, of which some are of a wrong type."""
+    """Generate values with the fields of a type, some of them of a wrong type."""
     if schema.properties and depth:
         fields = {name: resembling(child, depth - 1) for name, child in schema.properties.items()}
         return st.fixed_dictionaries({}, optional=fields) | JSON
@@ -311,7 +313,7 @@ def resembling(schema: Schema, depth: int) -> st.SearchStrategy[Any]:
 
 
 @given(st.sampled_from(DEFINITIONS.names()), st.data())
-def test_whatever_is_sent_is_read_or_refused(name: str, data: st.DataObject) -> None:
+def test_any_value_is_decoded_or_rejected(name: str, data: st.DataObject) -> None:
     schema = DEFINITIONS.schema(name)
     if schema.type != "object" or schema.scalar:
         return
@@ -328,7 +330,7 @@ def test_whatever_is_sent_is_read_or_refused(name: str, data: st.DataObject) -> 
     assert unknown == []
 
 
-def test_what_a_kind_requires_is_missed() -> None:
+def test_missing_required_fields_are_reported() -> None:
     obj = decode({"metadata": {"name": "a"}}, "PriorityClass", "scheduling.k8s.io")
     assert compiled("PriorityClass", "scheduling.k8s.io").validate(obj) == []
     errors = compiled("StorageClass", "storage.k8s.io").validate({"metadata": {"name": "a"}, "provisioner": ""})

@@ -1,4 +1,4 @@
-"""String formats accept and refuse what Kubernetes' validators do."""
+"""String formats accept and reject the same texts as Kubernetes' validators."""
 
 import pytest
 
@@ -66,14 +66,14 @@ def rows(table: dict[str, list[str]]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "text"), rows(GOOD))
-def test_it_is_of_the_format(name: str, text: str) -> None:
+def test_text_has_the_format(name: str, text: str) -> None:
     check = string_format(name)
     assert check is not None
     assert check(text)
 
 
 @pytest.mark.parametrize(("name", "text"), rows(BAD))
-def test_it_is_not_of_the_format(name: str, text: str) -> None:
+def test_text_does_not_have_the_format(name: str, text: str) -> None:
     check = string_format(name)
     assert check is not None
     assert not check(text)
@@ -92,5 +92,5 @@ def test_it_is_not_of_the_format(name: str, text: str) -> None:
         ("date", "object", False),
     ],
 )
-def test_a_format_belongs_to_a_type(name: str, type_: str, known: bool) -> None:
+def test_format_is_defined_for_a_type(name: str, type_: str, known: bool) -> None:
     assert is_known(name, type_) is known

@@ -1,4 +1,4 @@
-"""A CRD's schema must be structural, and says what is wrong if it is not."""
+"""Validate that a CRD's schema is structural."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def faults(properties: Json, **keywords: Any) -> list[str]:
 
 
 def of_field(node: Json) -> list[str]:
-    """The faults of field `a`, without its path."""
+    """Return the errors of field `a`, without its path."""
     return [error.removeprefix("s.properties[a]") for error in faults({"a": node})]
 
 
@@ -112,7 +112,7 @@ def of_field(node: Json) -> list[str]:
     ],
     ids=str,
 )
-def test_a_schema_is_refused(node: Json, expected: str) -> None:
+def test_invalid_schema_is_rejected(node: Json, expected: str) -> None:
     expected = expected.replace('"integer": .default in body', '"integer":  in body')
     assert of_field(node) == [expected]
 
@@ -134,11 +134,11 @@ def test_a_schema_is_refused(node: Json, expected: str) -> None:
     ],
     ids=str,
 )
-def test_a_structural_schema_has_no_faults(node: Json) -> None:
+def test_structural_schema_has_no_errors(node: Json) -> None:
     assert of_field(node) == []
 
 
-def test_the_keys_of_map_lists_are_properties_that_always_have_a_value() -> None:
+def test_keys_of_map_lists_are_properties_that_always_have_a_value() -> None:
     items = {"type": "object", "properties": {"k": TEXT, "o": {"type": "object"}}}
     node = {"type": "array", "items": items, "x-kubernetes-list-type": "map"}
     keys = ".x-kubernetes-list-map-keys"
@@ -183,16 +183,16 @@ def test_the_keys_of_map_lists_are_properties_that_always_have_a_value() -> None
     ],
     ids=["no type", "no object", "map", "metadata", "kind", "incomplete"],
 )
-def test_the_root_has_rules_of_its_own(schema: Json, expected: str) -> None:
+def test_root_has_additional_rules(schema: Json, expected: str) -> None:
     assert [str(error) for error in structural_errors(schema, Path("s"))] == [expected]
 
 
-def test_the_metadata_may_restrict_names() -> None:
+def test_metadata_may_restrict_names() -> None:
     name = {"type": "string", "maxLength": 5}
     assert faults({"metadata": {"type": "object", "properties": {"name": name}}}) == []
 
 
-def test_the_metadata_has_no_defaults() -> None:
+def test_metadata_may_not_have_defaults() -> None:
     name = {"type": "string", "default": "x"}
     assert faults({"metadata": {"type": "object", "properties": {"name": name}}}) == [
         "s.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata"
@@ -208,12 +208,12 @@ def test_the_metadata_has_no_defaults() -> None:
         ("a{2000}", "invalid repeat count: `{2000}`"),
     ],
 )
-def test_patterns_are_refused_in_the_words_of_go(pattern: str, fault: str) -> None:
+def test_invalid_patterns_are_rejected_with_the_messages_of_go(pattern: str, fault: str) -> None:
     with pytest.raises(ValueError) as caught:
         compile_pattern(pattern)
     assert str(caught.value) == f"error parsing regexp: {fault}"
 
 
-def test_patterns_search_and_the_end_is_the_end() -> None:
+def test_patterns_search_and_dollar_matches_only_the_end() -> None:
     assert compile_pattern("b")("abc")
     assert not compile_pattern("a$")("a\n")

@@ -1,4 +1,4 @@
-"""What is wrong with a custom resource is said in the words of kube-apiserver."""
+"""Validate custom resources, with the messages of kube-apiserver."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ COMPILER = SchemaCompiler()
 
 
 def faults(node: Json, value: Any, old: Any = UNSET) -> list[str]:
-    """The errors of `spec.a`, whose schema is `node`."""
+    """Return the errors of `spec.a`, whose schema is `node`."""
     schema = parse({"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": node}}}})
     before = old if old is UNSET else {"spec": {"a": old}}
     return [str(error) for error in COMPILER.compile(schema).validate({"spec": {"a": value}}, old=before)]
@@ -63,7 +63,7 @@ def body(value: str, text: str) -> str:
     ],
     ids=str,
 )
-def test_a_fault_has_its_text(node: Json, value: Any, expected: str) -> None:
+def test_error_has_the_message_of_kube_apiserver(node: Json, value: Any, expected: str) -> None:
     assert faults(node, value) == [expected]
 
 
@@ -84,7 +84,7 @@ def test_a_fault_has_its_text(node: Json, value: Any, expected: str) -> None:
     ],
     ids=str,
 )
-def test_what_is_right_has_no_faults(node: Json, value: Any) -> None:
+def test_valid_values_have_no_errors(node: Json, value: Any) -> None:
     assert faults(node, value) == []
 
 
@@ -123,16 +123,16 @@ def test_what_is_right_has_no_faults(node: Json, value: Any) -> None:
     ],
     ids=["anyOf", "oneOf", "allOf", "not"],
 )
-def test_junctors_tell_what_they_miss(node: Json, value: Any, expected: list[str]) -> None:
+def test_junctors_report_their_errors(node: Json, value: Any, expected: list[str]) -> None:
     assert faults(node, value) == expected
 
 
-def test_an_integer_out_of_range_is_named_in_the_text_alone() -> None:
+def test_integer_out_of_range_has_its_path_only_in_the_message() -> None:
     text = "Checked value must be of type integer with format int32 in spec.a"
     assert faults({**INT, "format": "int32"}, 2**31) == [f'<nil>: Invalid value: "": {text}']
 
 
-def test_a_fraction_is_no_integer_in_two_ways() -> None:
+def test_fraction_in_an_integer_field_has_two_errors() -> None:
     text = "Checked value must be of type integer (default format) in spec.a"
     assert faults(INT, 1.5) == [
         body('"number"', 'must be of type integer: "number"'),
@@ -140,7 +140,7 @@ def test_a_fraction_is_no_integer_in_two_ways() -> None:
     ]
 
 
-def test_items_and_map_values_are_named() -> None:
+def test_paths_contain_items_and_map_values() -> None:
     assert faults({"type": "array", "items": INT}, [1, "x"]) == [
         'spec.a[1]: Invalid value: "string": spec.a[1] in body must be of type integer: "string"'
     ]
@@ -154,14 +154,14 @@ def test_sets_have_no_duplicates() -> None:
     assert faults(node, ["x", "y", "x", "x"]) == ['spec.a[2]: Duplicate value: "x"']
 
 
-def test_map_lists_have_each_key_once() -> None:
+def test_map_lists_have_no_duplicate_keys() -> None:
     items = {"type": "object", "properties": {"k": TEXT, "p": INT}}
     node = {"type": "array", "items": items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k", "p"]}
     assert faults(node, [{"k": "x", "p": 1}, {"k": "x", "p": 2}]) == []
     assert faults(node, [{"k": "x", "p": 1}, {"k": "x", "p": 1}]) == ['spec.a[1]: Duplicate value: {"k":"x","p":1}']
 
 
-def test_embedded_resources_need_a_type_and_valid_metadata() -> None:
+def test_embedded_resources_require_a_type_and_valid_metadata() -> None:
     node = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
     errors = faults(node, {"kind": "A_b", "metadata": {"name": "a/b"}})
     assert errors[0] == "spec.a.apiVersion: Required value"
@@ -169,14 +169,14 @@ def test_embedded_resources_need_a_type_and_valid_metadata() -> None:
     assert errors[2] == "spec.a.metadata.name: Invalid value: \"a/b\": may not contain '/'"
 
 
-def test_the_status_is_validated_below_its_path() -> None:
+def test_status_is_validated_with_its_path() -> None:
     schema = parse({"type": "object", "properties": {"ready": {"type": "boolean"}}})
     errors = COMPILER.compile(schema).validate({"ready": 1}, Path("status"))
     text = 'ready in body must be of type boolean: "integer"'
     assert [str(error) for error in errors] == [f'status.ready: Invalid value: "integer": {text}']
 
 
-def test_a_root_of_the_wrong_type_has_no_path() -> None:
+def test_error_of_a_root_of_the_wrong_type_has_no_path() -> None:
     errors = COMPILER.compile(parse({"type": "object"})).validate([])
     assert [error.field for error in errors] == ["<nil>"]
 
@@ -206,7 +206,7 @@ LIST = {
     ],
     ids=str,
 )
-def test_faults_of_what_did_not_change_are_let_through(node: Json, value: Any, old: Any, count: int) -> None:
+def test_errors_in_unchanged_values_are_dropped(node: Json, value: Any, old: Any, count: int) -> None:
     assert len(faults(node, value, old)) == count
 
 
@@ -280,7 +280,7 @@ SCHEMAS = st.recursive(
 
 
 @given(SCHEMAS, VALUES)
-def test_the_fast_check_and_the_report_agree(openapi: Json, value: Any) -> None:
+def test_check_and_report_agree(openapi: Json, value: Any) -> None:
     schema = parse(openapi)
     check = compile_check(schema)
     assert (check is None or check(value)) == (not validation_errors(schema, value))

@@ -13,7 +13,7 @@ class Recent(Generic[K, V]):
 
     It has two generations. When the young one is full or older than `age_s`, it becomes the old one, and the old one is
     dropped. So a value stays for at least `age_s` after its last use, unless more than `entries_max` other values are
-    used. A program that is idle after a busy time frees the memory of old values at the next `put`.
+    used. Memory use falls again after a busy time.
     """
 
     def __init__(self, entries_max: int, age_s: float, clock: Callable[[], float] = time.monotonic) -> None:

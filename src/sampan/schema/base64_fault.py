@@ -1,4 +1,4 @@
-"""Where Go's reader of base64 stops. Source: Go's encoding/base64 decodeQuantum."""
+"""Find the position at which Go's base64 decoder fails. Source: Go's encoding/base64 decodeQuantum."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ _ALPHABET: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 
 def bad_byte(text: str) -> int:
-    """Where Go's base64 reader stops: the first character that cannot stand there, or the last full group's end."""
+    """Return the position of the first character that is not allowed there, or the end of the last complete group."""
     for index, char in enumerate(text):
         if char not in _ALPHABET:
             return index if char != "=" or index % 4 < 2 else _after_padding(text, index)
@@ -14,7 +14,10 @@ def bad_byte(text: str) -> int:
 
 
 def _after_padding(text: str, index: int) -> int:
-    """Where Go stops when the first `=` stands there: at what follows the padding, or where the second should be."""
+    """Return the position of the error when the first `=` is at `index`.
+
+    It is the position after the padding, or the place where the second `=` is missing.
+    """
     if index % 4 == 3 or index + 1 == len(text):
         return index + 1
     return index + 2 if text[index + 1] == "=" else index

@@ -1,6 +1,6 @@
-"""The built-in types: read on demand from the packed file that the build writes.
+"""Schemas of the built-in types, loaded on demand from the packed file that the build creates.
 
-Nothing is decoded before it is asked for: a `Definitions` holds the packed bytes and the nodes that someone uses.
+A `Definitions` contains the packed bytes and decodes only the nodes that are used.
 """
 
 import errno
@@ -17,7 +17,7 @@ from sampan.schema.decode import DecoderCompiler
 from sampan.schema.structural import ListType, MapType, Schema, ValueValidations
 
 DATA = Path(__file__).parent.parent / "registry" / "data" / "schemas.bin"
-"""Where the build puts the packed definitions."""
+"""Path of the packed definitions."""
 
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
@@ -43,14 +43,14 @@ Json = dict[str, Any]
 class Definitions:
     """All built-in definitions by name (`io.k8s.api.core.v1.Pod`).
 
-    Nodes are shared and may be recursive, and so are their decoders. Raises `KeyError` for a name that is not there.
+    Nodes are shared and may be recursive, and so are their decoders. Raises `KeyError` for an unknown name.
     """
 
     def __init__(self, path: Path = DATA) -> None:
         self._path = path
         if not path.exists():
-            told = "it is made when the package is installed (`make`, or `pip install -e .`)"
-            raise FileNotFoundError(errno.ENOENT, told, str(path))
+            reason = "the build creates it when the package is installed (`make`, or `pip install -e .`)"
+            raise FileNotFoundError(errno.ENOENT, reason, str(path))
         index, self._packed = _read(path, 2)
         found = orjson.loads(index)
         self._definitions: dict[str, list[int]] = found["definitions"]
@@ -59,33 +59,33 @@ class Definitions:
         self._schemas: dict[str, Schema] = {}
         self._texts: bytes | None = None
         self.decoders = DecoderCompiler()
-        """What reads objects of these types; each is made once."""
+        """Decoders of objects of these types; each is compiled once."""
 
     def names(self) -> list[str]:
-        """Every definition's name, sorted."""
+        """Return the names of all definitions, sorted."""
         return sorted(self._definitions)
 
     def name_for_kind(self, gvk: GroupVersionKind) -> str | None:
-        """The definition of a kind."""
+        """Return the name of a kind's definition; None if it is not built in."""
         return self._kinds.get(f"{gvk.group}/{gvk.version}/{gvk.kind}")
 
     def schema(self, name: str) -> Schema:
-        """The node of a definition, with all that it refers to."""
+        """Return the node of a definition, including all nodes that it refers to."""
         known = self._schemas.get(name)
         return known if known is not None else self._build(name)
 
     def schema_for_kind(self, gvk: GroupVersionKind) -> Schema | None:
-        """The root schema of a kind; None if it is not built in."""
+        """Return the root schema of a kind; None if it is not built in."""
         name = self.name_for_kind(gvk)
         return None if name is None else self.schema(name)
 
     def description(self, name: str, field: str = "") -> str:
-        """The description of a type or of one of its fields."""
+        """Return the description of a type or of one of its fields."""
         text: str = self.descriptions(name).get(field, "")
         return text
 
     def descriptions(self, name: str) -> dict[str, str]:
-        """All descriptions of a definition: "" is the type's own, the others are those of its fields."""
+        """Return all descriptions of a definition: that of the type under "", those of its fields under their names."""
         if self._texts is None:
             self._texts = _read(self._path, 3)[2]
         start, size = self._descriptions[name]
@@ -93,11 +93,11 @@ class Definitions:
         return found
 
     def forget_descriptions(self) -> None:
-        """Give the descriptions' memory back (1 MB); they are read again when needed."""
+        """Free the memory of the descriptions (1 MB); they are loaded again when needed."""
         self._texts = None
 
     def raw(self, name: str, *, version: int = 3) -> Json:
-        """A definition as kube-apiserver publishes it in OpenAPI `version` (2 or 3), descriptions included.
+        """Return a definition as published by kube-apiserver in OpenAPI `version` (2 or 3), with descriptions.
 
         References are `#/components/schemas/<name>` (3) or `#/definitions/<name>` (2). Version 2 has no defaults.
         """
@@ -149,7 +149,7 @@ class Definitions:
 
 
 def _read(path: Path, count: int) -> list[bytes]:
-    """The first `count` sections of the packed file."""
+    """Return the first `count` sections of the packed file."""
     sections = []
     with path.open("rb") as file:
         for _ in range(count):
@@ -159,7 +159,7 @@ def _read(path: Path, count: int) -> list[bytes]:
 
 
 def _leaf(node: Json) -> Schema:
-    """All of a node but its children."""
+    """Return a node without its children."""
     schema = Schema(type=node.get("type", ""))
     if node.get("default") not in (None, {}):
         schema.default = node["default"]
@@ -185,7 +185,10 @@ def _set_extensions(schema: Schema, node: Json) -> None:
 
 
 def _with_siblings(target: Schema, node: Json) -> Schema:
-    """A reference may say how its place is patched; then the node is a copy that shares the target's properties."""
+    """Return the target of a reference, or a copy with the reference's own patch settings.
+
+    The copy shares the target's properties.
+    """
     if not any(key in node for key in _PATCH_KEYS):
         return target
     copy = replace(target)

@@ -1,6 +1,6 @@
-"""The fast question of validation: is this value valid? Compiled closures, no texts; `report.py` answers why not.
+"""Check whether a value is valid, with compiled closures and without error messages. `report.py` returns the errors.
 
-Both must agree: a value that a check accepts has no errors in its report, and the other way round.
+Both must agree: a value passes its check exactly if its report has no errors.
 Source: kube-openapi pkg/validation/validate/, apiextensions-apiserver pkg/apiserver/schema/listtype (1.36).
 """
 
@@ -29,7 +29,7 @@ _NO_RULES = ValueValidations()
 
 
 class _Node(NamedTuple):
-    """How a place is checked: values of the usual type by `usual` (None: all are valid), all others by `other`."""
+    """Checks of one node: `usual` for values of `type` (None: all are valid), `other` for all other values."""
 
     type: type
     usual: Check | None
@@ -37,7 +37,7 @@ class _Node(NamedTuple):
 
 
 def compile_check(schema: Schema) -> Check | None:
-    """The check of a node; None: every value is valid."""
+    """Return the check of a node; None if every value is valid."""
     if not _restricts(schema):
         return None
     expected, usual, other = _node(schema)
@@ -45,7 +45,7 @@ def compile_check(schema: Schema) -> Check | None:
 
 
 def _restricts(schema: Schema) -> bool:
-    """Built-in types (the metadata) are checked elsewhere."""
+    """Report whether a node restricts values. Built-in types (the metadata) are validated elsewhere."""
     if schema.name:
         return False
     shaped = schema.type or schema.int_or_string or schema.properties or schema.items is not None
@@ -84,15 +84,19 @@ def _whole_float(check: Check | None) -> Check:
 
 
 def _or_null(schema: Schema, check: Check) -> Check:
-    """Null is asked for its type and for membership of an enum alone, and is never a member."""
+    """Allow null if the node is nullable.
+
+    Null is checked only against the type and the enum, which never contains it.
+    """
     if not schema.nullable or (schema.validations is not None and schema.validations.enum):
         return check
     return lambda value: value is None or check(value)
 
 
 def _when_needed(schema: Schema, type_: type) -> Check:
-    """What is asked of values of one type, compiled when there is one: without a type `allOf` in `allOf` would be
-    compiled for each combination of types.
+    """Return a check for values of one type that is compiled on first use.
+
+    Otherwise, for nodes without a type, `allOf` in `allOf` would be compiled for each combination of types.
     """
     made: list[Check | None] = []
 
@@ -115,7 +119,7 @@ def _other_int_or_string(schema: Schema) -> Check:
 
 
 def _other_untyped(schema: Schema, types: tuple[type, ...]) -> Check:
-    """Without a type any of these will do; a format asks for text, but lists are not asked for it."""
+    """Check a value of a node without a type: all types are valid. A format applies only to strings, not to lists."""
     checks = {type_: _when_needed(schema, type_) for type_ in types}
     has_enum = schema.validations is not None and bool(schema.validations.enum)
 
@@ -130,7 +134,7 @@ def _other_untyped(schema: Schema, types: tuple[type, ...]) -> Check:
 
 
 def _for_type(schema: Schema, type_: type) -> Check | None:
-    """All that is asked of values of one type."""
+    """Return the check for values of one type; None if all are valid."""
     rules = schema.validations or _NO_RULES
     parts: list[Check] = []
     if type_ is str:
@@ -174,7 +178,7 @@ def _text(schema: Schema, rules: ValueValidations) -> list[Check]:
 
 
 def _pattern(pattern: str) -> Check:
-    """Matches by a pattern, which is compiled when it is first needed, and again when it is not kept any more."""
+    """Match a pattern, which is compiled on first use, and again after it was evicted from the cache."""
 
     def check(value: Any) -> bool:
         try:
@@ -204,7 +208,7 @@ def _number(schema: Schema, rules: ValueValidations, type_: type) -> list[Check]
 
 
 def _whole_bounds(schema: Schema, rules: ValueValidations) -> list[Check]:
-    """Range, minimum and maximum of integers come to one comparison."""
+    """Combine the range, minimum and maximum of integers into one comparison."""
     bits = 31 if rules.format == "int32" and schema.type == "integer" else 63
     low, high = (-(2**bits), 2**bits - 1) if schema.type == "integer" else (float("-inf"), float("inf"))
     if rules.minimum is not None:
@@ -327,7 +331,11 @@ def _items(schema: Schema) -> list[Check]:
 
 
 def _set(schema: Schema) -> Check:
-    """Python's equality is coarser than that of JSON values, so only a suspicion needs a closer look."""
+    """Check the uniqueness of the items.
+
+    Python's equality is coarser than that of JSON values: items that differ in Python are unique, but only an exact
+    comparison finds duplicates.
+    """
 
     def check(value: Any) -> bool:
         if len(value) < 2:

@@ -1,4 +1,4 @@
-"""`CompiledSchema`: all that is done with an object because of its schema, as closures made once per root."""
+"""`CompiledSchema`: all operations on objects that depend on the schema, compiled to closures once for each root."""
 
 from typing import Any
 
@@ -23,18 +23,20 @@ _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 class SchemaCompiler:
-    """Compiles root schemas and keeps the results; one per registry. Named built-in types are compiled once for all
-    registries with the same definitions."""
+    """Compiler and cache of root schemas; one per registry.
+
+    Named built-in types are compiled once for all registries with the same definitions.
+    """
 
     def __init__(self, definitions: Definitions | None = None) -> None:
         self._definitions = definitions if definitions is not None else Definitions()
         self._compiled: dict[int, CompiledSchema] = {}
         self._object_meta: Decoder | None = None
         self.cel_times = CelTimes()
-        """Of all rules in schemas that this compiles."""
+        """Durations of compiling and evaluating the CEL rules of these schemas."""
 
     def compile(self, schema: Schema) -> "CompiledSchema":
-        """The compiled form of a root schema; the same one for the same schema."""
+        """Return the compiled form of a root schema; cached for each schema."""
         compiled = self._compiled.get(id(schema))
         if compiled is None:
             compiled = self._compiled[id(schema)] = CompiledSchema(schema, self)
@@ -45,25 +47,25 @@ class SchemaCompiler:
         self._compiled.pop(id(schema), None)
 
     def decoder(self, schema: Schema) -> Decoder:
-        """The decoder of a built-in type."""
+        """Return the decoder of a built-in type."""
         return self._definitions.decoders.compile(schema)
 
     def is_builtin_kind(self, gvk: GroupVersionKind) -> bool:
-        """Whether there is a built-in type of this name."""
+        """Report whether a built-in type has this name."""
         return self._definitions.name_for_kind(gvk) is not None
 
     def object_meta(self) -> Decoder:
-        """The decoder of `metadata`."""
+        """Return the decoder of `metadata`."""
         if self._object_meta is None:
             self._object_meta = self.decoder(self._definitions.schema(_OBJECT_META))
         return self._object_meta
 
 
 class CompiledSchema:
-    """What one root schema means for objects. Each part is compiled on first use.
+    """Compiled form of a root schema. Each part is compiled on first use.
 
-    Built-in objects: `decode`, then `validate` where the type has no validation of its own. Custom resources: `prune`,
-    `default`, `validate`; after these come the rules (`x-kubernetes-validations`), unless there are errors.
+    For built-in objects: `decode`, then `validate` if the type has no validation of its own. For custom resources:
+    `prune`, `default`, `validate`, and then the CEL rules (`x-kubernetes-validations`) if there are no errors.
     """
 
     def __init__(self, schema: Schema, compiler: SchemaCompiler) -> None:
@@ -78,10 +80,10 @@ class CompiledSchema:
         self._has_check = False
 
     def decode(self, obj: Object, *, unknown: list[str] | None = None) -> None:
-        """Read a built-in object in place: check types, prune, drop what is empty, default, canonicalise.
+        """Decode a built-in object in place: check types, prune, drop empty fields, set defaults, canonicalize.
 
-        The paths of unknown fields are appended to `unknown`. Raises `DecodeError` with the text of Go's decoder; the
-        object is then half read.
+        Appends the paths of unknown fields to `unknown`. Raises `DecodeError` with the message of Go's decoder; the
+        object is then only partly decoded.
         """
         decoder = self._decoder
         if decoder is None:
@@ -92,10 +94,10 @@ class CompiledSchema:
             unknown += unknown_paths(obj, lost)
 
     def prune(self, obj: Object, unknown: list[str] | None = None) -> None:
-        """Drop what a custom resource's schema does not know, and nulls that it does not allow; type the metadata.
+        """Drop the fields of a custom resource that its schema does not define, and nulls that it does not allow.
 
-        The paths of unknown fields are appended to `unknown`, sorted. Raises `DecodeError` when metadata cannot be
-        read.
+        Also decodes the metadata. Appends the paths of unknown fields to `unknown`, sorted. Raises `DecodeError` when
+        the metadata is malformed.
         """
         pruner = self._pruner
         if pruner is None:
@@ -106,12 +108,12 @@ class CompiledSchema:
             unknown += sorted(unknown_paths(obj, lost))
 
     def read_metadata(self, obj: Object) -> None:
-        """Type the metadata of a custom resource and nothing else. Raises `DecodeError`."""
+        """Decode only the metadata of a custom resource. Raises `DecodeError`."""
         metadata = obj["metadata"] = obj.get("metadata") or {}
         self._compiler.object_meta()(metadata, [])
 
     def default(self, obj: Object) -> None:
-        """Fill in the defaults of a custom resource's schema, in place. Idempotent."""
+        """Set the defaults of a custom resource's schema, in place. Idempotent."""
         if not self._has_defaulter:
             self._defaulter = bounded_defaulter(self.schema)
             self._has_defaulter = True
@@ -119,9 +121,9 @@ class CompiledSchema:
             self._defaulter(obj)
 
     def validate(self, obj: Any, path: Path | None = None, old: Any = UNSET) -> list[FieldError]:
-        """The faults of an object (or of the value at `path`, such as the status) with kube-apiserver's texts.
+        """Return the errors of an object (or of the value at `path`, such as the status), as in kube-apiserver.
 
-        `old` is what an update replaces: faults of what it leaves unchanged are dropped.
+        `old` is the value that an update replaces: errors in unchanged values are dropped.
         """
         if self._is_builtin:
             return list(required_errors(self.schema, obj, path or Path()))
@@ -134,7 +136,7 @@ class CompiledSchema:
 
 
 def validation_errors(schema: Schema, value: Any, path: Path | None = None, old: Any = UNSET) -> list[FieldError]:
-    """The faults of a value, without a compiled check first. Arguments as for `CompiledSchema.validate`."""
+    """Return the errors of a value without a compiled check first. Arguments as for `CompiledSchema.validate`."""
     with uncounted():
         errors = Reporter("" if path is None else str(path)).report(schema, value, old)
     start = path or Path()
@@ -145,7 +147,7 @@ def validation_errors(schema: Schema, value: Any, path: Path | None = None, old:
 
 
 def unknown_paths(obj: Object, lost: Lost) -> list[str]:
-    """The paths of dropped fields (`spec.containers[0].foo`), found by looking for the dicts they were dropped from."""
+    """Return the paths of dropped fields (`spec.containers[0].foo`), by searching for the dicts that contained them."""
     wanted = {id(parent) for parent, _ in lost}
     places: dict[int, str] = {}
     _find(obj, "", wanted, places)

@@ -1,4 +1,4 @@
-"""What Go says of values that are not copied from JSON but converted in memory: strategic merge patches do that.
+"""Go's error messages for values that are converted in memory, not decoded from JSON, as in strategic merge patches.
 
 Source: apimachinery pkg/runtime/converter.go (1.36).
 """
@@ -16,7 +16,7 @@ _KINDS: Final[dict[type, str]] = {
 
 
 def conversion_text(expected: type, value: Any, go_type: str) -> str:
-    """Why `value` cannot become a `go_type`, which is made of JSON of the `expected` type."""
+    """Return the error for a `value` that cannot become a `go_type`, which requires JSON of the `expected` type."""
     given = _KINDS[type(value)]
     if expected is dict:
         return (

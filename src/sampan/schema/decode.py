@@ -1,8 +1,8 @@
-"""Decoding of built-in kinds: one pass over the plain dict for what Go's decoder, encoder and schema defaults do.
+"""Decode built-in kinds: one pass over the plain dict that does the work of Go's decoder, encoder and defaulting.
 
-A compiled decoder checks types with Go's error texts, drops unknown fields, nulls and whatever `omitempty` leaves out,
-sets the defaults of the schema and the zero values that Go always writes (of a time that is null), and brings
-quantities, times and base64 into their canonical form. Lists that are null in Go's output are left out.
+A compiled decoder checks types, with Go's error messages. It drops unknown fields, nulls, and values that `omitempty`
+omits. It sets the schema's defaults, and the zero values that Go always writes (null for a time). It canonicalizes
+quantities, times and base64. Lists that are null in Go's output are omitted.
 Source: sigs.k8s.io/json decode.go, apimachinery pkg/runtime/serializer/json (1.36).
 """
 
@@ -19,9 +19,9 @@ from sampan.schema.inlined import inlined_in
 from sampan.schema.structural import UNSET, Schema
 
 Lost = list[tuple[Object, str]]
-"""The unknown fields that were dropped: from which dict, and their key."""
+"""Unknown fields that were dropped: the dict that contained each, and its key."""
 Decoder = Callable[[Any, Lost], Any]
-"""Takes a value of the expected JSON type, changes it in place, returns what stands for it."""
+"""Function that takes a value of the expected JSON type, may change it, and returns the decoded value."""
 
 _TIMES = ("time", "micro-time")
 _INT32 = (-(2**31), 2**31 - 1)
@@ -29,11 +29,11 @@ _INT64 = (-(2**63), 2**63 - 1)
 
 
 _EMPTY_IS_NOT_ABSENT = frozenset({("HPAScalingRules", "policies")})
-"""Lists with defaults that an empty list is to do without: it is kept, to be refused."""
+"""Lists for which an empty list does not mean the default: it is kept, so that validation rejects it."""
 
 
 class DecodeError(Exception):
-    """The object cannot be read as its kind. `str()` is the text of Go's decoder, without the caller's prefix."""
+    """The object cannot be decoded as its kind. `str()` is the message of Go's decoder, without the caller's prefix."""
 
     def __init__(self, value: str, go_type: str, text: str = "", *, converted: str = "") -> None:
         super().__init__()
@@ -45,13 +45,13 @@ class DecodeError(Exception):
         self._names: list[str] = []
 
     def under(self, struct: str, name: str) -> None:
-        """The error passes a field on its way up."""
+        """Add a field to the path of the error, on its way up from the innermost value."""
         self._struct = self._struct or struct
         self._names += [name, *reversed(inlined_in(struct, name))]
 
     @property
     def converted(self) -> str:
-        """The text for a value that is converted, not decoded: it does not say where."""
+        """Message for a value that is converted, not decoded; it does not contain the path."""
         place = f"json: cannot unmarshal {self._value} into Go value of type {self._go_type}"
         return self._converted or self._text or place
 
@@ -66,14 +66,17 @@ class DecodeError(Exception):
 
 
 class DecoderCompiler:
-    """Makes decoders; those of named types are made once and shared."""
+    """Compiler of decoders; those of named types are compiled once and shared."""
 
     def __init__(self) -> None:
         self._objects: dict[int, Decoder] = {}
         self._kept: list[Schema] = []
 
     def compile(self, schema: Schema) -> Decoder:
-        """The decoder of an object type. It takes any JSON value and raises `DecodeError` unless it is an object."""
+        """Return the decoder of an object type.
+
+        It accepts any JSON value and raises `DecodeError` unless it is an object.
+        """
         decode = self._object(schema)
         go_type = _go_name(schema)
 
@@ -105,7 +108,7 @@ class DecoderCompiler:
         return decode
 
     def _field(self, schema: Schema, flags: str, go_type: str) -> tuple[type, bool, Decoder | None, Decoder]:
-        """(type of the fast path, whether a falsy value is kept, what to do with it, what to do with all others)."""
+        """Return (expected type, whether falsy values are kept, decoder for this type, decoder for all other types)."""
         expected, decode = self._value(schema, go_type or _go_name(schema))
         is_list = expected is list or schema.additional_properties is not None
         is_raw = schema.scalar in ("raw", "fields-v1")
@@ -113,7 +116,7 @@ class DecoderCompiler:
         return expected, keep_empty, decode, _other(expected, decode, go_type or _go_name(schema), schema)
 
     def _absent(self, schema: Schema, flags: str) -> Callable[[], Any] | None:
-        """What stands for a field that is not there: its default, or the zero that Go writes; or None."""
+        """Return a function for the value of an absent field (its default, or Go's zero), or None to omit it."""
         if schema.default is not UNSET and ("p" in flags or schema.default):
             value = schema.default
             return lambda: value
@@ -132,7 +135,7 @@ class DecoderCompiler:
         return None if zero is None else lambda: zero
 
     def _value(self, schema: Schema, go_type: str) -> tuple[type, Decoder | None]:
-        """The JSON type a value should have, and what to do with one that has it (None: it may stay as it is)."""
+        """Return the expected JSON type of a value, and its decoder (None if values of this type stay unchanged)."""
         if schema.scalar:
             return self._scalar(schema)
         if schema.type == "object":
@@ -194,7 +197,7 @@ def _object_decoder(
     fields: dict[str, tuple[type, bool, Decoder | None, Decoder]],
     absent: list[tuple[str, Callable[[], Any]]],
 ) -> Decoder:
-    """The two tables are filled after this closure is made, so that types may be recursive."""
+    """Return a decoder that uses the two tables; they are filled later, so that types may be recursive."""
 
     def decode_object(obj: Any, lost: Lost) -> Any:
         drop: list[str] = []
@@ -241,14 +244,14 @@ def _integer(low: int, high: int, go_type: str) -> Decoder:
 
 
 def _other(expected: type, decode: Decoder | None, go_type: str, schema: Schema) -> Decoder:
-    """What becomes of a value that has not the expected type."""
+    """Return the decoder of values that do not have the expected type."""
     scalar = _OTHER_SCALARS.get(schema.scalar)
     if scalar is not None:
         return scalar
     if schema.scalar == "json-schema-or":
         return _json_schema_or(decode)
 
-    def refuse(value: Any, lost: Lost) -> Any:
+    def reject(value: Any, lost: Lost) -> Any:
         if expected is object:
             return value
         if expected is float and type(value) is int:
@@ -258,7 +261,7 @@ def _other(expected: type, decode: Decoder | None, go_type: str, schema: Schema)
             kind = f"number {_number_text(value)}"
         raise DecodeError(kind, go_type, converted=conversion_text(expected, value, go_type))
 
-    return refuse
+    return reject
 
 
 def _json_schema_or(decode: Decoder | None) -> Decoder:
@@ -271,7 +274,7 @@ def _json_schema_or(decode: Decoder | None) -> Decoder:
 
 
 def _zero_of(schema: Schema, decode: Decoder | None) -> Any:
-    """What Go makes of a null in a list or as a map's value."""
+    """Return Go's value for a null in a list or map."""
     if schema.scalar:
         return _SCALAR_ZEROS.get(schema.scalar)
     if schema.type == "object":
@@ -284,7 +287,7 @@ def _is_struct(schema: Schema) -> bool:
 
 
 def _go_name(schema: Schema) -> str:
-    """`v1.Pod` for `io.k8s.api.core.v1.Pod`; Go's own types for unnamed ones."""
+    """Return `v1.Pod` for `io.k8s.api.core.v1.Pod`; Go's own types for unnamed ones."""
     if schema.name:
         return ".".join(schema.name.rsplit(".", 2)[-2:])
     if schema.type == "array" and schema.items is not None:
@@ -330,18 +333,18 @@ def _int_or_string(value: Any, lost: Lost) -> Any:
 
 
 def _bytes(value: Any, lost: Lost) -> Any:
-    """Base64 as Go reads it: standard alphabet, padded, line breaks skipped; written back without them."""
+    """Decode base64 like Go: standard alphabet, padded, line breaks skipped. Returns it without line breaks."""
     text = value.replace("\r", "").replace("\n", "") if "\n" in value or "\r" in value else value
     try:
         content = binascii.a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError):
-        fault = f"illegal base64 data at input byte {bad_byte(text)}"
-        raise DecodeError("", "", fault, converted=f"error decoding from json: {fault}") from None
+        error_text = f"illegal base64 data at input byte {bad_byte(text)}"
+        raise DecodeError("", "", error_text, converted=f"error decoding from json: {error_text}") from None
     return binascii.b2a_base64(content, newline=False).decode()
 
 
 def _bytes_other(value: Any, lost: Lost) -> Any:
-    """Bytes may also come as a list of numbers."""
+    """Decode bytes given as a list of numbers."""
     if type(value) is not list:
         raise DecodeError(_kind_of(value), "[]uint8", converted=conversion_text(list, value, "[]uint8"))
     for item in value:
@@ -364,7 +367,7 @@ _decode_quantity = _canonical(canonical_quantity)
 
 
 def _null() -> None:
-    """A time that is not set: a struct, which `omitempty` does not leave out."""
+    """Return the value of a time that is not set. It is a struct in Go, which `omitempty` does not omit."""
 
 
 def _keep(value: Any, lost: Lost) -> Any:

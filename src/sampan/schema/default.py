@@ -1,4 +1,4 @@
-"""Defaulting of custom resources: absent fields, and nulls that are not allowed, get their default.
+"""Defaulting of custom resources: set the defaults of absent fields, and of nulls that are not allowed.
 
 Source: apiextensions-apiserver pkg/apiserver/schema/defaulting/algorithm.go (1.36).
 """
@@ -14,14 +14,15 @@ from sampan.schema.structural import UNSET, Schema
 
 Defaulter = Callable[[Any], None]
 DEFAULTS_BYTES_MAX = 4 << 20
-"""JSON that defaults may add to one object, which is more than can be stored. A list of empty items in a request, and
-large defaults for them in the CRD, would make gigabytes.
+"""Limit of the JSON bytes that defaults may add to one object; more could not be stored anyway.
+
+Without it, a list of empty items in a request, and large defaults for them in the CRD, would expand to gigabytes.
 """
 _left: ContextVar[list[int] | None] = ContextVar("bytes left for defaults", default=None)
 
 
 def bounded_defaulter(schema: Schema) -> Defaulter | None:
-    """The defaulter of a root. It raises 413 where it would add more than `DEFAULTS_BYTES_MAX`."""
+    """Return the defaulter of a root. It raises 413 if it would add more than `DEFAULTS_BYTES_MAX`."""
     fill = compile_defaulter(schema)
     if fill is None:
         return None
@@ -46,9 +47,9 @@ def _spend(size_bytes: int) -> None:
 
 
 def compile_defaulter(schema: Schema) -> Defaulter | None:
-    """The defaulter of a node, which changes a dict or a list in place; None: there is nothing to default below.
+    """Return the defaulter of a node, which changes a dict or a list in place; None if nothing below has a default.
 
-    Built-in types have no defaults here: decoding sets theirs.
+    Built-in types have no defaults here: their decoders set them.
     """
     if schema.name:
         return None
@@ -71,7 +72,7 @@ def _has(schema: Schema) -> bool:
 
 
 def _maker(value: Any) -> Callable[[], Any]:
-    """Gives a fresh copy each time."""
+    """Return a function that returns a new copy of the value each time."""
     content = orjson.dumps(value)
     size, is_shared = len(content), not isinstance(value, dict | list)
 

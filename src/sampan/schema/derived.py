@@ -1,7 +1,7 @@
-"""`derived`: keeps what a function computes from a schema with that schema.
+"""`derived`: cache the results of functions of a schema in that schema.
 
-Results live as long as the schema, and only there: schemas of one cluster leave nothing in another one, and a
-CustomResourceDefinition that is deleted takes its results along.
+Results live exactly as long as the schema. So the schemas of one cluster leave nothing behind for another one, and
+deleting a CustomResourceDefinition frees its results.
 """
 
 import functools

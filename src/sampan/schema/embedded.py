@@ -1,4 +1,4 @@
-"""Embedded resources: objects inside an object, with apiVersion, kind and metadata of their own.
+"""Embedded resources: objects inside an object, with their own apiVersion, kind and metadata.
 
 Source: apiextensions-apiserver pkg/apiserver/schema/objectmeta/validation.go (1.36).
 """
@@ -14,12 +14,12 @@ from sampan.schema.structural import Schema
 
 
 def embedded_errors(obj: Object, path: Path) -> list[FieldError]:
-    """The faults of one embedded resource's apiVersion, kind and metadata."""
+    """Return the errors in one embedded resource's apiVersion, kind and metadata."""
     return [*_type_errors(obj, path), *_metadata_errors(obj.get("metadata"), path.child("metadata"))]
 
 
 def all_embedded_errors(schema: Schema, value: Any, path: Path) -> Iterator[FieldError]:
-    """The faults of all embedded resources below a node. Built-in types have none."""
+    """Yield the errors of all embedded resources below a node. Built-in types have none."""
     if schema.name:
         return
     if type(value) is dict:

@@ -1,4 +1,4 @@
-"""The string formats that a CRD's schema may ask for.
+"""String formats of CRD schemas.
 
 Source: kube-openapi pkg/validation/strfmt/, apiextensions-apiserver pkg/apiserver/validation/formats.go (1.36).
 """
@@ -19,12 +19,12 @@ FormatCheck = Callable[[str], bool]
 
 
 def string_format(name: str) -> FormatCheck | None:
-    """The check of a format; dashes in the name do not matter. None: not a known format, which restricts nothing."""
+    """Return the check of a format, whose name may contain dashes; None for an unknown format."""
     return _FORMATS.get(name.replace("-", ""))
 
 
 def is_known(name: str, type_: str) -> bool:
-    """Whether a format means anything for a type."""
+    """Report whether a format is defined for a type."""
     if type_ in ("", "string"):
         return string_format(name) is not None
     return name in {"integer": ("int32", "int64"), "number": ("float", "double")}.get(type_, ())
@@ -83,7 +83,7 @@ def _is_label(label: str) -> bool:
 
 
 def _is_uri(text: str) -> bool:
-    """A request URI: absolute, or a path that begins with a slash."""
+    """Report whether a text is a request URI: absolute, or a path that starts with a slash."""
     if not text or any(char <= " " or char == "\x7f" for char in text):
         return False
     try:
@@ -107,7 +107,7 @@ def _is_email(text: str) -> bool:
 
 
 def _sloppy(text: str) -> str:
-    """Old Go versions read leading zeros in IPv4 octets as decimal digits, and so does Kubernetes."""
+    """Remove leading zeros of IPv4 octets. Kubernetes, like old Go versions, reads such octets as decimal."""
     if "." not in text:
         return text
     head, colon, tail = text.rpartition(":")

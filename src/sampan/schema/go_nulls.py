@@ -1,7 +1,8 @@
-"""The nulls that Go writes: what `decode` leaves out of a built-in object and Go's encoder does not.
+"""Add the nulls that Go's encoder writes and that `decode` omits from built-in objects.
 
-Go writes every field without `omitempty`. `decode` sets those whose zero is a value, and times; a list, a map or a
-pointer that is not there is null. Source: Go's encoding/json; the fields' tags are in `registry/data/fields.json`.
+Go writes every field without `omitempty`. `decode` sets those with a non-null zero value, and times; an absent list,
+map or pointer is null in Go.
+Source: Go's encoding/json; the fields' tags are in `registry/data/fields.json`.
 """
 
 from typing import Any
@@ -10,11 +11,11 @@ from sampan.core.object import Object
 from sampan.schema.structural import Schema
 
 _RAW = "runtime.RawExtension"
-"""A struct: `omitempty` does not leave it out."""
+"""Struct type; `omitempty` does not omit structs."""
 
 
 def with_nulls(schema: Schema, obj: Object) -> Object:
-    """A copy of a decoded object with those nulls."""
+    """Return a copy of a decoded object with these nulls."""
     result: Object = {}
     for name, value in obj.items():
         child = schema.properties.get(name)
@@ -38,7 +39,7 @@ def _below(schema: Schema, value: Any) -> Any:
 
 
 def _is_written(field: str, schema: Schema) -> bool:
-    """Whether Go writes null for a field that is not there. `field`: its flags and its type in Go."""
+    """Report whether Go writes null for an absent field. `field` contains its flags and its type in Go."""
     flags, _, go_type = field.partition(" ")
     if go_type == _RAW and "p" not in flags:
         return True

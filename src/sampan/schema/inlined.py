@@ -1,11 +1,11 @@
-"""Which fields Go's types take over from an embedded type: Go's decoder names that type in the path of a wrong value.
+"""Fields that Go's types get from an embedded type: Go's decoder names that type in the path of an invalid value.
 
 Source: k8s.io/api types.go of the groups, apimachinery third_party json decode.go (1.36).
 """
 
 
 def inlined_in(struct: str, field: str) -> tuple[str, ...]:
-    """The embedded types through which a struct has the field, outermost first."""
+    """Return the embedded types from which a struct gets the field, outermost first."""
     if struct == "NamedRuleWithOperations" and field == "operations":
         return ("RuleWithOperations",)
     names, all_but, fields = _EMBEDDED.get(struct, _NONE)
@@ -50,4 +50,4 @@ _EMBEDDED = {
     "RuleWithOperations": (("Rule",), True, frozenset({"operations"})),
     "NamedRuleWithOperations": (("RuleWithOperations", "Rule"), True, frozenset({"operations", "resourceNames"})),
 }
-"""The embedded types of a struct, and its fields that are theirs, or (True) all but which."""
+"""Embedded types of each struct, and the fields that come from them, or (if True) the fields that do not."""

@@ -1,6 +1,6 @@
-"""Which keywords a CRD's schema may use, and how lists and maps may be declared.
+"""Validate the keywords of a CRD's schema, and the declarations of lists and maps.
 
-The CEL rules themselves are checked elsewhere.
+CEL rules are validated elsewhere.
 Source: apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go (1.36).
 """
 
@@ -20,7 +20,7 @@ _UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "de
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What is allowed at a place: why defaults are not, and whether it describes the metadata of a resource."""
+    """Restrictions at a node: the reason why defaults are forbidden, and whether it describes resource metadata."""
 
     is_root: bool = False
     no_defaults: str | None = None
@@ -28,7 +28,7 @@ class _Scope:
 
 
 def keyword_errors(schema: Json, path: Path) -> list[FieldError]:
-    """The faults of a version's whole schema."""
+    """Return the errors of a version's whole schema."""
     return list(_node(schema, path, _Scope(is_root=True)))
 
 
@@ -97,7 +97,7 @@ def _standard(node: Json, path: Path, scope: _Scope) -> Iterator[FieldError]:
 
 
 def _rule(rule: Json, path: Path) -> Iterator[FieldError]:
-    """The form of a CEL rule."""
+    """Validate the form of a CEL rule."""
     text, message, where = rule.get("rule") or "", rule.get("message") or "", rule.get("fieldPath") or ""
     if not text.strip():
         yield required(path.child("rule"), "rule is not specified")
@@ -189,7 +189,7 @@ def _map_list(node: Json, keys: list[str], path: Path) -> Iterator[FieldError]:
 
 
 def _map_keys_usable(node: Json, items: Json, path: Path) -> Iterator[FieldError]:
-    """Items of sets and map lists are never null, and the keys of map lists always have a value."""
+    """Check that items of sets and map lists are not nullable, and that the keys of map lists always have a value."""
     list_type, where = node.get("x-kubernetes-list-type"), path.child("items")
     if list_type not in ("set", "map"):
         return

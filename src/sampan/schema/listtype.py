@@ -1,4 +1,4 @@
-"""Sets and map lists: each item, or each combination of keys, may occur once. Built-in types are not looked into.
+"""Sets and map lists: each item, or each combination of keys, may occur once. Built-in types are skipped.
 
 Source: apiextensions-apiserver pkg/apiserver/schema/listtype/validation.go (1.36).
 """
@@ -12,7 +12,7 @@ from sampan.schema.structural import ListType, Schema
 
 
 def list_errors(schema: Schema, value: Any, path: Path) -> Iterator[FieldError]:
-    """The duplicates in all sets and map lists below a node."""
+    """Yield an error for each duplicate in the sets and map lists below a node."""
     if schema.name:
         return
     if type(value) is dict:

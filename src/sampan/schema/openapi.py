@@ -1,6 +1,7 @@
-"""OpenAPI v3 to `Schema` and back: the `openAPIV3Schema` of a CustomResourceDefinition.
+"""Convert OpenAPI v3, the `openAPIV3Schema` of a CustomResourceDefinition, to `Schema` and back.
 
-Titles, examples and external documentation restrict nothing and are not kept: publish the definition's own text.
+Titles, examples and external documentation are dropped, because they restrict nothing. Publish the original schema
+instead.
 """
 
 from typing import Any
@@ -46,7 +47,7 @@ _MAP_TYPES = frozenset(MapType)
 
 
 def parse(openapi: Json) -> Schema:
-    """Read a schema. Keywords that a CRD may not use are ignored: `validate_structural` reports them."""
+    """Parse a schema. Ignores keywords that a CRD may not use; `validate_structural` reports them."""
     schema = Schema(type=openapi.get("type", ""), description=openapi.get("description", ""))
     for key, attribute in _FLAGS.items():
         if openapi.get(key):
@@ -69,7 +70,7 @@ def parse(openapi: Json) -> Schema:
 
 
 def to_openapi(schema: Schema) -> Json:
-    """The OpenAPI v3 form, references resolved. Raises `RecursionError` for recursive built-in types."""
+    """Return the OpenAPI v3 form, with references resolved. Raises `RecursionError` for recursive built-in types."""
     result: Json = {}
     if schema.description:
         result["description"] = schema.description

@@ -1,7 +1,7 @@
-"""Patterns in Go's syntax, in time linear in the text: RE2.
+"""Patterns in Go's syntax, matched in time linear in the text by RE2.
 
-A one-pattern set answers in 1 µs where the module's `search` takes 9; but a set may give up for lack of memory and then
-says no, so a no is asked again.
+A set of one pattern matches in 1 µs, the module's `search` in 9 µs. But a set may run out of memory and then reports no
+match, so a negative result is checked again with `search`.
 """
 
 import functools
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import re2
 
-_GO_FAULTS = {
+_GO_ERRORS = {
     "missing ]": "missing closing ]",
     "missing )": "missing closing )",
     "no argument for repetition operator": "missing argument to repetition operator",
@@ -19,16 +19,19 @@ _GO_FAULTS = {
     "invalid perl operator": "invalid or unsupported Perl syntax",
     "invalid named capture group": "invalid named capture",
 }
-"""RE2's words for a faulty pattern, and those of Go's regexp package."""
+"""RE2's errors for an invalid pattern, and those of Go's regexp package."""
 
 
 PATTERNS_KEPT_MAX = 1024
-"""Compiled patterns that are kept. Each may take 100 kB, and a CRD may have tens of thousands."""
+"""Limit of cached patterns. Each may use 100 kB, and a CRD may have tens of thousands."""
 
 
 @functools.lru_cache(PATTERNS_KEPT_MAX)
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
-    """Tells whether a text contains a match. Raises `ValueError` with Go's text when the pattern is no good."""
+    """Return a function that reports whether a text contains a match.
+
+    Raises `ValueError` with Go's message when the pattern is invalid.
+    """
     options = re2.Options()
     options.log_errors = False
     try:
@@ -37,12 +40,12 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
         quick.Add(pattern)
         quick.Compile()
     except re2.error as error:
-        raise ValueError(_go_fault(error)) from None
+        raise ValueError(_go_error(error)) from None
     match = quick.Match
     return lambda text: bool(match(text)) or search(text) is not None
 
 
-def _go_fault(error: Exception) -> str:
+def _go_error(error: Exception) -> str:
     text = error.args[0]
-    fault, _, where = (text.decode() if isinstance(text, bytes) else str(text)).partition(": ")
-    return f"error parsing regexp: {_GO_FAULTS.get(fault, fault)}: `{where}`"
+    problem, _, where = (text.decode() if isinstance(text, bytes) else str(text)).partition(": ")
+    return f"error parsing regexp: {_GO_ERRORS.get(problem, problem)}: `{where}`"

@@ -1,4 +1,4 @@
-"""What validation asks of single values, in the words of JSON schema as Go's libraries read it.
+"""Predicates on single values, with the semantics of JSON schema in Go's libraries.
 
 Source: kube-openapi pkg/validation/validate/{values,validator}.go (1.36).
 """
@@ -15,20 +15,20 @@ _SAFE_INTEGER = 2**53 - 1
 
 
 def known_format(schema: Schema) -> str | None:
-    """The format that restricts a node; None if there is none, or none that is known for its type."""
+    """Return the format that restricts a node; None without one, or if it is not defined for the type."""
     format_ = schema.validations.format if schema.validations is not None else None
     return format_ if format_ and is_known(format_, schema.type) else None
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a number is an integer for JSON schema: 3.0 is one."""
+    """Report whether a number is an integer in JSON schema: 3.0 is one."""
     if type(value) is int:
         return True
     return type(value) is float and abs(value) <= _SAFE_INTEGER and value.is_integer()
 
 
 def fits_range(value: float, type_: str, format_: str | None) -> bool:
-    """Whether a number fits the integer or float type that the schema names."""
+    """Report whether a number fits the integer or float type of the schema."""
     if type_ == "integer":
         limit = 2**31 if format_ == "int32" else 2**63
         return is_integer(value) and -limit <= value < limit
@@ -36,7 +36,7 @@ def fits_range(value: float, type_: str, format_: str | None) -> bool:
 
 
 def in_enum(value: Any, allowed: list[Any]) -> bool:
-    """Equality as Go sees it: numbers by value, booleans are no numbers, null is never a member."""
+    """Test membership as Go does: numbers by value, booleans are not numbers, null is never a member."""
     if value is None:
         return False
     if isinstance(value, bool):
@@ -45,7 +45,7 @@ def in_enum(value: Any, allowed: list[Any]) -> bool:
 
 
 def is_multiple(value: float, factor: float, type_: str) -> bool:
-    """Whether `value` is a multiple; integers are divided as integers."""
+    """Report whether `value` is a multiple of `factor`; integers use integer division."""
     if type(value) is int and (type_ != "integer" or float(factor).is_integer()):
         whole = int(factor)
         return whole > 0 and value % whole == 0
@@ -55,19 +55,19 @@ def is_multiple(value: float, factor: float, type_: str) -> bool:
 
 
 def below_maximum(value: float, maximum: float, exclusive: bool) -> bool:
-    """Whether `value` keeps the maximum; for integers the maximum's fraction is cut off."""
+    """Report whether `value` respects the maximum; for integers, the maximum's fraction is dropped."""
     limit = int(maximum) if type(value) is int else maximum
     return value < limit if exclusive else value <= limit
 
 
 def above_minimum(value: float, minimum: float, exclusive: bool) -> bool:
-    """Whether `value` keeps the minimum; for integers the minimum's fraction is cut off."""
+    """Report whether `value` respects the minimum; for integers, the minimum's fraction is dropped."""
     limit = int(minimum) if type(value) is int else minimum
     return value > limit if exclusive else value >= limit
 
 
 def duplicates(schema: Schema, items: list[Any]) -> list[int]:
-    """The indices of items that repeat an earlier one of a set or of a map list (once for each repeated value)."""
+    """Return the indices of items that repeat an earlier one of a set or map list (one for each repeated value)."""
     seen: dict[object, int] = {}
     found = []
     keys = schema.list_map_keys
@@ -80,7 +80,7 @@ def duplicates(schema: Schema, items: list[Any]) -> list[int]:
 
 
 def map_key(item: Any, keys: tuple[str, ...]) -> object:
-    """What identifies an item of a map list."""
+    """Return the identity of an item of a map list."""
     if type(item) is not dict:
         return ()
     return tuple((key, _identity(item[key])) for key in keys if key in item)

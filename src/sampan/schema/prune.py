@@ -1,4 +1,4 @@
-"""Pruning of custom resources: unknown fields and nulls that no schema allows go away, metadata is typed.
+"""Prune custom resources: drop unknown fields and nulls that the schema does not allow, and decode the metadata.
 
 Source: apiextensions-apiserver pkg/apiserver/schema/{pruning,objectmeta,defaulting}/ (1.36).
 """
@@ -11,19 +11,22 @@ from sampan.schema.decode import DecodeError, Decoder, Lost
 from sampan.schema.structural import UNSET, Schema
 
 Pruner = Callable[[Any, Lost], None]
-"""Changes a dict or a list in place. Raises `DecodeError` when an embedded resource's metadata has a wrong type."""
+"""Function that changes a dict or a list in place.
+
+Raises `DecodeError` when the metadata of an embedded resource has a wrong type.
+"""
 
 _WHOLE_MAX = 2**53
 _META = frozenset(("apiVersion", "kind", "metadata"))
 
 
 def compile_pruner(schema: Schema, object_meta: Decoder) -> Pruner:
-    """The pruner of a root schema; `object_meta` decodes the metadata of the object and of embedded ones."""
+    """Return the pruner of a root schema; `object_meta` decodes the metadata of the object and of embedded ones."""
     return _embedded(schema, object_meta, root=True)
 
 
 def compile_value_pruner(schema: Schema, object_meta: Decoder) -> Pruner | None:
-    """The pruner of any node; None: nothing below it can be pruned, whatever the value."""
+    """Return the pruner of any node; None if nothing below it can be pruned, whatever the value."""
     if schema.name:
         return None
     if schema.embedded_resource:
@@ -45,19 +48,19 @@ def _node(schema: Schema, object_meta: Decoder) -> Pruner | None:
 
 
 def _children(schema: Schema, object_meta: Decoder) -> tuple[dict[str, Pruner | None], frozenset[str]]:
-    """The pruner of each property, and the properties whose nulls are dropped."""
+    """Return the pruner of each property, and the properties whose nulls are dropped."""
     known = {name: compile_value_pruner(child, object_meta) for name, child in schema.properties.items()}
     droppable = frozenset(name for name, child in schema.properties.items() if _drops_null(child))
     return known, droppable
 
 
 def _drops_null(schema: Schema) -> bool:
-    """Nulls are kept where they are allowed, and where a default will take their place."""
+    """Report whether nulls are dropped. They are kept if they are allowed, and if a default will replace them."""
     return not schema.nullable and (schema.default is UNSET or schema.default is None)
 
 
 class _Other(NamedTuple):
-    """What becomes of properties that are not specified."""
+    """Treatment of properties that the schema does not define."""
 
     kept: bool
     prune: Pruner | None
@@ -128,7 +131,7 @@ def _list(schema: Schema, object_meta: Decoder) -> Pruner | None:
 
 
 def _whole_items(value: Any, lost: Lost) -> None:
-    """Whole numbers are written without a fraction, as Go writes them: typed clients cannot read 3.0 as an integer."""
+    """Write whole numbers without a fraction, as Go does: typed clients cannot decode 3.0 as an integer."""
     if type(value) is list:
         for index, item in enumerate(value):
             if type(item) is float and item.is_integer() and abs(item) <= _WHOLE_MAX:
@@ -140,7 +143,7 @@ def _whole_items(value: Any, lost: Lost) -> None:
 
 
 def _clear(value: Any, lost: Lost) -> None:
-    """Where nothing is specified, nothing stays."""
+    """Remove everything below a node that defines nothing."""
     if type(value) is dict:
         lost.extend((value, key) for key in value)
         value.clear()
@@ -150,7 +153,7 @@ def _clear(value: Any, lost: Lost) -> None:
 
 
 def _embedded(schema: Schema, object_meta: Decoder, *, root: bool) -> Pruner:
-    """An object with apiVersion, kind and metadata of its own, which no schema needs to specify."""
+    """Return the pruner of an object with its own apiVersion, kind and metadata, which the schema may omit."""
     known, droppable = _children(schema, object_meta)
     known.update(dict.fromkeys(_META))
     prune_rest = _object(known, droppable - _META, _other(schema, object_meta), None)

@@ -1,4 +1,4 @@
-"""Ratcheting: which old value a new one replaces, and whether they are the same.
+"""Ratcheting: find the old value that a new one replaces, and compare the two.
 
 Source: apiserver pkg/cel/common/equality.go (1.36).
 """
@@ -10,7 +10,7 @@ from sampan.schema.structural import UNSET, ListType, Schema
 
 
 def property_old(shape: Schema, old: Any, key: str) -> tuple[Schema | None, Any]:
-    """The structural node of a property, and what it was; `UNSET` when nothing corresponds."""
+    """Return the schema node of a property, and its old value; `UNSET` if it has none."""
     child = shape.properties.get(key)
     if child is None and isinstance(shape.additional_properties, Schema):
         child = shape.additional_properties
@@ -20,7 +20,10 @@ def property_old(shape: Schema, old: Any, key: str) -> tuple[Schema | None, Any]
 
 
 def item_old(shape: Schema, new: list[Any], old: Any, index: int) -> tuple[Schema | None, Any]:
-    """The same for a list's item: only the items of map lists correspond, by their keys."""
+    """Return the schema node of a list's item, and its old value; `UNSET` if it has none.
+
+    Only items of map lists have old values, found by their keys.
+    """
     if shape.items is None or shape.list_type is not ListType.MAP or type(old) is not list:
         return shape.items, UNSET
     wanted = map_key(new[index], shape.list_map_keys)
@@ -29,7 +32,7 @@ def item_old(shape: Schema, new: list[Any], old: Any, index: int) -> tuple[Schem
 
 
 def same(shape: Schema, new: Any, old: Any) -> bool:
-    """Deep equality; map lists are compared by key, and fields that are not specified make objects differ."""
+    """Compare two values deeply. Map lists are compared by key; objects with fields unknown to the schema differ."""
     if new is None or old is None:
         return new is old
     if type(new) is not type(old):
@@ -58,7 +61,7 @@ def _same_list(shape: Schema, new: list[Any], old: list[Any]) -> bool:
 
 
 def identical(new: Any, old: Any) -> bool:
-    """Equality that tells 1 from 1.0 and from true."""
+    """Compare two values; 1, 1.0 and true differ."""
     if type(new) is not type(old):
         return False
     if type(new) is dict:

@@ -1,6 +1,6 @@
-"""The slow answer of validation: what is wrong with a value, in the words of kube-apiserver.
+"""Report the errors of a value, with the messages of kube-apiserver.
 
-It is asked only after a check failed. Errors of values that an update leaves as they were are dropped (ratcheting).
+Runs only after a check has failed. Errors in values that an update does not change are dropped (ratcheting).
 Source: kube-openapi pkg/validation/{validate,errors}/, apiextensions-apiserver pkg/apiserver/validation/ (1.36).
 """
 
@@ -29,7 +29,7 @@ _KINDS: dict[type, tuple[str, str]] = {
 
 
 class _At(NamedTuple):
-    """A place: its name, what stood there before, and the structural node that describes it."""
+    """Position in the value: its name, the old value there, and the schema node that describes it."""
 
     name: str
     old: Any
@@ -37,9 +37,9 @@ class _At(NamedTuple):
 
 
 class Result:
-    """The errors of a value by their text, and how many checks were made.
+    """Errors of a value by their text, and the number of checks made.
 
-    The alternative with the most checks is taken for the one that was meant.
+    Of several failed alternatives, the one with the most checks is reported.
     """
 
     __slots__ = ("_base", "_characters", "count", "errors")
@@ -51,7 +51,7 @@ class Result:
         self.count = 0
 
     def add(self, type_: ErrorType, name: str, value: Any, detail: str, text: str) -> None:
-        """An error at `name`; of equal texts one is kept. Raises `TooManyFaults`."""
+        """Add an error at `name`, unless one has the same text. Raises `TooManyFaults`."""
         if text not in self.errors:
             self._put(text, FieldError(type_, self._place(name), value, detail))
 
@@ -62,15 +62,15 @@ class Result:
             raise TooManyFaults(list(self.errors.values()))
 
     def invalid(self, name: str, value: Any, text: str) -> None:
-        """A value at `name` breaks a rule."""
+        """Add an error for a value at `name` that breaks a rule."""
         self.add(ErrorType.INVALID, name, "" if value is None else value, text, text)
 
     def plain(self, text: str) -> None:
-        """An error that names its place only in its text."""
+        """Add an error that contains its position only in its text."""
         self.add(ErrorType.INVALID, "", "", text, text)
 
     def merge(self, other: "Result") -> None:
-        """Take over what another found."""
+        """Add the errors and checks of another result."""
         self.count += other.count
         for text, error in other.errors.items():
             if text not in self.errors:
@@ -84,21 +84,21 @@ class Result:
 
 
 class Reporter:
-    """Reports on values below `base`, the path that all fields begin with."""
+    """Reporter of values below `base`, the path with which all fields start."""
 
     def __init__(self, base: str = "") -> None:
         self._base = base
         self._tentative = 0
-        """In how many alternatives the present place is: what they find may be dropped."""
+        """Number of alternatives around the current position; their errors may be dropped."""
         self._enums: dict[int, frozenset[Any]] = {}
 
     def report(self, schema: Schema, value: Any, old: Any = UNSET) -> list[FieldError]:
-        """The errors of a value; `old` is what it replaces. Raises `TooManyFaults`."""
+        """Return the errors of a value; `old` is the value it replaces. Raises `TooManyFaults`."""
         return list(self._value(schema, value, _At("", old, schema)).errors.values())
 
     def _value(self, schema: Schema, value: Any, at: _At) -> Result:
         if not self._tentative and at.old is not UNSET and same(at.shape, value, at.old):
-            # Nothing of it would be kept. Among alternatives the number of checks counts too.
+            # All errors would be dropped. In alternatives, the number of checks is needed, too.
             return Result(self._base)
         result = self._node(schema, value, at)
         if result.errors and at.old is not UNSET and same(at.shape, value, at.old):
@@ -106,7 +106,7 @@ class Reporter:
         return result
 
     def _branch(self, schema: Schema, value: Any, at: _At) -> Result:
-        """What one of several alternatives says; one with too many faults has those that were found until then."""
+        """Return the result of one alternative; at the limit of errors, those found until then."""
         self._tentative += 1
         try:
             return self._node(schema, value, at)
@@ -118,7 +118,10 @@ class Reporter:
             self._tentative -= 1
 
     def _node(self, schema: Schema, value: Any, at: _At) -> Result:
-        """`schema` is the node of this place, or one of its junctors' alternatives, which are not ratcheted apart."""
+        """Check one node.
+
+        `schema` is the node at this position, or an alternative of it. Alternatives are not ratcheted separately.
+        """
         result = Result(self._base)
         rules = schema.validations or _NO_RULES
         if schema.type or schema.int_or_string or predicate.known_format(schema):
@@ -212,7 +215,7 @@ _NO_RULES = ValueValidations()
 
 
 def _best(found: list[Result]) -> Result:
-    """The first that is valid; else the one with most checks."""
+    """Return the first valid result; otherwise the one with the most checks."""
     return next((each for each in found if not each.errors), None) or max(found, key=lambda each: each.count)
 
 
@@ -323,7 +326,7 @@ def _range(result: Result, schema: Schema, rules: ValueValidations, number: floa
 
 
 def _go_bound(value: float, bound: float) -> str:
-    """A limit as Go prints it: cut to an integer beside integers, else the shortest form of the float."""
+    """Format a limit like Go: truncated to an integer for integers, else the shortest form of the float."""
     if type(value) is int:
         return str(int(bound))
     number = float(bound)

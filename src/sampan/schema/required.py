@@ -1,7 +1,7 @@
-"""Schema validation of built-in kinds that have no validation of their own: what is required is there.
+"""Validate built-in kinds that have no validation of their own: required fields must be present.
 
-Types are right after decoding, and the published schemas restrict nothing else. A string that is required may not be
-empty; required lists and maps may be (Go makes no difference between none and an empty one).
+Decoding has checked the types, and the published schemas restrict nothing else. Required strings must not be empty;
+required lists and maps may be (Go does not distinguish null from empty).
 """
 
 from collections.abc import Callable, Iterator
@@ -13,11 +13,11 @@ from sampan.schema.structural import Schema
 RequiredCheck = Callable[[Any, Path], Iterator[FieldError]]
 
 _MAY_BE_EMPTY = frozenset(("message",))
-"""`Condition.message` is required and often empty."""
+"""Required fields that may be empty: `Condition.message` often is."""
 
 
 def required_errors(schema: Schema, value: Any, path: Path) -> Iterator[FieldError]:
-    """What is missing below a node."""
+    """Yield an error for each missing field below a node."""
     if type(value) is dict:
         names = schema.validations.required if schema.validations is not None else ()
         for name in names:

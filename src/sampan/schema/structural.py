@@ -1,6 +1,6 @@
-"""`Schema`: what a value may be. One form for built-in types and for CustomResourceDefinitions.
+"""`Schema`: the allowed values of a type. One form for built-in types and CustomResourceDefinitions.
 
-A schema is a graph of nodes (built-in types may be recursive); a node is shared by all that refer to the same type.
+A schema is a graph of nodes (built-in types may be recursive); all references to a type share one node.
 """
 
 import enum
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class ListType(enum.StrEnum):
-    """`x-kubernetes-list-type`: how lists merge and what must be unique."""
+    """Values of `x-kubernetes-list-type`: how lists merge, and whether items are unique."""
 
     ATOMIC = "atomic"
     SET = "set"
@@ -17,7 +17,7 @@ class ListType(enum.StrEnum):
 
 
 class MapType(enum.StrEnum):
-    """`x-kubernetes-map-type`: whether fields are owned one by one."""
+    """Values of `x-kubernetes-map-type`: whether fields are owned one by one."""
 
     GRANULAR = "granular"
     ATOMIC = "atomic"
@@ -25,7 +25,7 @@ class MapType(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValidationRule:
-    """One of `x-kubernetes-validations`."""
+    """Rule of `x-kubernetes-validations`."""
 
     rule: str
     message: str = ""
@@ -37,7 +37,7 @@ class ValidationRule:
 
 @dataclass(slots=True)
 class ValueValidations:
-    """The keywords that restrict a value but not its shape. `None` = not given."""
+    """Keywords that restrict a value but do not define its structure. `None` = not set."""
 
     format: str | None = None
     maximum: float | None = None
@@ -62,22 +62,22 @@ class ValueValidations:
 
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET", "__bool__": lambda self: False})()
-"""Told apart from JSON null."""
+"""Marks a default or an old value as absent, as opposed to JSON null."""
 
 
 @dataclass(slots=True, eq=False)
 class Schema:
-    """One node. Mutable only while it is being built.
+    """Node of a schema. Mutable only while it is being built.
 
     `type` is object, array, string, integer, number, boolean, or "" (any type: int-or-string and preserve-unknown).
-    `scalar` names a built-in scalar that is canonicalised on decode: quantity, time, micro-time, duration, bytes
-    (base64), int-or-string, raw (any JSON value, kept as it is), fields-v1, json-schema-or (a JSON schema, in `items`,
-    or a bool or a list); "" otherwise.
+    `scalar` names a built-in scalar that decoding canonicalizes: quantity, time, micro-time, duration, bytes (base64),
+    int-or-string, raw (any JSON value, unchanged), fields-v1, json-schema-or (a JSON schema, in `items`, or a bool or a
+    list); "" otherwise.
     """
 
     type: str = ""
     name: str = ""
-    """The definition's name (`io.k8s.api.core.v1.Pod`) when this node is the root of a named type."""
+    """Name of the definition (`io.k8s.api.core.v1.Pod`) if this node is the root of a named type."""
     scalar: str = ""
     description: str = ""
     properties: dict[str, "Schema"] = field(default_factory=dict)
@@ -91,12 +91,13 @@ class Schema:
     list_map_keys: tuple[str, ...] = ()
     map_type: MapType | None = None
     patch_strategy: tuple[str, ...] = ()
-    """Of strategic merge patch: subset of merge, replace, retainKeys."""
+    """Strategies of strategic merge patch: subset of merge, replace, retainKeys."""
     patch_merge_key: str = ""
     int_or_string: bool = False
     preserve_unknown_fields: bool = False
     embedded_resource: bool = False
     fields: dict[str, str] = field(default_factory=dict)
-    """Of a built-in type: how Go holds each property, as "<flags> <Go type>": p pointer, o omitempty, z omitzero."""
+    """Go's declaration of each property of a built-in type, as "<flags> <Go type>": p pointer, o omitempty, z omitzero.
+    """
     derived: dict[Any, Any] | None = field(default=None, init=False, repr=False)
-    """Results of functions of this schema: see `derived.py`."""
+    """Cached results of functions of this schema: see `derived.py`."""

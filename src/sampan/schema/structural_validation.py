@@ -1,4 +1,4 @@
-"""What a CRD's `openAPIV3Schema` must keep to be registered.
+"""Validate a CRD's `openAPIV3Schema` before it is registered.
 
 Source: apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go,
 pkg/apiserver/schema/defaulting/validation.go (1.36).
@@ -21,16 +21,16 @@ __all__ = ["default_errors", "keyword_errors", "structural_errors", "validate_st
 
 Json = dict[str, Any]
 
-_UNREADABLE = ("id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions")
+_UNSUPPORTED_KEYS = ("id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions")
 
 
 def validate_structural(schema: Json, path: Path) -> list[FieldError]:
-    """All faults of a version's schema but those of its CEL rules; `path` is that of the schema.
+    """Return all errors of a version's schema except those of its CEL rules; `path` is that of the schema.
 
-    The structure first; defaults only of schemas that are structural; keywords always.
+    Validates the structure, then the defaults if the schema is structural, and in any case the keywords.
     """
     errors: list[FieldError] = []
-    if not any(_uses_unreadable(node) for node in _walk(schema)):
+    if not any(_uses_unsupported(node) for node in _walk(schema)):
         errors = structural_errors(schema, path) or list(default_errors(schema, path))
     errors += keyword_errors(schema, path)
     if not errors and any(node.get("$schema") for node in _walk(schema)):
@@ -39,7 +39,7 @@ def validate_structural(schema: Json, path: Path) -> list[FieldError]:
 
 
 def default_errors(schema: Json, path: Path, *, inside_meta: bool = False) -> Iterator[FieldError]:
-    """Defaults that are not valid themselves, or have unknown fields."""
+    """Yield errors for defaults that are invalid or have unknown fields."""
     if schema.get("default") is not None:
         yield from _own_default_errors(schema, path.child("default"), inside_meta)
     if isinstance(schema.get("items"), dict):
@@ -66,8 +66,8 @@ def _own_default_errors(schema: Json, path: Path, inside_meta: bool) -> Iterator
     yield from all_embedded_errors(node, default, path)
 
 
-def _uses_unreadable(node: Json) -> bool:
-    unusable = any(node.get(key) not in (None, "", {}) for key in _UNREADABLE)
+def _uses_unsupported(node: Json) -> bool:
+    unusable = any(node.get(key) not in (None, "", {}) for key in _UNSUPPORTED_KEYS)
     return unusable or isinstance(node.get("items"), list) or node.get("x-kubernetes-preserve-unknown-fields") is False
 
 

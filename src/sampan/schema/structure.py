@@ -1,5 +1,7 @@
-"""What makes a CRD's schema structural: each value has one type, and junctors only restrict what is specified outside.
+"""Validate that a CRD's schema is structural.
 
+Each value has one type, and junctors (`allOf`, `anyOf`, `oneOf`, `not`) only restrict fields that are specified
+outside of them.
 Source: apiextensions-apiserver pkg/apiserver/schema/{validation,complete}.go (1.36).
 """
 
@@ -36,7 +38,7 @@ _TYPE_MISSING = {
 
 
 def structural_errors(schema: Json, path: Path) -> list[FieldError]:
-    """Why a schema is not structural, sorted; also the text of the NonStructuralSchema condition."""
+    """Return the reasons why a schema is not structural, sorted; also used in the NonStructuralSchema condition."""
     errors = [*_node(schema, "root", path), *_completeness(schema, schema, path, path)]
     return sorted(errors, key=str)
 
@@ -141,7 +143,7 @@ def _rules(node: Json, path: Path, *, nested: bool, skip_any_of: bool = False) -
 
 
 def _nested(node: Json, path: Path, *, skip_any_of: bool = False) -> Iterator[FieldError]:
-    """A junctor's alternative: it may restrict, but not specify."""
+    """Validate an alternative of a junctor: it may restrict values, but not specify fields."""
     yield from _rules(node, path, nested=True, skip_any_of=skip_any_of)
     if isinstance(node.get("items"), dict):
         yield from _nested(node["items"], path.child("items"))
@@ -160,7 +162,10 @@ def _nested(node: Json, path: Path, *, skip_any_of: bool = False) -> Iterator[Fi
 
 
 def _completeness(rules: Json, node: Json, path: Path, rules_path: Path) -> Iterator[FieldError]:
-    """What an alternative restricts must be specified outside of it. `rules` is the node, or an alternative of it."""
+    """Check that everything an alternative restricts is specified outside.
+
+    `rules` is the node or an alternative of it.
+    """
     if rules.get("not") is not None:
         yield from _nested_completeness(rules["not"], node, path, rules_path.child("not"))
     for key in ("allOf", "anyOf", "oneOf"):
