@@ -129,6 +129,13 @@ def test_objects_without_fields_have_a_description(api_version: str, kind: str) 
     assert description(Subject(obj), [])[0].split() == ["Name:", "a"]
 
 
+@pytest.mark.parametrize(("api_version", "kind"), [*DESCRIBERS, ("g/v1", "Other")])
+def test_the_description_of_every_kind_ends_with_its_events(api_version: str, kind: str) -> None:
+    obj = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a", "namespace": "b"}}
+    event = {"type": "Normal", "reason": "Seen", "message": "It was seen.", "source": {"component": "tests"}}
+    assert " ".join(description(Subject(obj), [event])[-1].split()) == "Normal Seen <unknown> tests It was seen."
+
+
 def test_a_pod_that_is_deleted_is_terminating() -> None:
     deleted = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", **deleted}, "status": {"phase": "Running"}}

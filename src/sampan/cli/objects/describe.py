@@ -56,7 +56,7 @@ async def describe_command(
             code = 1
         for obj in objects:
             subject = await _subject(client, obj)
-            events = await _events(client, obj) if show_events and describer_of(obj).has_events else None
+            events = await _events(client, obj) if show_events else None
             click.echo("\n\n" if shown else "", nl=False)
             click.echo("\n".join(description(subject, events)))
             shown += 1

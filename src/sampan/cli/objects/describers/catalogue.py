@@ -43,12 +43,11 @@ def describer_of(obj: Object) -> Describer:
 
 def description(subject: Subject, events: Sequence[Object] | None) -> list[str]:
     """Return the lines of a description. `events` None: without a table of events."""
-    describer = describer_of(subject.obj)
 
     def lines() -> Iterator[str]:
-        for section in describer.sections:
+        for section in describer_of(subject.obj).sections:
             yield from section(subject)
-        if events is not None and describer.has_events:
+        if events is not None:
             yield from event_lines(events, subject.now)
 
     return align(lines())

@@ -31,7 +31,8 @@ def _secret_data(subject: Subject) -> Iterator[str]:
         decoded = b64decode(value)
         is_token = kind == _TOKEN_TYPE and key == "token"
         yield f"{key}:\t{decoded.decode(errors='replace') if is_token else f'{len(decoded)} bytes'}"
+    yield ""
 
 
 CONFIG_MAP: Final = Describer((rows(NAME, NAMESPACE, LABELS, ANNOTATIONS), _config_map_data))
-SECRET: Final = Describer((rows(NAME, NAMESPACE, LABELS, ANNOTATIONS), _secret_data), has_events=False)
+SECRET: Final = Describer((rows(NAME, NAMESPACE, LABELS, ANNOTATIONS), _secret_data))

@@ -42,8 +42,6 @@ class Describer:
 
     sections: Sequence[Section]
     related: Mapping[str, Callable[[Object], Query]] = field(default_factory=dict)
-    has_events: bool = True
-    """False: kubectl shows no events for the kind."""
 
 
 @dataclass(frozen=True, slots=True)

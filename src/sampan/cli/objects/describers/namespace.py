@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, labelled, rows, table
-from sampan.cli.objects.describers.values import ANNOTATIONS, LABELS, NAME, NAMESPACE, time
+from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, labelled, rows
+from sampan.cli.objects.describers.values import ANNOTATIONS, LABELS, NAME, NAMESPACE, conditions
 from sampan.client import ListOptions
 from sampan.core.quantity import canonical
 from sampan.resource import Object
@@ -13,20 +13,6 @@ _ACCOUNT_NAME: Final = "kubernetes.io/service-account.name"
 _ACCOUNT_UID: Final = "kubernetes.io/service-account.uid"
 _CONDITION: Final = ("Type", "Status", "LastTransitionTime", "Reason", "Message")
 _LIMITS: Final = ("min", "max", "defaultRequest", "default", "maxLimitRequestRatio")
-
-
-def _conditions(subject: Subject) -> Iterator[str]:
-    cells = [
-        (
-            each["type"],
-            each["status"],
-            time(each["lastTransitionTime"]) if each.get("lastTransitionTime") else "",
-            each.get("reason"),
-            each.get("message"),
-        )
-        for each in at(subject.obj, "status.conditions") or ()
-    ]
-    yield from table("Conditions", _CONDITION, cells)
 
 
 def _quotas(subject: Subject) -> Iterator[str]:
@@ -52,7 +38,7 @@ def _limits(subject: Subject) -> Iterator[str]:
         return
     yield ""
     if not ranges:
-        yield "No LimitRange resource."
+        yield from ("No LimitRange resource.", "")
         return
     yield "Resource Limits"
     yield " Type\tResource\tMin\tMax\tDefault Request\tDefault Limit\tMax Limit/Request Ratio"
@@ -62,6 +48,7 @@ def _limits(subject: Subject) -> Iterator[str]:
             for name in sorted({name for field in _LIMITS for name in limit.get(field) or ()}):
                 cells = [str((limit.get(field) or {}).get(name, "-")) for field in _LIMITS]
                 yield "\t".join([f" {limit['type']}", name, *cells])
+    yield ""
 
 
 def _inside(resource: str) -> Callable[[Object], Query]:
@@ -91,9 +78,13 @@ def _secrets_query(account: Object) -> Query:
 
 
 NAMESPACE_KIND: Final = Describer(
-    (rows(NAME, LABELS, ANNOTATIONS, Row("Status", "status.phase", default="")), _conditions, _quotas, _limits),
+    (
+        rows(NAME, LABELS, ANNOTATIONS, Row("Status", "status.phase", default="")),
+        conditions(*_CONDITION),
+        _quotas,
+        _limits,
+    ),
     {"quotas": _inside("resourcequotas.v1."), "limits": _inside("limitranges.v1.")},
-    has_events=False,
 )
 
 SERVICE_ACCOUNT: Final = Describer(

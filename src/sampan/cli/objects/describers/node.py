@@ -3,9 +3,18 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, lines_of, rows, table
+from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, lines_of, rows
 from sampan.cli.objects.describers.scheduling import taints
-from sampan.cli.objects.describers.values import ANNOTATIONS, CREATED, LABELS, NAME, resource_lines, since, time
+from sampan.cli.objects.describers.values import (
+    ANNOTATIONS,
+    CREATED,
+    LABELS,
+    NAME,
+    conditions,
+    resource_lines,
+    since,
+    time,
+)
 from sampan.client import ListOptions
 from sampan.core.quantity import Quantity
 from sampan.core.quota.pod_usage import pod_limits, pod_requests
@@ -49,20 +58,6 @@ def _lease(subject: Subject) -> Iterator[str]:
         return
     yield "Lease:"
     yield from lines_of(_LEASE, leases[0], "  ")
-
-
-def _conditions(subject: Subject) -> Iterator[str]:
-    cells = [
-        (
-            each["type"],
-            each["status"],
-            *(time(each[name]) if each.get(name) else "" for name in ("lastHeartbeatTime", "lastTransitionTime")),
-            each.get("reason"),
-            each.get("message"),
-        )
-        for each in at(subject.obj, "status.conditions") or ()
-    ]
-    yield from table("Conditions", _CONDITION, cells)
 
 
 def _status(subject: Subject) -> Iterator[str]:
@@ -142,7 +137,7 @@ NODE: Final = Describer(
             Row("Unschedulable", "spec.unschedulable", default="false"),
         ),
         _lease,
-        _conditions,
+        conditions(*_CONDITION),
         _status,
         rows(
             Row("PodCIDR", "spec.podCIDR"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, labelled, rows, table
+from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, labelled, rows
 from sampan.cli.objects.describers.scheduling import node_affinity
 from sampan.cli.objects.describers.values import (
     ANNOTATIONS,
@@ -12,8 +12,8 @@ from sampan.cli.objects.describers.values import (
     NAME,
     NAMESPACE,
     access_modes,
+    conditions,
     status_or_terminating,
-    time,
 )
 from sampan.cli.objects.describers.volumes import source_lines
 from sampan.resource import Object
@@ -52,17 +52,6 @@ def _claim_end(subject: Subject) -> Iterator[str]:
     pods = subject.related.get("pods")
     users = [pod["metadata"]["name"] for pod in pods or () if _uses(pod, claim["metadata"]["name"])]
     yield from labelled("Used By", sorted(users) if pods is not None else "<unknown>")
-    cells = [
-        (
-            each["type"],
-            each["status"],
-            *(time(each[name]) if each.get(name) else "" for name in ("lastProbeTime", "lastTransitionTime")),
-            each.get("reason"),
-            each.get("message"),
-        )
-        for each in at(claim, "status.conditions") or ()
-    ]
-    yield from table("Conditions", _CONDITION, cells)
 
 
 def _uses(pod: Object, claim: str) -> bool:
@@ -123,6 +112,7 @@ PERSISTENT_VOLUME_CLAIM: Final = Describer(
             Row("VolumeMode", "spec.volumeMode"),
         ),
         _claim_end,
+        conditions(*_CONDITION),
     ),
     {"pods": _pods},
 )

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from sampan.cli.objects.describers.describer import Query, Row, Subject, at
+from sampan.cli.objects.describers.describer import Query, Row, Section, Subject, at, table
 from sampan.client import ListOptions
 from sampan.core.label_selectors import selector_text
 from sampan.core.quantity import canonical
@@ -103,6 +103,20 @@ def resource_lines(amounts: Mapping[str, Any], indent: str) -> Iterator[str]:
     """Yield the amounts of resources, sorted by name."""
     for name, amount in sorted(amounts.items()):
         yield f"{indent}{name}:\t{canonical(amount)}"
+
+
+def conditions(*columns: str) -> Section:
+    """Return the section with the table of conditions; a column shows the field of the same name."""
+    fields = [name[:1].lower() + name[1:] for name in columns]
+
+    def section(subject: Subject) -> Iterator[str]:
+        cells = [
+            [time(each[name]) if name.endswith("Time") and each.get(name) else each.get(name) for name in fields]
+            for each in at(subject.obj, "status.conditions") or ()
+        ]
+        yield from table("Conditions", columns, cells)
+
+    return section
 
 
 def pods_of(path: str) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, lines_of, rows, table
+from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, lines_of, rows
 from sampan.cli.objects.describers.pod_template import pod_template
 from sampan.cli.objects.describers.values import (
     ANNOTATIONS,
@@ -15,6 +15,7 @@ from sampan.cli.objects.describers.values import (
     SELECTOR,
     annotations,
     comma_labels,
+    conditions,
     labels,
     owned,
     pods_of,
@@ -38,11 +39,6 @@ def _pods_status(subject: Subject) -> Iterator[str]:
         return
     phases = [at(pod, "status.phase") for pod in pods]
     yield "Pods Status:\t" + " / ".join(f"{phases.count(phase)} {label}" for phase, label in _PHASES)
-
-
-def _conditions(subject: Subject) -> Iterator[str]:
-    cells = [(each["type"], each["status"], each.get("reason")) for each in at(subject.obj, "status.conditions") or ()]
-    yield from table("Conditions", ("Type", "Status", "Reason"), cells)
 
 
 def _deployment_replicas(obj: Object) -> str:
@@ -151,7 +147,7 @@ DEPLOYMENT: Final = Describer(
             Row("RollingUpdateStrategy", "spec.strategy.rollingUpdate", _rolling_update),
         ),
         pod_template,
-        _conditions,
+        conditions("Type", "Status", "Reason"),
         _replica_sets,
     ),
     {"replica sets": _replica_sets_query},
@@ -173,7 +169,7 @@ REPLICA_SET: Final = Describer(
         ),
         _pods_status,
         pod_template,
-        _conditions,
+        conditions("Type", "Status", "Reason"),
     ),
     {"pods": pods_of("spec.selector")},
 )
